@@ -96,6 +96,14 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
     return text;
 }
 
+struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules,
+                                  const struct ifm_measure *measure)
+{
+    return (struct ifm_repeats){.columns = ifm_cause_columns_of(columns, n),
+                                .wanted = rules >= IFM_PLAN_RULES_REPEATS,
+                                .cap_ns = measure->stop == IFM_STOP_REPEATS ? 0 : 1e9 * measure->cap_s};
+}
+
 enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n)
 {
     double amount;

@@ -6,6 +6,7 @@
 #ifndef IFM_SAMPLE_DISTURBED_H
 #define IFM_SAMPLE_DISTURBED_H
 
+#include "model/plan.h"
 #include "sample/record.h"
 #include <stdbool.h>
 
@@ -37,10 +38,11 @@ enum { IFM_CAUSE_TEXT = 80 };
 const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CAUSE_TEXT]);
 
 /* Repeats of a latency pass. A disturbed block is followed by one in the same order, while no more than every second
- * block is such a repeat and all blocks together took less than the cell's cap of time. */
+ * block is such a repeat and all blocks together took less than the cell's cap of time. Where a number of samples is
+ * asked for, it is what is measured: nothing is repeated. */
 struct ifm_repeats {
     struct ifm_cause_columns columns;
-    bool wanted;               /* false: an older plan, whose run repeated none */
+    bool wanted;               /* false: an older plan, whose blocks all stand */
     double cap_ns, used_ns;    /* of all measured blocks */
     uint32_t blocks, repeated; /* so far */
 };
@@ -52,6 +54,9 @@ enum ifm_block_fate {
                          */
 };
 
+/* Before the first block. `rules`: of the plan (IFM_PLAN_RULES). */
+struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules,
+                                  const struct ifm_measure *measure);
 /* Takes in the `n` slots of the next measured block. */
 enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n);
 

@@ -39,8 +39,9 @@ assert numbers["change_percent"]["text"] == "faster" and abs(numbers["change_per
 assert numbers["change_percent_all_blocks"]["n"] == len(blocks)
 repeated, stolen, blocks, numbers = look("few")
 assert len(repeated) <= len(blocks) / 2 + 1 and numbers["change_percent"]["text"] == "undecided"
-repeated, stolen, blocks, numbers = look("count") # 400 samples of each arm that no repeat replaced, and these
-assert repeated and numbers["samples_count"]["value"] * (len(blocks) - len(repeated)) >= 400 * len(blocks)
+repeated, stolen, blocks, numbers = look("count") # as many samples as were asked for
+assert not repeated and stolen and numbers["samples_count"]["value"] == 400
+assert numbers["change_percent"]["n"] == len(blocks) - len(stolen)
 repeated, stolen, blocks, numbers = look("cut")
 assert repeated and set(repeated) <= stolen and len(set(repeated)) == len(repeated)
 

@@ -95,10 +95,8 @@ uint32_t ifm_pass_position(const struct ifm_pass_run *pass)
 struct ifm_repeats ifm_pass_repeats(const struct ifm_cell_run *cell, const struct ifm_pass *plan)
 {
     const struct ifm_session *session = cell->session;
-    return (struct ifm_repeats){.columns = ifm_cause_columns_of(plan->columns, plan->n_columns),
-                                .wanted = session != NULL && session->plan != NULL &&
-                                          session->plan->rules >= IFM_PLAN_RULES_REPEATS,
-                                .cap_ns = 1e9 * cell->plan->measure.cap_s};
+    unsigned rules = session == NULL || session->plan == NULL ? 0 : session->plan->rules;
+    return ifm_repeats_of(plan->columns, plan->n_columns, rules, &cell->plan->measure);
 }
 
 static bool is_told(const struct ifm_pass_run *pass, int64_t block)
