@@ -97,8 +97,9 @@ struct ifm_options {
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, colour;
-    bool gates;      /* --gates was given: a second one would silently replace the first */
-    bool has_format; /* --format or --json was given */
+    double wait_quiet_s; /* 0 = do not wait */
+    bool gates;          /* --gates was given: a second one would silently replace the first */
+    bool has_format;     /* --format or --json was given */
 };
 
 /* Parse argv[1..] into `options`; table flags, -c and --override go into `config` (NULL: the command takes none).

@@ -106,7 +106,11 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
 {
     struct progress_line shown = {0};
     bool anew = false;
-    struct ifm_run_options how = {.dir = dir, .resume = resume, .needs_new_process = &anew, .so_far = &shown.so_far};
+    struct ifm_run_options how = {.dir = dir,
+                                  .resume = resume,
+                                  .needs_new_process = &anew,
+                                  .so_far = &shown.so_far,
+                                  .wait_quiet_s = options->wait_quiet_s};
     if (options->dir != NULL && !resume)
         ifm_folder_retries(options->dir, arena, &how.retries, &how.n_retries);
     how.witness = ifm_supervise_run(dir, options);

@@ -16,6 +16,8 @@
 #define QUIET "quiet", '\0', NULL, NULL, "no progress and no notes"
 #define NEW_FOLDER "out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"
 #define RESUME "resume", '\0', "DIR", NULL, "go on with an interrupted run"
+#define WAIT_QUIET                                                                                                     \
+    "wait-quiet", '\0', "TIME", NULL, "wait at most so long until nothing else runs on this machine, then measure"
 #define DRY_RUN "dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"
 #define LOCK_STATE                                                                                                     \
     "state", '\0', "FILE", NULL, "the state file with the old values (default: below XDG_STATE_HOME or ~/.local/state)"
@@ -32,6 +34,7 @@ static const struct ifm_option run_options[] = {
     {RESUME},
     {PLUGIN},
     {INPROCESS},
+    {WAIT_QUIET},
     {DRY_RUN},
     {RESULTS},
     {QUIET},
@@ -44,6 +47,7 @@ static const struct ifm_option exec_options[] = {
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
     {NEW_FOLDER},
     {RESUME},
+    {WAIT_QUIET},
     {DRY_RUN},
     {RESULTS},
     {QUIET},
@@ -56,6 +60,7 @@ static const struct ifm_option rerun_options[] = {
     {"epsilon", '\0', "PERCENT", NULL, "sessions further than this from their mean are not repeatable (default: 5%)"},
     {PLUGIN},
     {INPROCESS},
+    {WAIT_QUIET},
     {RESULTS},
     {QUIET},
     {HELP},

@@ -15,8 +15,9 @@ struct own_flag {
     bool takes_value;
 };
 static const struct own_flag own_flags[] = {
-    {"config", true},   {"override", true}, {"out", true},   {"resume", true}, {"format", true}, {"name", true},
-    {"dry-run", false}, {"quiet", false},   {"help", false}, {"plugin", true}, {"times", true},  {"epsilon", true},
+    {"config", true}, {"override", true}, {"out", true},        {"resume", true}, {"format", true},
+    {"name", true},   {"dry-run", false}, {"quiet", false},     {"help", false},  {"plugin", true},
+    {"times", true},  {"epsilon", true},  {"wait-quiet", true},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -53,6 +54,14 @@ static enum ifm_status choose_format(const char *name, struct ifm_options *optio
     return ifm_format_parse(name, options->config != NULL ? own : formats, &options->format, error);
 }
 
+static enum ifm_status wait_quiet(const char *value, struct ifm_options *options, struct ifm_error *error)
+{
+    if (ifm_parse_seconds(value, &options->wait_quiet_s) && options->wait_quiet_s > 0 && options->wait_quiet_s <= 86400)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "--wait-quiet", "give a time of at most a day, such as 60s or 10min",
+                    "'%s' is no time to wait for a quiet machine", value);
+}
+
 static enum ifm_status apply_own(const char *name, const char *value, struct ifm_options *options,
                                  struct ifm_error *error)
 {
@@ -60,6 +69,8 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
         options->quiet = true;
     else if (strcmp(name, "format") == 0)
         return choose_format(value, options, error);
+    else if (strcmp(name, "wait-quiet") == 0)
+        return wait_quiet(value, options, error);
     else if (strcmp(name, "out") == 0)
         options->out = value;
     else if (is_of_again(name))

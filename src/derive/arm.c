@@ -70,10 +70,10 @@ static void emit_rates(const struct ifm_arm_work *arm, const struct ifm_value *s
 
 void ifm_derive_step(const struct ifm_arm_work *arm)
 {
-    struct ifm_value step = ifm_derive_step_value(arm, false);
+    struct ifm_value step = ifm_derive_step_value(arm, NULL);
     ifm_derive_emit(arm, IFM_M_STEP_NS, step);
     if (arm->work->n_marked > 0)
-        ifm_derive_emit(arm, IFM_M_STEP_NS_WITHOUT_MARKED, ifm_derive_step_value(arm, true));
+        ifm_derive_emit(arm, IFM_M_STEP_NS_WITHOUT_MARKED, ifm_derive_step_value(arm, arm->work->marked));
     emit_rates(arm, &step);
 }
 

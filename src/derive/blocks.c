@@ -8,29 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A machine cause (rule 2): the hypervisor, or other tasks on our CPUs, took more than this share of a slot ... */
-#define LOST_SHARE 0.05
-/* ... or, where the kernel does not say how long our threads waited, the scheduler took one off its CPU more often than
- * once, and more often than this per second. */
-#define SWITCHES_PER_S 50.0
-
-/* The columns that can mark a block, -1 where the record lacks one. */
-struct causes {
-    int steal, delay, switches, throttles, faults;
-};
-
-static struct causes causes_of(const struct ifm_record *record)
-{
-    return (struct causes){ifm_derive_column(record, "steal_ns"), ifm_derive_column(record, "run_delay_ns"),
-                           ifm_derive_column(record, "context_switches_involuntary"),
-                           ifm_derive_column(record, "throttle_count"), ifm_derive_column(record, "faults_major")};
-}
-
-static bool was_read(const struct ifm_slot *slot, int column)
-{
-    return column >= 0 && slot->columns[column] != IFM_ABSENT;
-}
-
 int ifm_derive_column(const struct ifm_record *record, const char *name)
 {
     for (size_t c = 0; record != NULL && c < record->n_columns; c++)
@@ -184,6 +161,7 @@ static void make_arms(struct ifm_cell_work *work)
         arm->log_median = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
         arm->mid_ns = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
         arm->present = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
+        arm->disturbed = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     }
     choose_compared(work->d->facts, work);
 }
@@ -246,69 +224,18 @@ static void close_block(struct ifm_cell_work *work, size_t block, double *slots_
     }
 }
 
-/* What disturbed a slot enough to mark its block (rule 2). */
-enum cause { CAUSE_NONE, CAUSE_THROTTLED, CAUSE_FAULTED, CAUSE_STOLEN, CAUSE_WAITED, CAUSE_SWITCHED };
-
-/* `amount`: how much of it, a share of the slot or a count. */
-static enum cause cause_of(const struct ifm_slot *slot, const struct causes *causes, double *amount)
+static struct ifm_cause_columns causes_of(const struct ifm_record *record)
 {
-    double length = (double)(slot->end_ns - slot->start_ns);
-    if (was_read(slot, causes->throttles) && slot->columns[causes->throttles] > 0) {
-        *amount = (double)slot->columns[causes->throttles];
-        return CAUSE_THROTTLED; /* the processor slowed itself down */
-    }
-    if (was_read(slot, causes->faults) && slot->columns[causes->faults] > 0) {
-        *amount = (double)slot->columns[causes->faults];
-        return CAUSE_FAULTED; /* memory was short: a page had to be read from a disk */
-    }
-    if (was_read(slot, causes->steal) && (double)slot->columns[causes->steal] > LOST_SHARE * length) {
-        *amount = (double)slot->columns[causes->steal] / length;
-        return CAUSE_STOLEN;
-    }
-    if (was_read(slot, causes->delay)) {
-        *amount = (double)slot->columns[causes->delay] / length;
-        return (double)slot->columns[causes->delay] > LOST_SHARE * length ? CAUSE_WAITED : CAUSE_NONE;
-    }
-    if (!was_read(slot, causes->switches))
-        return CAUSE_NONE;
-    *amount = (double)slot->columns[causes->switches];
-    return slot->columns[causes->switches] > 1 && *amount > SWITCHES_PER_S * 1e-9 * length ? CAUSE_SWITCHED
-                                                                                           : CAUSE_NONE;
-}
-
-static bool slot_is_marked(const struct ifm_slot *slot, const struct causes *causes)
-{
-    double amount;
-    return cause_of(slot, causes, &amount) != CAUSE_NONE;
+    return ifm_cause_columns_of((const char *const *)record->column_names, record->n_columns);
 }
 
 const char *ifm_derive_mark_cause(const struct ifm_record *record, size_t from, size_t to, struct ifm_arena *arena)
 {
-    struct causes causes = causes_of(record);
-    enum cause worst = CAUSE_NONE;
-    double most = 0.0, amount = 0.0;
-    for (size_t k = from; k < to; k++) {
-        enum cause cause = cause_of(&record->slots[k], &causes, &amount);
-        if (cause == CAUSE_NONE || (worst != CAUSE_NONE && (cause > worst || (cause == worst && amount <= most))))
-            continue;
-        worst = cause;
-        most = amount;
-    }
-    switch (worst) {
-    case CAUSE_THROTTLED:
-        return ifm_arena_printf(arena, "the processor slowed itself down %.0f times in a slot", most);
-    case CAUSE_FAULTED:
-        return ifm_arena_printf(arena, "memory was short: %.0f pages of a slot came from a disk", most);
-    case CAUSE_STOLEN:
-        return ifm_arena_printf(arena, "stolen time %.3g %% of a slot", 100.0 * most);
-    case CAUSE_WAITED:
-        return ifm_arena_printf(arena, "threads waited for a CPU %.*f %% of a slot", most < 0.1 ? 1 : 0, 100.0 * most);
-    case CAUSE_SWITCHED:
-        return ifm_arena_printf(arena, "taken off its CPU %.0f times in a slot", most);
-    case CAUSE_NONE:
-        break;
-    }
-    return "";
+    struct ifm_cause_columns columns = causes_of(record);
+    char text[IFM_CAUSE_TEXT];
+    double amount;
+    enum ifm_cause worst = ifm_slots_cause(&record->slots[from], to - from, &columns, &amount);
+    return ifm_arena_printf(arena, "%s", ifm_cause_text(worst, amount, text));
 }
 
 static void count_slot(struct ifm_cell_work *work, const struct ifm_slot *slot)
@@ -339,6 +266,13 @@ static double clock_tick_ns(const struct ifm_cell_work *work)
     return tick;
 }
 
+static void mark_slot(struct ifm_cell_work *work, size_t block, size_t arm)
+{
+    work->marked[block] = true;
+    if (arm < work->cell->n_arms)
+        work->arms[arm].disturbed[block] = true;
+}
+
 /* Slots that do not name an arm of the plan are left to the rules, which refuse the cell. */
 static void fill_blocks(struct ifm_cell_work *work)
 {
@@ -346,10 +280,11 @@ static void fill_blocks(struct ifm_cell_work *work)
     struct ifm_arena *scratch = ifm_arena_create();
     double *values = IFM_ARENA_ARRAY(scratch, double, 2 * longest_slot(record) + 2);
     double *slots_here = IFM_ARENA_ARRAY(scratch, double, work->cell->n_arms + 1);
-    struct causes causes = causes_of(record);
+    struct ifm_cause_columns causes = causes_of(record);
     double tick_ns = clock_tick_ns(work);
     size_t block = 0;
     bool open = false;
+    double amount;
     for (size_t k = 0; k < record->n_slots; k++) {
         const struct ifm_slot *slot = &record->slots[k];
         bool counts = slot->phase != IFM_PHASE_WARMUP;
@@ -361,7 +296,8 @@ static void fill_blocks(struct ifm_cell_work *work)
             open = true;
             work->block[block] = slot->block;
             work->is_round[block] = slot->phase == IFM_PHASE_CEILING;
-            work->marked[block] |= slot_is_marked(slot, &causes);
+            if (ifm_slot_cause(slot, &causes, &amount) != IFM_CAUSE_NONE)
+                mark_slot(work, block, slot->arm);
         }
         if (slot->arm >= work->cell->n_arms)
             continue;
@@ -377,10 +313,9 @@ static void fill_blocks(struct ifm_cell_work *work)
 /* Whether the marks mean anything: a column that was never read cannot mark. */
 static const char *why_marks_unknown(const struct ifm_record *record)
 {
-    struct causes causes = causes_of(record);
+    struct ifm_cause_columns causes = causes_of(record);
     for (size_t k = 0; k < record->n_slots; k++)
-        if (was_read(&record->slots[k], causes.steal) || was_read(&record->slots[k], causes.delay) ||
-            was_read(&record->slots[k], causes.switches))
+        if (ifm_cause_was_read(&record->slots[k], &causes))
             return NULL;
     return "neither stolen time nor waiting for a CPU nor involuntary context switches were recorded";
 }
@@ -397,6 +332,23 @@ static void mark_disturbed(struct ifm_cell_work *work)
     }
 }
 
+/* What the run did about each measured block: by the record alone, as the run itself saw it. */
+static void find_fates(struct ifm_cell_work *work)
+{
+    const struct ifm_record *record = work->record;
+    struct ifm_repeats repeats = ifm_repeats_of((const char *const *)record->column_names, record->n_columns,
+                                                work->d->plan->rules, &work->cell->measure);
+    size_t block = 0;
+    for (size_t k = 0, end; k < record->n_slots; k = end) {
+        for (end = k + 1; end < record->n_slots && record->slots[end].block == record->slots[k].block;)
+            end++;
+        if (record->slots[k].phase == IFM_PHASE_MEASURE)
+            work->fate[block] = ifm_repeats_take(&repeats, &record->slots[k], end - k);
+        block += record->slots[k].phase != IFM_PHASE_WARMUP;
+    }
+    work->n_repeated = repeats.repeated;
+}
+
 void ifm_derive_blocks(struct ifm_cell_work *work)
 {
     if (work->record != NULL)
@@ -404,10 +356,12 @@ void ifm_derive_blocks(struct ifm_cell_work *work)
     work->block = IFM_ARENA_ARRAY(work->d->arena, uint32_t, work->n_blocks + 1);
     work->marked = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     work->is_round = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
+    work->fate = IFM_ARENA_ARRAY(work->d->arena, enum ifm_block_fate, work->n_blocks + 1);
     make_arms(work);
     if (work->record == NULL)
         return;
     fill_blocks(work);
+    find_fates(work);
     mark_disturbed(work);
     work->marks_unknown = why_marks_unknown(work->record);
     for (size_t b = 0; b < work->n_blocks; b++) {

@@ -152,8 +152,8 @@ static struct ifm_value share_value(const struct ifm_arm_work *arm, enum ifm_cei
                                 "measure longer, or where nothing else runs", (int64_t)share.n, "blocks");
     struct ifm_value value = ifm_value_of_logs(&share, 100.0, IFM_LEVEL, "blocks");
     struct ifm_interval ends;
-    if (value.has_interval && ifm_derive_drift_ends(arm, false, &ends)) {
-        double product = value.number * ifm_derive_step_value(arm, false).number;
+    if (value.has_interval && ifm_derive_drift_ends(arm, NULL, &ends)) {
+        double product = value.number * ifm_derive_step_value(arm, NULL).number;
         value.low = fmin(value.low, product / ends.high);
         value.high = fmax(value.high, product / ends.low);
     }
@@ -236,7 +236,7 @@ static struct sweep gather_sweep(const struct ifm_cell_work *work, struct ifm_ar
         const struct ifm_arm_work *arm = &work->arms[a];
         struct ifm_log_mean mean;
         if (!ifm_derive_is_cache_probe(arm->arm) || arm->broken != NULL || arm->refusal.rule != NULL ||
-            !ifm_arm_level(arm, false, &mean))
+            !ifm_arm_level(arm, NULL, &mean))
             continue;
         double loads = arm->arm->ledger.rows > 0 ? (double)arm->arm->ledger.rows : 1.0;
         double size = probe_size(arm->arm);

@@ -171,7 +171,7 @@ static struct ifm_frontier_point point_of(const struct ifm_arm_work *arm)
     if (arm->arm->stored == 0 || is_withheld(arm) || !same_work(&arm->arm->ledger, &arm->work->baseline->arm->ledger))
         return out;
     struct ifm_loss_fact loss = ifm_derive_loss(arm->work, arm->arm->name);
-    struct ifm_value step = ifm_derive_step_value(arm, false);
+    struct ifm_value step = ifm_derive_step_value(arm, NULL);
     out.known = step.state == IFM_STATE_OK && step.has_interval &&
                 !(ifm_derive_owes_loss(arm->arm, &loss) && isnan(loss.rms_rel));
     out.loss = isnan(loss.rms_rel) ? 0.0 : loss.rms_rel;

@@ -33,6 +33,7 @@ static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *e
     ifm_rules_clocks(d);
     for (size_t c = 0; c < d->plan->n_cells; c++) {
         ifm_rules_record(&d->cells[c]);
+        ifm_rules_repeats(&d->cells[c]);
         ifm_rules_journal(&d->cells[c]);
         ifm_rules_stop(&d->cells[c]);
         ifm_rules_arms(&d->cells[c]);

@@ -29,11 +29,11 @@ bool ifm_log_level_of(const double *logs, size_t n, double quantum, struct ifm_l
     return true;
 }
 
-size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs, double *mid_ns)
+size_t ifm_arm_logs(const struct ifm_arm_work *arm, const bool *without, double *logs, double *mid_ns)
 {
     size_t n = 0;
     for (size_t b = 0; b < arm->work->n_blocks; b++) {
-        if (!arm->present[b] || (unmarked && arm->work->marked[b]))
+        if (!arm->present[b] || (without != NULL && without[b]))
             continue;
         if (mid_ns != NULL)
             mid_ns[n] = arm->mid_ns[b];
@@ -42,12 +42,12 @@ size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs,
     return n;
 }
 
-size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, double *logs,
+size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b, const bool *without, double *logs,
                      double *mid_ns)
 {
     size_t n = 0;
     for (size_t k = 0; k < a->work->n_blocks; k++) {
-        if (!a->present[k] || !b->present[k] || (unmarked && a->work->marked[k]))
+        if (!a->present[k] || !b->present[k] || (without != NULL && without[k]))
             continue;
         if (mid_ns != NULL)
             mid_ns[n] = a->mid_ns[k];
@@ -56,18 +56,18 @@ size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b,
     return n;
 }
 
-size_t ifm_pair_medians(const struct ifm_arm_work *a, const struct ifm_arm_work *b, double *logs)
+size_t ifm_pair_medians(const struct ifm_arm_work *a, const struct ifm_arm_work *b, const bool *without, double *logs)
 {
     size_t n = 0;
     for (size_t k = 0; k < a->work->n_blocks; k++)
-        if (a->present[k] && b->present[k])
+        if (a->present[k] && b->present[k] && (without == NULL || !without[k]))
             logs[n++] = a->log_median[k] - b->log_median[k];
     return n;
 }
 
 /* Adds `sign` times the influence of each block on ln(time / steps) of the arm, over the blocks that `other` has too;
  * returns how many. The mean of what is added is that logarithm. */
-static size_t add_influence(const struct ifm_arm_work *arm, const struct ifm_arm_work *other, bool unmarked,
+static size_t add_influence(const struct ifm_arm_work *arm, const struct ifm_arm_work *other, const bool *without,
                             double sign, double *values)
 {
     double time = 0.0, steps = 0.0;
@@ -75,7 +75,7 @@ static size_t add_influence(const struct ifm_arm_work *arm, const struct ifm_arm
     for (int round = 0; round < 2; round++) {
         size_t at = 0;
         for (size_t b = 0; b < arm->work->n_blocks; b++) {
-            if (!arm->present[b] || !other->present[b] || (unmarked && arm->work->marked[b]))
+            if (!arm->present[b] || !other->present[b] || (without != NULL && without[b]))
                 continue;
             if (round == 0) {
                 time += arm->time_ns[b];
@@ -90,21 +90,22 @@ static size_t add_influence(const struct ifm_arm_work *arm, const struct ifm_arm
     return n;
 }
 
-bool ifm_arm_level(const struct ifm_arm_work *arm, bool unmarked, struct ifm_log_mean *out)
+bool ifm_arm_level(const struct ifm_arm_work *arm, const bool *without, struct ifm_log_mean *out)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     double *values = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
-    bool made = ifm_log_level_of(values, add_influence(arm, arm, unmarked, 1.0, values), arm->quantum, out);
+    bool made = ifm_log_level_of(values, add_influence(arm, arm, without, 1.0, values), arm->quantum, out);
     ifm_arena_destroy(scratch);
     return made;
 }
 
-bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, struct ifm_log_mean *out)
+bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, const bool *without,
+                   struct ifm_log_mean *out)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     double *values = IFM_ARENA_ARRAY(scratch, double, a->work->n_blocks + 1);
-    size_t n = add_influence(a, b, unmarked, 1.0, values);
-    add_influence(b, a, unmarked, -1.0, values);
+    size_t n = add_influence(a, b, without, 1.0, values);
+    add_influence(b, a, without, -1.0, values);
     bool made = ifm_log_mean_of(values, n, hypot(a->quantum, b->quantum), out);
     ifm_arena_destroy(scratch);
     return made;

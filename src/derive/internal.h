@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "derive/derive.h"
 #include "derive/energy/power.h"
-#include "sample/record.h"
+#include "sample/disturbed.h"
 #include "stats/paired.h"
 
 #define IFM_LEVEL 0.95
@@ -38,6 +38,7 @@ struct ifm_arm_work {
     double *log_median; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
     double *mid_ns;     /* middle of those slots */
     bool *present;
+    bool *disturbed;    /* a slot of the arm has a machine cause beside it */
     size_t n_blocks;    /* present ones */
     double fastest_ns;  /* of a step in the fastest slot */
     double shortest_ns; /* of a step in the fastest sample */
@@ -83,6 +84,8 @@ struct ifm_cell_work {
     size_t n_measured;
     bool *marked;              /* blocks with a machine cause (rule 2) */
     size_t n_marked;           /* measured ones */
+    enum ifm_block_fate *fate; /* what the run did about each measured one; all stand where it repeated none */
+    size_t n_repeated;
     const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
     struct ifm_arm_work *arms;
     struct ifm_arm_work *baseline;       /* NULL when the cell has none */
@@ -197,17 +200,18 @@ bool ifm_log_mean_of(const double *logs, size_t n, double quantum, struct ifm_lo
  * neighbours, and in few blocks it does not show; so n_effective is guarded (ifm_stats_effective_guarded) from ten
  * blocks on, and df is the geometric mean of what n_effective and n would give, found by simulation. */
 bool ifm_log_level_of(const double *logs, size_t n, double quantum, struct ifm_log_mean *out);
-/* ln(time / steps) of the arm's blocks in order, `unmarked` only of those without a mark; returns how many. */
-size_t ifm_arm_logs(const struct ifm_arm_work *arm, bool unmarked, double *logs, double *mid_ns);
+/* ln(time / steps) of the arm's blocks in order, but for those that `without` names (NULL: none); returns how many. */
+size_t ifm_arm_logs(const struct ifm_arm_work *arm, const bool *without, double *logs, double *mid_ns);
 /* ln(a) - ln(b) of the blocks that both have. */
-size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, double *logs,
+size_t ifm_pair_logs(const struct ifm_arm_work *a, const struct ifm_arm_work *b, const bool *without, double *logs,
                      double *mid_ns);
 /* The difference of the medians of the blocks that both have. */
-size_t ifm_pair_medians(const struct ifm_arm_work *a, const struct ifm_arm_work *b, double *logs);
+size_t ifm_pair_medians(const struct ifm_arm_work *a, const struct ifm_arm_work *b, const bool *without, double *logs);
 /* ln(time / steps) of all blocks of an arm together; and that of `a` less that of `b` over the blocks of both. False
  * where there are none. */
-bool ifm_arm_level(const struct ifm_arm_work *arm, bool unmarked, struct ifm_log_mean *out);
-bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, bool unmarked, struct ifm_log_mean *out);
+bool ifm_arm_level(const struct ifm_arm_work *arm, const bool *without, struct ifm_log_mean *out);
+bool ifm_pair_mean(const struct ifm_arm_work *a, const struct ifm_arm_work *b, const bool *without,
+                   struct ifm_log_mean *out);
 /* `scale` times the number that `mean` is the logarithm of. Its interval, where there is one, holds at IFM_LEVEL and is
  * computed at `level`. */
 struct ifm_value ifm_value_of_logs(const struct ifm_log_mean *mean, double scale, double level, const char *n_of);
@@ -222,22 +226,33 @@ const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
 /* ---- compare/drift.c ---- */
 /* Widens the interval of the mean of ln(time of arm / time of baseline) to hold both ends of a drift of that logarithm,
  * where it is visible and beyond the margin; returns the drift over the pass, 0 = none. */
-double ifm_derive_hold_drift(const struct ifm_arm_work *arm, bool unmarked, double level,
+double ifm_derive_hold_drift(const struct ifm_arm_work *arm, const bool *without, double level,
                              struct ifm_interval *interval);
+
+/* ---- compare/aside.c ---- */
+/* What the machine disturbed of the blocks that an arm shares with its baseline. */
+struct ifm_aside {
+    const bool *blocks;                 /* set aside; NULL = none is */
+    size_t n, left;                     /* disturbed ones, and the others */
+    const struct ifm_arm_work *follows; /* the one of the two that the disturbances follow; NULL = neither */
+};
+struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm);
+/* A finding where blocks were disturbed and are not set aside: why, and what would help. */
+void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside);
 
 /* ---- compare/marked.c ---- */
 /* Whether a firm word still stands when the marked blocks count for nothing: `change` and `equal` are the intervals of
- * the mean of ln(time of arm / time of baseline) over all blocks, `edge` = ln(1 + margin). Marking more blocks never
- * turns false into true. False too where fewer than IFM_BLOCKS_NEEDED common blocks are unmarked. */
-bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const struct ifm_interval *change,
+ * the mean of ln(time of arm / time of baseline) over all blocks but `without`, `edge` = ln(1 + margin). Marking more
+ * blocks never turns false into true. False too where fewer than IFM_BLOCKS_NEEDED common blocks are unmarked. */
+bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const bool *without, const struct ifm_interval *change,
                              const struct ifm_interval *equal, double edge);
 
 /* ---- the numbers ---- */
 /* step.c: where an arm drifts visibly and beyond the margin, it had no one speed: the times of a step at both ends of
  * the line through its blocks, which every interval of its level must hold (rule 7). */
-bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, bool unmarked, struct ifm_interval *ends);
-/* The step time of all blocks, or of the unmarked ones, before any rule refuses it. */
-struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unmarked);
+bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, const bool *without, struct ifm_interval *ends);
+/* The step time of all blocks but `without`, before any rule refuses it. */
+struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, const bool *without);
 void ifm_derive_step(const struct ifm_arm_work *arm);
 void ifm_derive_latency(const struct ifm_arm_work *arm);
 void ifm_derive_shape(const struct ifm_arm_work *arm);
@@ -289,7 +304,7 @@ void ifm_derive_energy_rows(const struct ifm_arm_work *arm);
 /* clock.c: clock_sm_mhz and clock_sm_reported_mhz; nothing where nothing counts cycles and no gate asks. */
 void ifm_derive_clock(const struct ifm_arm_work *arm);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
-void ifm_derive_effects(const struct ifm_arm_work *arm);
+void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without);
 /* companion.c: what else the blocks recorded, for each arm that is compared. */
 void ifm_derive_companions(const struct ifm_arm_work *arm);
 /* Rule 8: false, with a finding, when the arm and its baseline ran at different operating points. */
@@ -349,6 +364,7 @@ void ifm_rules_plan(struct ifm_derivation *d);
 void ifm_rules_plan_rows(struct ifm_derivation *d);
 void ifm_rules_run(struct ifm_derivation *d);
 void ifm_rules_record(struct ifm_cell_work *work);
+void ifm_rules_repeats(struct ifm_cell_work *work); /* repeats.c: blocks run again, and run.log */
 void ifm_rules_journal(struct ifm_cell_work *work); /* journal.c: what run.log tells of the record, held against it */
 void ifm_rules_clocks(struct ifm_derivation *d);    /* journal.c: when lines were written, and slots between them */
 void ifm_rules_stop(struct ifm_cell_work *work);    /* stop.c: the stop decision, made again from the samples */

@@ -261,7 +261,7 @@ enum ifm_stat ifm_derive_trend(const struct ifm_arm_work *arm, double *mid_ns, s
 {
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
-    *n = ifm_arm_logs(arm, false, logs, mid_ns);
+    *n = ifm_arm_logs(arm, NULL, logs, mid_ns);
     enum ifm_stat stat = arm->broken != NULL || *n < IFM_BLOCKS_NEEDED
                              ? IFM_STAT_TOO_FEW
                              : ifm_stats_slope(mid_ns, logs, *n, IFM_LEVEL, line);

@@ -106,6 +106,29 @@ static const struct ifm_refusal *refusal_of(const struct ifm_cell_work *work, co
     return NULL;
 }
 
+/* Durations, rates, joules and watts cannot be negative; changes can, and so can what is left above an idle power that
+ * is subtracted. */
+static bool is_never_negative(const struct ifm_metric *metric)
+{
+    bool amount = metric->kind == IFM_CLASS_TIME || metric->kind == IFM_CLASS_RATE ||
+                  metric->kind == IFM_CLASS_ENERGY || metric->kind == IFM_CLASS_CEILING;
+    return amount && strcmp(metric->unit, "%") != 0 && strstr(metric->id, "above_idle") == NULL;
+}
+
+/* An interval that would reach below 0 is taken on the scale of logarithms (the delta method: number times exp(half
+ * width / number) either way): it never gets there, and holds more often than one that is cut at 0, above all of skewed
+ * values (unit/test_interval_bounds.c). */
+static void keep_above_zero(struct ifm_arena *arena, const struct ifm_metric *metric, struct ifm_value *value)
+{
+    if (!is_never_negative(metric) || !value->has_interval || value->low >= 0 || value->number < 0)
+        return;
+    double below = (value->number - value->low) / value->number, above = (value->high - value->number) / value->number;
+    value->low = value->number > 0 ? value->number * exp(-below) : 0;
+    value->high = isfinite(above) && above < 700 ? value->number * exp(above) : value->high;
+    value->text = ifm_arena_printf(arena, "%s%son the scale of logarithms, as it cannot be negative", value->text,
+                                   value->text[0] == '\0' ? "" : "; ");
+}
+
 /* What was never recorded stays absent; what was recorded and may not be printed is refused, even where it is also too
  * little. */
 static void emit(const struct ifm_cell_work *work, const struct ifm_arm_work *arm, enum ifm_metric_id metric,
@@ -120,6 +143,7 @@ static void emit(const struct ifm_cell_work *work, const struct ifm_arm_work *ar
         value.state = inactive ? IFM_STATE_INACTIVE : IFM_STATE_REFUSED;
     }
     value.unit = ifm_metrics[metric].unit;
+    keep_above_zero(d->arena, &ifm_metrics[metric], &value);
     struct ifm_derived *out = d->out;
     IFM_ARENA_GROW(d->arena, out->numbers, out->n_numbers, d->numbers_capacity);
     out->numbers[out->n_numbers++] =

@@ -148,7 +148,7 @@ static bool is_above(const struct ifm_arm_work *arm, enum ifm_ceiling kind, cons
     struct ifm_interval interval;
     double amount = ifm_ceiling_amount(arm->arm, kind);
     if (!holds(arm, kind) || amount <= 0 || ifm_derive_is_probe(arm->arm) || arm->broken != NULL ||
-        arm->refusal.rule != NULL || !ifm_arm_level(arm, false, &level))
+        arm->refusal.rule != NULL || !ifm_arm_level(arm, NULL, &level))
         return false;
     *excess = log(amount) - level.mean - roof->probe_log_rate;
     *surely = ifm_log_mean_interval(&level, IFM_LEVEL, &interval) ? log(amount) - interval.high - roof->probe_log_rate
@@ -238,7 +238,7 @@ bool ifm_roof_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struc
     /* A probe that fits the caches says nothing about the memory that serves this arm. */
     if (is_of_memory(kind) && roof->by->cache_resident && !arm->cache_resident)
         return false;
-    if (!ifm_arm_level(arm, false, out))
+    if (!ifm_arm_level(arm, NULL, out))
         return false;
     out->mean = log(amount) - out->mean - roof->log_rate;
     return true;

@@ -12,13 +12,13 @@ static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_lo
     return value;
 }
 
-bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, bool unmarked, struct ifm_interval *ends)
+bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, const bool *without, struct ifm_interval *ends)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
     double *mid = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1), first = 0.0, last = 0.0;
     struct ifm_slope line;
-    size_t n = ifm_arm_logs(arm, unmarked, logs, mid);
+    size_t n = ifm_arm_logs(arm, without, logs, mid);
     bool visible = ifm_stats_slope(mid, logs, n, IFM_LEVEL, &line) == IFM_STAT_OK &&
                    (line.interval.low > 0 || line.interval.high < 0);
     if (visible) {
@@ -30,7 +30,7 @@ bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, bool unmarked, struct
     return visible && fabs(last - first) > log1p(arm->work->cell->measure.margin);
 }
 
-struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unmarked)
+struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, const bool *without)
 {
     const struct ifm_cell_work *work = arm->work;
     if (work->record == NULL)
@@ -39,10 +39,11 @@ struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, bool unma
         return ifm_value_absent(arm->broken, arm->remedy, (int64_t)arm->n_blocks, "blocks");
     struct ifm_log_mean mean;
     struct ifm_interval ends;
-    if (!ifm_arm_level(arm, unmarked, &mean))
-        return ifm_value_absent(unmarked ? "every block is marked" : "no complete block was recorded", "", 0, "blocks");
+    if (!ifm_arm_level(arm, without, &mean))
+        return ifm_value_absent(without != NULL ? "every block is marked" : "no complete block was recorded", "", 0,
+                                "blocks");
     struct ifm_value value = step_value(arm->d, &mean);
-    if (value.has_interval && ifm_derive_drift_ends(arm, unmarked, &ends)) {
+    if (value.has_interval && ifm_derive_drift_ends(arm, without, &ends)) {
         value.low = fmin(value.low, ends.low);
         value.high = fmax(value.high, ends.high);
     }

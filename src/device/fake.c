@@ -15,7 +15,7 @@
 #define SLOWEST_DRIFT 0.01 /* a falling drift ends here, so that durations stay positive */
 #define MOST 0x1p62        /* the clock stops there, after 146 years, and columns too */
 
-enum stream { STREAM_SAMPLE = 1, STREAM_SLOT };
+enum stream { STREAM_SAMPLE = 1, STREAM_SLOT, STREAM_THIEF };
 
 static const uint64_t memory_bytes = (uint64_t)8 << 30;
 
@@ -24,9 +24,10 @@ struct fake_device {
     struct ifm_script script;
     double fraction_ns; /* of the clock: durations are real numbers, the clock is whole */
     int64_t clock_ns;
-    struct ifm_random sample, slot;
+    struct ifm_random sample, slot, steals;
     double sample_noise; /* the autoregressive state, of unit variance */
     double slot_noise;   /* standard normal, one per hold */
+    double thief;        /* uniform, one per hold */
     uint64_t slots;
     double columns[IFM_FAKE_COLUMNS]; /* since the last hold; below zero = absent */
     struct ifm_buffer *buffers;
@@ -62,13 +63,13 @@ static void count(double *column, double scripted, double amount)
         *column = fmax(*column, 0.0) + amount;
 }
 
-static void count_columns(struct fake_device *fake, const struct ifm_curve *curve, double steps, double ns,
+static void count_columns(struct fake_device *fake, const struct ifm_curve *curve, double steps, double stolen_ns,
                           double noise)
 {
     count(&fake->columns[IFM_FAKE_L2_HITS], curve->l2_hit, L2_ACCESSES * steps * curve->l2_hit);
     count(&fake->columns[IFM_FAKE_L2_ACCESSES], curve->l2_hit, L2_ACCESSES * steps);
     count(&fake->columns[IFM_FAKE_ENERGY_UJ], curve->energy_j, 1e6 * curve->energy_j * steps * noise);
-    count(&fake->columns[IFM_FAKE_STEAL_NS], curve->steal, curve->steal * ns);
+    count(&fake->columns[IFM_FAKE_STEAL_NS], curve->steal, stolen_ns);
     fake->columns[IFM_FAKE_CPU_KHZ] = curve->cpu_khz;
 }
 
@@ -123,10 +124,13 @@ void ifm_fake_advance(struct ifm_device *device, const char *arm, uint64_t steps
     double noise = exp(curve->noise * fake->sample_noise + curve->slot_noise * fake->slot_noise);
     if (curve->slow > 0 && ifm_random_uniform(&fake->sample) < curve->slow)
         noise *= curve->slow_times;
+    bool stolen = fake->thief < curve->steal_slots;
+    if (stolen && curve->steal_slots < 1 && curve->steal > 0)
+        noise /= 1 - fmin(curve->steal, 0.99);
     double ns = curve->step_ns * weighted_steps * fmax(drift, SLOWEST_DRIFT) * noise;
     state->steps_done += n;
     advance(fake, ns);
-    count_columns(fake, curve, n, ns, noise);
+    count_columns(fake, curve, n, stolen ? curve->steal * ns : 0, noise);
 }
 
 static enum ifm_status fake_describe(unsigned threads, struct ifm_machine *out, struct ifm_error *error)
@@ -161,6 +165,7 @@ static enum ifm_status fake_open(const struct ifm_device_options *options, struc
         fake->script.die_after_slots = 0;
     fake->sample = ifm_random_start(options->seed, STREAM_SAMPLE);
     fake->slot = ifm_random_start(options->seed, STREAM_SLOT);
+    fake->steals = ifm_random_start(options->seed, STREAM_THIEF);
     fake->sample_noise = ifm_random_normal(&fake->sample); /* stationary from the first sample */
     *out = &fake->base;
     return IFM_OK;
@@ -208,6 +213,7 @@ static void fake_hold(struct ifm_device *device, unsigned threads)
     if ((double)fake->slots == fake->script.die_after_slots)
         raise(SIGKILL); /* scripted: crash tests need an end that nobody can catch */
     fake->slot_noise = ifm_random_normal(&fake->slot);
+    fake->thief = ifm_random_uniform(&fake->steals);
     for (size_t i = 0; i < IFM_FAKE_COLUMNS; i++)
         fake->columns[i] = -1;
 }

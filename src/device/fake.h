@@ -11,9 +11,10 @@
  * script can hold what instruments and checks read: l2_hit: share of the L2 accesses of a step (1000) that hit;
  * energy_j: energy of a step, which varies with its duration; idle_w, limit_w, energy_period_ns (of the whole device):
  * what its energy sensor is said to idle at, to be limited to, and how often it speaks; cpu_khz: the clock; steal:
- * share of a slot that the hypervisor took; quality: score of the arm's check, in percent; error: its relative error
- * against an oracle. What is not scripted is absent. A flush takes 1 ms. A "sample" of the noise is one call of
- * ifm_fake_advance, a "slot" one hold. Deterministic for a seed. */
+ * share of a slot that the hypervisor took; steal_slots: the share of slots that it took it of, drawn by the seed,
+ * whose steps then last that much longer (1, the default: of all, and none lasts longer); quality: score of the arm's
+ * check, in percent; error: its relative error against an oracle. What is not scripted is absent. A flush takes 1 ms. A
+ * "sample" of the noise is one call of ifm_fake_advance, a "slot" one hold. Deterministic for a seed. */
 #ifndef IFM_DEVICE_FAKE_H
 #define IFM_DEVICE_FAKE_H
 

@@ -30,6 +30,7 @@ static const struct key keys[] = {
     {"energy_j", offsetof(struct ifm_curve, energy_j), true, false, 0, 1e6},
     {"cpu_khz", offsetof(struct ifm_curve, cpu_khz), true, true, 1, 1e9},
     {"steal", offsetof(struct ifm_curve, steal), true, false, 0, 1},
+    {"steal_slots", offsetof(struct ifm_curve, steal_slots), true, false, 0, 1},
     {"quality", offsetof(struct ifm_curve, quality), true, false, 0, 100},
     {"error", offsetof(struct ifm_curve, error), true, false, 0, 1e6},
     {"idle_w", offsetof(struct ifm_script, idle_w), false, false, 0, 1e6},
@@ -40,10 +41,10 @@ static const struct key keys[] = {
 };
 #define N_KEYS (sizeof keys / sizeof *keys)
 
-static const char hint_keys[] =
-    "known keys: step_ns, noise, slot_noise, slow, slow_times, drift, ar, warmup, l2_hit, "
-    "energy_j, cpu_khz, steal, quality, error, idle_w, limit_w, energy_period_ns, mark_ns, die_after_slots; "
-    "arm.NAME.KEY sets one for one arm, but for the last five";
+static const char hint_keys[] = "known keys: step_ns, noise, slot_noise, slow, slow_times, drift, ar, warmup, l2_hit, "
+                                "energy_j, cpu_khz, steal, steal_slots, quality, error, idle_w, limit_w, "
+                                "energy_period_ns, mark_ns, die_after_slots; "
+                                "arm.NAME.KEY sets one for one arm, but for the last five";
 
 struct ifm_script_arm *ifm_script_arm(struct ifm_script *script, const char *name, size_t length)
 {
@@ -186,13 +187,18 @@ static enum ifm_status parse_pass(struct parse *parse, const char *text, struct 
 
 enum ifm_status ifm_script_parse(const char *text, struct ifm_script *out, struct ifm_error *error)
 {
-    *out = (struct ifm_script){
-        .curve =
-            {.step_ns = 1000, .l2_hit = -1, .energy_j = -1, .cpu_khz = -1, .steal = -1, .quality = -1, .error = -1},
-        .idle_w = -1,
-        .limit_w = -1,
-        .energy_period_ns = -1,
-        .mark_ns = 20};
+    *out = (struct ifm_script){.curve = {.step_ns = 1000,
+                                         .l2_hit = -1,
+                                         .energy_j = -1,
+                                         .cpu_khz = -1,
+                                         .steal = -1,
+                                         .steal_slots = 1,
+                                         .quality = -1,
+                                         .error = -1},
+                               .idle_w = -1,
+                               .limit_w = -1,
+                               .energy_period_ns = -1,
+                               .mark_ns = 20};
     struct parse parse = {.script = out};
     enum ifm_status status = text == NULL ? IFM_OK : parse_pass(&parse, text, error);
     parse.arms = true;

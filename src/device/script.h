@@ -11,6 +11,7 @@ struct ifm_curve {
     double step_ns, noise, slot_noise, drift, ar, warmup, slow, slow_times;
     /* What the instrument "fake" and the checks read; below zero = not scripted. */
     double l2_hit, energy_j, cpu_khz, steal, quality, error;
+    double steal_slots; /* share of slots that lose it; 1 = all */
 };
 
 struct ifm_script_arm {

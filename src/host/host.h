@@ -37,6 +37,11 @@ json_t *ifm_host_private(int argc, char **argv);
  * once, from the runnable tasks of the whole machine per online CPU. Negative when it cannot be read. Time stolen by a
  * hypervisor is not included. */
 double ifm_host_foreign_load(unsigned window_ms);
+/* The same, and the share of the allowed CPUs that a hypervisor took, over a window; false when they cannot be read. */
+struct ifm_host_noise {
+    double foreign, stolen;
+};
+bool ifm_host_noise(unsigned window_ms, struct ifm_host_noise *out);
 
 /* CPUs in the affinity mask (ids into `cpus`, at most `limit`); the count. The first hardware thread of every core
  * comes before the second of any. */

@@ -23,20 +23,21 @@ json_t *ifm_probe_load(const char *root)
 
 /* Busy ticks of the CPUs of `mask`: user, nice, system, irq, softirq. Idle and I/O wait are not busy, stolen time is
  * the hypervisor's, and guest time is inside user and nice. */
-static bool busy_ticks(const struct ifm_cpu_mask *mask, uint64_t *ticks, unsigned *cpus)
+static bool busy_ticks(const struct ifm_cpu_mask *mask, uint64_t *ticks, uint64_t *stolen, unsigned *cpus)
 {
     char *text = ifm_probe_text("", "/proc/stat"), *state = NULL;
-    *ticks = 0;
+    *ticks = *stolen = 0;
     *cpus = 0;
     for (char *line = text == NULL ? NULL : strtok_r(text, "\n", &state); line != NULL;
          line = strtok_r(NULL, "\n", &state)) {
         unsigned cpu;
-        unsigned long long user, nice, system, idle, wait, irq, softirq;
-        if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu", &cpu, &user, &nice, &system, &idle, &wait, &irq,
-                   &softirq) != 8 ||
+        unsigned long long user, nice, system, idle, wait, irq, softirq, steal = 0;
+        if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &user, &nice, &system, &idle, &wait,
+                   &irq, &softirq, &steal) < 8 ||
             cpu >= IFM_CPUS_MAX || !ifm_cpu_mask_has(mask, cpu))
             continue;
         *ticks += user + nice + system + irq + softirq;
+        *stolen += steal;
         ++*cpus;
     }
     free(text);
@@ -71,24 +72,32 @@ static double quick_load(void)
     return running > own ? (double)(running - own) / (double)online : 0;
 }
 
-double ifm_host_foreign_load(unsigned window_ms)
+bool ifm_host_noise(unsigned window_ms, struct ifm_host_noise *out)
 {
-    if (window_ms == 0)
-        return quick_load();
     struct ifm_cpu_mask mask;
-    uint64_t before, after;
+    uint64_t before, after, stolen_before, stolen;
     unsigned cpus;
     long hz = sysconf(_SC_CLK_TCK);
-    if (hz <= 0 || !ifm_cpu_mask_process(&mask) || !busy_ticks(&mask, &before, &cpus))
-        return -1;
+    if (hz <= 0 || !ifm_cpu_mask_process(&mask) || !busy_ticks(&mask, &before, &stolen_before, &cpus))
+        return false;
     struct ifm_instant start = ifm_clock_now();
     /* of every thread of this process, dead ones included: utime + stime of /proc/self/stat, unrounded */
     int64_t own_before = ifm_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
     ifm_clock_sleep((struct ifm_duration){window_ms * INT64_C(1000000)});
-    if (!busy_ticks(&mask, &after, &cpus))
-        return -1;
-    double elapsed = (double)ifm_clock_since(start).ns,
+    if (!busy_ticks(&mask, &after, &stolen, &cpus))
+        return false;
+    double elapsed = (double)ifm_clock_since(start).ns * cpus, tick_ns = 1e9 / (double)hz,
            own = (double)(ifm_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - own_before);
-    double busy = (double)(after - before) * 1e9 / (double)hz;
-    return busy > own ? (busy - own) / elapsed / cpus : 0;
+    double busy = (double)(after - before) * tick_ns;
+    out->foreign = busy > own ? (busy - own) / elapsed : 0;
+    out->stolen = stolen > stolen_before ? (double)(stolen - stolen_before) * tick_ns / elapsed : 0;
+    return true;
+}
+
+double ifm_host_foreign_load(unsigned window_ms)
+{
+    struct ifm_host_noise noise;
+    if (window_ms == 0)
+        return quick_load();
+    return ifm_host_noise(window_ms, &noise) ? noise.foreign : -1;
 }

@@ -67,6 +67,7 @@
     S(arm_failed, each, kept) \
     S(cell_restarted, each, kept) \
     S(disturbed, each, forgotten) \
+    S(repeated, each, forgotten) \
     S(clock_broken, each, forgotten) \
     S(interrupted, once_a_session, kept) \
     S(run_done, once_a_run, kept)
@@ -177,6 +178,7 @@ enum ifm_stage {
     F(r, must, count, times, _)
 #define IFM_FIELDS_disturbed(F, r) \
     F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, count, block, _) F(r, must, text, reason, _)
+#define IFM_FIELDS_repeated(F, r) IFM_FIELDS_disturbed(F, r)
 #define IFM_FIELDS_clock_broken(F, r) F(r, must, text, cell, _) F(r, must, text, reason, _)
 #define IFM_FIELDS_interrupted(F, r) F(r, must, text, reason, _) F(r, must, text, where, _)
 #define IFM_FIELDS_run_done(F, r) F(r, must, text, config_hash, _) F(r, may, text, plan_sha256, _)

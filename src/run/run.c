@@ -13,6 +13,7 @@
 #include "run/facts/inputs.h"
 #include "run/interrupt.h"
 #include "run/pass/pass.h"
+#include "run/quiet.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -245,6 +246,8 @@ static enum ifm_status check_locks(struct execution *execution, struct ifm_error
 static enum ifm_status start_session(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_session *session = &execution->session;
+    if (execution->options->wait_quiet_s > 0 && !execution->is_fake) /* nothing disturbs a scripted clock */
+        IFM_TRY(ifm_wait_quiet(execution->options->wait_quiet_s, NULL, NULL, error));
     ifm_parts_open(&session->parts, IFM_PART_MACHINE, NULL);
     /* The first session may have been killed before it wrote its start. */
     bool resumed = IFM_FIRST(execution->events, run_start) != NULL;

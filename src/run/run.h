@@ -23,6 +23,7 @@ struct ifm_run_options {
     const char *dir;
     struct ifm_device_options device;
     bool resume;
+    double wait_quiet_s;                   /* wait at most so long for a quiet machine first; 0 = do not */
     struct ifm_progress progress;          /* report may be NULL */
     struct ifm_so_far *so_far;             /* of the open cell, made anew before each report; may be NULL */
     const struct ifm_event_retry *retries; /* of the run that is repeated; NULL = none */

@@ -30,7 +30,7 @@ static void open_block(struct inferometer_session *session)
 {
     const struct ifm_cell *cell = session->cell.plan;
     if (session->stage == IFM_SESSION_BLOCKS)
-        ifm_plan_order(cell, session->pass.measured, session->order);
+        ifm_plan_order(cell, ifm_pass_position(&session->pass), session->order);
     else
         for (size_t i = 0; i < cell->n_arms; i++)
             session->order[i] = (unsigned)i;
@@ -106,6 +106,8 @@ static enum ifm_status calibrate(struct inferometer_session *session, struct ifm
     IFM_TRY(ifm_session_write_plan(session, error));
     IFM_TRY(ifm_recorder_create(session->dir, cell->plan->index, ifm_pass_name(pass), pass->columns, pass->n_columns,
                                 &session->pass.recorder, error));
+    session->pass.hooks = &ifm_pass_latency;
+    session->pass.repeats = ifm_pass_repeats(cell, pass);
     ifm_stop_init(&session->pass.stop, cell);
     ifm_warm_up_init(&session->warm, cell);
     session->stage = IFM_SESSION_WARM_UP;
@@ -128,8 +130,7 @@ static enum ifm_status end_measured_block(struct inferometer_session *session, s
 {
     IFM_TRY(ifm_watch_end(&session->cell, &session->watch, session->pass.next_block, error));
     IFM_TRY(append(session, error));
-    ifm_stop_add(&session->pass.stop, session->cell.slots, session->cell.samples);
-    session->pass.measured++;
+    IFM_TRY(ifm_pass_take_block(&session->pass, session->cell.slots, session->slots, session->cell.samples, error));
     struct ifm_instant now = session->device->ops->mark(session->device);
     session->pass.elapsed_s += (double)(now.ns - session->last.ns) * 1e-9;
     session->last = now;

@@ -420,8 +420,8 @@ GPU = "of a GPU's counters or states, which the folders hold of a fake one"
 SIMULATED = "an algorithm of src/stats that its own tests compare with published values"
 MARKS = "of marked blocks, ends of intervals or seeded draws, which tests/unit compares by hand"
 NOT_RECOMPUTED = {
-    **dict.fromkeys("change_percent_without_marked blocks_needed intervals_gap_percent sign_flip_p "
-                    "step_ns_without_marked blocks_marked".split(), MARKS),
+    **dict.fromkeys("change_percent_without_marked change_percent_all_blocks blocks_needed "
+                    "intervals_gap_percent sign_flip_p step_ns_without_marked blocks_marked".split(), MARKS),
     "change_percent_p95": "the ratio of two latency_ns_p95, which are recomputed; its interval is Welch's",
     **dict.fromkeys("total_energy_j power_mean_w duration_sec gpu_energy_j gpu_power_w cpu_energy_j cpu_power_w "
                     "idle_power_w energy_above_idle_j energy_per_step_j energy_per_total_token_j "

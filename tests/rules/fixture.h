@@ -15,7 +15,7 @@
 #include "base/random.h"
 #include "derive/derive.h"
 #include "judge/judge.h"
-#include "sample/record.h"
+#include "sample/disturbed.h"
 #include "unit/events.h"
 #include "unit/facts.h"
 #include <math.h>
@@ -42,6 +42,8 @@ struct fixture {
     uint32_t inner;
     double noise, block_noise, ar, drift; /* of ln(duration); drift over the whole pass */
     uint64_t seed;
+    bool stolen[FX_BLOCKS]; /* measured blocks of which the machine takes a tenth; under today's rules they are repeated
+                             */
     struct ifm_derived *derived;
     struct ifm_verdict *verdict;
 };
@@ -204,9 +206,10 @@ static inline void fx_allocate(struct fixture *fx, unsigned cell)
         r->columns[k * FX_COLUMNS + 2] = r->columns[k * FX_COLUMNS + 3] = IFM_ABSENT;
 }
 
-/* The phase of a block and the order of its slots; with ceilings apart, the first and the last are rounds of these. */
-static inline uint32_t fx_order(const struct fixture *fx, const struct ifm_cell *cell, unsigned block, unsigned *order,
-                                size_t *n)
+/* The phase of a block and the order of its slots; with ceilings apart, the first and the last are rounds of these.
+ * `repeated` blocks before it were run again. */
+static inline uint32_t fx_order(const struct fixture *fx, const struct ifm_cell *cell, unsigned block,
+                                unsigned repeated, unsigned *order, size_t *n)
 {
     bool without[FX_ARMS] = {false};
     unsigned rounds = cell->ceilings_apart ? 1 : 0;
@@ -218,8 +221,23 @@ static inline uint32_t fx_order(const struct fixture *fx, const struct ifm_cell 
     }
     block -= rounds;
     bool warm = block < fx->warmup_blocks;
-    *n = ifm_plan_order_without(cell, without, warm ? 0 : block - fx->warmup_blocks, order);
+    *n = ifm_plan_order_without(cell, without, warm ? 0 : block - fx->warmup_blocks - repeated, order);
     return warm ? IFM_PHASE_WARMUP : IFM_PHASE_MEASURE;
+}
+
+/* A block is complete: what the machine did to it, and what the run did about it. */
+static inline void fx_end_block(struct fixture *fx, const struct ifm_cell *cell, struct ifm_slot *slots, size_t n,
+                                struct ifm_repeats *repeats)
+{
+    char text[IFM_CAUSE_TEXT];
+    if (n == 0 || slots[0].phase != IFM_PHASE_MEASURE)
+        return;
+    for (size_t i = 0; fx->stolen[repeats->blocks] && i < n; i++)
+        ((int64_t *)slots[i].columns)[0] = (slots[i].end_ns - slots[i].start_ns) / 10;
+    if (ifm_repeats_take(repeats, slots, n) == IFM_BLOCK_REPEATED)
+        fx_event(fx, "repeated",
+                 json_pack("{s:s, s:s, s:i, s:s}", "cell", cell->name, "pass", "latency", "block", (int)slots[0].block,
+                           "reason", ifm_cause_text(IFM_CAUSE_STOLEN, 0.1, text)));
 }
 
 /* Every slot of the plan's order, back to back, from each arm's true step time. */
@@ -230,16 +248,20 @@ static inline void fx_generate_cell(struct fixture *fx, unsigned cell)
     unsigned order[2 * FX_ARMS], block = 0;
     uint32_t phase = 0;
     size_t first = 0, n = 0;
+    struct ifm_repeats repeats = {.wanted = fx->plan.rules >= IFM_PLAN_RULES_REPEATS, .cap_ns = 1e18};
     struct ifm_random random = ifm_random_start(fx->seed, 77 + cell);
     fx_allocate(fx, cell);
+    repeats.columns = ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns);
+    fx->cells[cell].measure.cap_s = repeats.wanted ? 1e9 : fx->cells[cell].measure.cap_s;
     int64_t now = 1000;
     double memory = 0.0;
     for (size_t k = 0; k < r->n_slots; k++) {
         struct ifm_slot *slot = &r->slots[k];
         if (k == first + n) {
+            fx_end_block(fx, &fx->cells[cell], &r->slots[first], n, &repeats);
             block += n > 0;
             first = k;
-            phase = fx_order(fx, &fx->cells[cell], block, order, &n);
+            phase = fx_order(fx, &fx->cells[cell], block, repeats.repeated, order, &n);
             memory = fx->ar * memory + sqrt(1 - fx->ar * fx->ar) * fx->block_noise * ifm_random_normal(&random);
         }
         unsigned arm = order[k - first];
@@ -261,6 +283,7 @@ static inline void fx_generate_cell(struct fixture *fx, unsigned cell)
         slot->end_ns = now;
         now += 500;
     }
+    fx_end_block(fx, &fx->cells[cell], &r->slots[first], n, &repeats);
     r->first[r->n_slots] = r->n_samples;
     part->has_record = true;
 }

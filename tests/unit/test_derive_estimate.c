@@ -104,20 +104,20 @@ static void the_blocks_that_are_there_are_taken_in_order(void **state)
         .work = &work, .present = most, .time_ns = time_b, .steps = steps_b, .log_median = steps_b, .mid_ns = mid_b};
     struct ifm_log_mean mean;
     double logs[4], mid[4];
-    assert_int_equal(ifm_arm_logs(&a, false, logs, mid), 4);
+    assert_int_equal(ifm_arm_logs(&a, NULL, logs, mid), 4);
     assert_true(logs[0] == 0 && near(logs[3], log(4)) && mid[0] == 5 && mid[3] == 8);
-    assert_int_equal(ifm_arm_logs(&b, true, logs, mid), 2);
+    assert_int_equal(ifm_arm_logs(&b, marked, logs, mid), 2);
     assert_true(near(logs[0], log(6)) && near(logs[1], log(2)) && mid[1] == 70);
-    assert_int_equal(ifm_pair_logs(&a, &b, false, logs, mid), 3);
+    assert_int_equal(ifm_pair_logs(&a, &b, NULL, logs, mid), 3);
     assert_true(near(logs[0], -log(6)) && near(logs[1], log(1.5)) && near(logs[2], log(2)) && mid[1] == 7);
-    assert_int_equal(ifm_pair_logs(&b, &a, true, logs, NULL), 2);
-    assert_int_equal(ifm_pair_medians(&a, &b, logs), 3);
+    assert_int_equal(ifm_pair_logs(&b, &a, marked, logs, NULL), 2);
+    assert_int_equal(ifm_pair_medians(&a, &b, NULL, logs), 3);
     assert_true(logs[0] == -9 && logs[1] == -7 && logs[2] == -16);
     /* Time over steps of all blocks, however the steps lie in them. */
-    assert_true(ifm_arm_level(&a, false, &mean) && mean.n == 4 && near(mean.mean, log(160.0 / 60)));
-    assert_true(ifm_arm_level(&a, true, &mean) && mean.n == 3 && near(mean.mean, log(2)));
-    assert_true(ifm_pair_mean(&a, &b, false, &mean) && mean.n == 3 && near(mean.mean, 0)); /* 120 / 40, 120 / 40 */
-    assert_true(ifm_pair_mean(&a, &b, true, &mean) && mean.n == 2 && near(mean.mean, log(2) - log(4)));
+    assert_true(ifm_arm_level(&a, NULL, &mean) && mean.n == 4 && near(mean.mean, log(160.0 / 60)));
+    assert_true(ifm_arm_level(&a, marked, &mean) && mean.n == 3 && near(mean.mean, log(2)));
+    assert_true(ifm_pair_mean(&a, &b, NULL, &mean) && mean.n == 3 && near(mean.mean, 0)); /* 120 / 40, 120 / 40 */
+    assert_true(ifm_pair_mean(&a, &b, marked, &mean) && mean.n == 2 && near(mean.mean, log(2) - log(4)));
 }
 
 /* The spread of a ratio of means, by the textbook: what each block's time differs from its share, relative to the mean.
@@ -131,11 +131,11 @@ static void influences_have_the_spread_of_the_ratio(void **state)
     struct ifm_arm_work a = {.work = &work, .present = all, .time_ns = one, .steps = steps};
     struct ifm_arm_work b = {.work = &work, .present = all, .time_ns = other, .steps = steps};
     struct ifm_log_mean mean;
-    assert_true(ifm_pair_mean(&a, &b, false, &mean));
+    assert_true(ifm_pair_mean(&a, &b, NULL, &mean));
     assert_true(near(mean.mean, log(15.0 / 20)) && near(mean.sd, 10.0 / 15)); /* 10, 10, 10, 30: sd 10 about 15 */
     for (size_t k = 0; k < 4; k++)
         other[k] = 2 * one[k]; /* the slow block is the machine's */
-    assert_true(ifm_pair_mean(&a, &b, false, &mean));
+    assert_true(ifm_pair_mean(&a, &b, NULL, &mean));
     assert_true(near(mean.mean, -log(2)) && mean.sd < 1e-12);
 }
 

@@ -48,7 +48,8 @@ static double level_over_looks(const struct ifm_cell_work *work, double level, s
     const struct ifm_measure *measure = &work->cell->measure;
     const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
     if (measure->stop == IFM_STOP_GROUP && n > 0)
-        (void)!ifm_stats_sequential_level(level, n, measure->blocks_max, &level);
+        (void)!ifm_stats_sequential_level(level, n < measure->blocks_max ? n : measure->blocks_max, measure->blocks_max,
+                                          &level);
     else if (stop != NULL && strcmp(stop->reason, "mde") == 0)
         level = ifm_stats_fixed_width_level(level);
     else if (measure->stop == IFM_STOP_DECIDED && n > 0)
@@ -57,11 +58,11 @@ static double level_over_looks(const struct ifm_cell_work *work, double level, s
     return level;
 }
 
-static bool compare(const struct ifm_arm_work *arm, bool unmarked, struct comparison *out)
+static bool compare(const struct ifm_arm_work *arm, const bool *without, struct comparison *out)
 {
     const struct ifm_cell_work *work = arm->work;
     *out = (struct comparison){.n = 0};
-    bool paired = ifm_pair_mean(arm, work->baseline, unmarked, &out->mean);
+    bool paired = ifm_pair_mean(arm, work->baseline, without, &out->mean);
     out->n = out->mean.n;
     out->level = ifm_derive_compare_level(work);
     out->level_equal = 1.0 - 2.0 * (1.0 - out->level);
@@ -70,8 +71,8 @@ static bool compare(const struct ifm_arm_work *arm, bool unmarked, struct compar
                 ifm_log_mean_interval(&out->mean, level_over_looks(work, out->level_equal, out->n), &out->equal);
     if (!made)
         return false;
-    out->drift = ifm_derive_hold_drift(arm, unmarked, out->level_looks, &out->change);
-    (void)ifm_derive_hold_drift(arm, unmarked, level_over_looks(work, out->level_equal, out->n), &out->equal);
+    out->drift = ifm_derive_hold_drift(arm, without, out->level_looks, &out->change);
+    (void)ifm_derive_hold_drift(arm, without, level_over_looks(work, out->level_equal, out->n), &out->equal);
     out->word = decide(out, work->cell->measure.margin);
     return true;
 }
@@ -153,13 +154,13 @@ static void say_drift(const struct ifm_arm_work *arm, const struct comparison *c
 
 /* The change of the medians: by block the ratio of the slots' medians, of these the median with the order statistics of
  * the sign test around it. A few slow steps move neither, and no shape of the noise is assumed. */
-static struct ifm_value median_value(const struct ifm_arm_work *arm, const struct comparison *c)
+static struct ifm_value median_value(const struct ifm_arm_work *arm, const bool *without, const struct comparison *c)
 {
     const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     double *room = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1), middle = 0.0;
-    size_t n = ifm_pair_medians(arm, work->baseline, logs), needs = 0;
+    size_t n = ifm_pair_medians(arm, work->baseline, without, logs), needs = 0;
     struct ifm_interval interval;
     ifm_stats_sort(logs, room, n);
     struct ifm_value value = ifm_value_absent("there are no blocks", "", 0, "blocks");
@@ -254,7 +255,7 @@ static const char *word_of_typical(const struct ifm_arm_work *arm, const struct 
 /* How far the arm's interval of step_ns lies below the baseline's, as a share of its own upper end. */
 static struct ifm_value gap_value(const struct ifm_arm_work *arm)
 {
-    struct ifm_value own = ifm_derive_step_value(arm, false), base = ifm_derive_step_value(arm->work->baseline, false);
+    struct ifm_value own = ifm_derive_step_value(arm, NULL), base = ifm_derive_step_value(arm->work->baseline, NULL);
     if (own.state != IFM_STATE_OK || base.state != IFM_STATE_OK || !own.has_interval || !base.has_interval)
         return ifm_value_absent("one of the two step times has no interval", "", (int64_t)arm->n_blocks, "blocks");
     return ifm_value_real(100.0 * (base.low / own.high - 1.0), own.n < base.n ? own.n : base.n, "blocks");
@@ -346,17 +347,46 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
     if (work->n_marked == 0)
         return all->word;
     struct comparison rest;
-    bool made = compare(arm, true, &rest);
+    bool made = compare(arm, work->marked, &rest);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_WITHOUT_MARKED,
                     made ? change_value(&rest, rest.word)
                          : ifm_value_absent(ifm_needs_blocks(arm->d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
     if (strcmp(all->word, "undecided") == 0 ||
-        ifm_derive_marked_stand(arm, &all->change, &all->equal, log1p(work->cell->measure.margin)))
+        ifm_derive_marked_stand(arm, NULL, &all->change, &all->equal, log1p(work->cell->measure.margin)))
         return all->word;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "%s over all %zu blocks, but not when the %zu that the machine disturbed count for nothing: "
                        "undecided",
                        all->word, work->n_measured, work->n_marked);
+    return "undecided";
+}
+
+/* The word of the undisturbed blocks. Blocks that are not set aside count as no evidence for it, as above; and what was
+ * paid over all blocks must not surely say another, so that no tail is hidden with them. */
+static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
+                                         const struct comparison *rest)
+{
+    struct comparison all;
+    ifm_derive_say_disturbed(arm, aside);
+    if (aside->blocks == NULL)
+        return word_without_marked(arm, rest);
+    bool made = compare(arm, NULL, &all);
+    if (made)
+        ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS, change_value(&all, all.word));
+    if (strcmp(rest->word, "undecided") == 0)
+        return rest->word;
+    if (!ifm_derive_marked_stand(arm, aside->blocks, &rest->change, &rest->equal,
+                                 log1p(arm->work->cell->measure.margin))) {
+        ifm_derive_say_arm(
+            arm, IFM_SEVERITY_WARNING, "rule-02",
+            "%s, but not when the blocks that run.log alone calls disturbed count for nothing: undecided", rest->word);
+        return "undecided";
+    }
+    if (!made || strcmp(all.word, "undecided") == 0 || strcmp(all.word, rest->word) == 0)
+        return rest->word;
+    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
+                       "%s over the %zu undisturbed blocks, and %s over all %zu: undecided", rest->word, rest->n,
+                       all.word, all.n);
     return "undecided";
 }
 
@@ -418,7 +448,8 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     if (!did_the_same(arm))
         return;
     struct comparison c;
-    if (!compare(arm, false, &c)) {
+    struct ifm_aside aside = ifm_derive_set_aside(arm);
+    if (!compare(arm, aside.blocks, &c)) {
         bool few = c.n > 0 && c.n < IFM_BLOCKS_NEEDED;
         if (few)
             emit_few(arm, &c);
@@ -430,8 +461,8 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
         return;
     }
     say_drift(arm, &c);
-    struct ifm_value median = median_value(arm, &c), p95 = p95_value(arm, &c);
-    const char *word = word_without_marked(arm, &c);
+    struct ifm_value median = median_value(arm, aside.blocks, &c), p95 = p95_value(arm, &c);
+    const char *word = word_beside_disturbed(arm, &aside, &c);
     word = ifm_derive_points_agree(arm) ? word : "undecided";
     word = word_of_typical(arm, &c, word, &median, &p95);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
@@ -442,7 +473,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_MEDIAN, median);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_P95, p95);
     ifm_derive_emit(arm, IFM_M_INTERVALS_GAP_PERCENT, gap_value(arm));
-    ifm_derive_effects(arm);
+    ifm_derive_effects(arm, aside.blocks);
     ifm_derive_counter_changes(arm);
     ifm_derive_companions(arm);
 }

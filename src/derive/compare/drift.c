@@ -12,13 +12,14 @@
 /* Noise widens one comparison in a hundred. */
 static const double VISIBLE = 0.99;
 
-double ifm_derive_hold_drift(const struct ifm_arm_work *arm, bool unmarked, double level, struct ifm_interval *interval)
+double ifm_derive_hold_drift(const struct ifm_arm_work *arm, const bool *without, double level,
+                             struct ifm_interval *interval)
 {
     const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1), change = 0.0;
     double *mid = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
-    size_t n = ifm_pair_logs(arm, work->baseline, unmarked, logs, mid);
+    size_t n = ifm_pair_logs(arm, work->baseline, without, logs, mid);
     double tick = hypot(arm->quantum, work->baseline->quantum);
     struct ifm_slope line;
     struct ifm_interval first, last;

@@ -20,13 +20,13 @@ static struct ifm_value effect_value(enum ifm_stat stat, const struct ifm_effect
 
 /* P of the block differences under the random order of the arms: each sign might as well have been the other. A run
  * that looked as it went has no such p. */
-static struct ifm_value flip_value(const struct ifm_arm_work *arm, struct ifm_arena *scratch)
+static struct ifm_value flip_value(const struct ifm_arm_work *arm, const bool *without, struct ifm_arena *scratch)
 {
     const struct ifm_cell_work *work = arm->work;
     enum { ROUNDS = 9999 };
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     int64_t *room = IFM_ARENA_ARRAY(scratch, int64_t, work->n_blocks + 1), n;
-    size_t k = ifm_pair_logs(arm, work->baseline, false, logs, NULL);
+    size_t k = ifm_pair_logs(arm, work->baseline, without, logs, NULL);
     double p = 0;
     n = (int64_t)k;
     if (work->cell->measure.stop == IFM_STOP_GROUP || work->cell->measure.stop == IFM_STOP_DECIDED)
@@ -38,20 +38,20 @@ static struct ifm_value flip_value(const struct ifm_arm_work *arm, struct ifm_ar
     return ifm_value_of_stat(stat, p, n, "blocks");
 }
 
-void ifm_derive_effects(const struct ifm_arm_work *arm)
+void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without)
 {
     const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
     double *own = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     double *base = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
     double *room = IFM_ARENA_ARRAY(scratch, double, 6 * work->n_blocks + 6);
-    size_t n = ifm_arm_logs(arm, false, own, NULL), m = ifm_arm_logs(work->baseline, false, base, NULL);
+    size_t n = ifm_arm_logs(arm, without, own, NULL), m = ifm_arm_logs(work->baseline, without, base, NULL);
     double level = ifm_derive_compare_level(work);
     struct ifm_effect cliff = {0}, hedges = {0};
     enum ifm_stat said = ifm_stats_cliff(base, m, own, n, level, room, &cliff);
     ifm_derive_emit(arm, IFM_M_CLIFFS_DELTA, effect_value(said, &cliff, n < m ? n : m, level));
     said = ifm_stats_hedges(base, m, own, n, level, &hedges);
     ifm_derive_emit(arm, IFM_M_HEDGES_G, effect_value(said, &hedges, n < m ? n : m, level));
-    ifm_derive_emit(arm, IFM_M_SIGN_FLIP_P, flip_value(arm, scratch));
+    ifm_derive_emit(arm, IFM_M_SIGN_FLIP_P, flip_value(arm, without, scratch));
     ifm_arena_destroy(scratch);
 }

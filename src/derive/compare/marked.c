@@ -8,15 +8,15 @@
 
 #include <math.h>
 
-/* By how much the mean over all common blocks rises when each marked one lies at `edge` or above. */
-static double rise_to(const struct ifm_arm_work *a, const struct ifm_arm_work *b, double edge, double sign,
-                      size_t *left)
+/* By how much the mean over the common blocks rises when each marked one lies at `edge` or above. */
+static double rise_to(const struct ifm_arm_work *a, const bool *without, double edge, double sign, size_t *left)
 {
+    const struct ifm_arm_work *b = a->work->baseline;
     double rise = 0.0;
     size_t n = 0;
     *left = 0;
     for (size_t k = 0; k < a->work->n_blocks; k++) {
-        if (!a->present[k] || !b->present[k])
+        if (!a->present[k] || !b->present[k] || (without != NULL && without[k]))
             continue;
         n++;
         double ratio = log(a->time_ns[k] / a->steps[k] / (b->time_ns[k] / b->steps[k]));
@@ -28,15 +28,14 @@ static double rise_to(const struct ifm_arm_work *a, const struct ifm_arm_work *b
     return n > 0 ? rise / (double)n : 0.0;
 }
 
-bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const struct ifm_interval *change,
+bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const bool *without, const struct ifm_interval *change,
                              const struct ifm_interval *equal, double edge)
 {
-    const struct ifm_arm_work *base = arm->work->baseline;
     size_t left;
     if (change->high < -edge)
-        return change->high + rise_to(arm, base, -edge, 1.0, &left) < -edge && left >= IFM_BLOCKS_NEEDED;
+        return change->high + rise_to(arm, without, -edge, 1.0, &left) < -edge && left >= IFM_BLOCKS_NEEDED;
     if (change->low > edge)
-        return -change->low + rise_to(arm, base, -edge, -1.0, &left) < -edge && left >= IFM_BLOCKS_NEEDED;
-    return equal->high + rise_to(arm, base, edge, 1.0, &left) < edge &&
-           -equal->low + rise_to(arm, base, edge, -1.0, &left) < edge && left >= IFM_BLOCKS_NEEDED;
+        return -change->low + rise_to(arm, without, -edge, -1.0, &left) < -edge && left >= IFM_BLOCKS_NEEDED;
+    return equal->high + rise_to(arm, without, edge, 1.0, &left) < edge &&
+           -equal->low + rise_to(arm, without, edge, -1.0, &left) < edge && left >= IFM_BLOCKS_NEEDED;
 }

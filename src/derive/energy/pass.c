@@ -259,7 +259,7 @@ static struct ifm_value per_token_above_idle(struct made *m, double tokens)
 /* Watts while steps run, over the tokens a second of the latency pass. */
 static struct ifm_value watts_per_rate(struct made *m, double tokens)
 {
-    struct ifm_value step = ifm_derive_step_value(m->arm, false);
+    struct ifm_value step = ifm_derive_step_value(m->arm, NULL);
     if (step.state != IFM_STATE_OK)
         return step;
     for (size_t i = 0; i < m->n; i++)

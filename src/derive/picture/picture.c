@@ -254,7 +254,7 @@ static void draw_ratios(const struct sitter *s, const struct ifm_arm_work *arm, 
         return;
     out->ratios = IFM_ARENA_ARRAY(s->arena, double, work->n_blocks + 1);
     out->ratio_blocks = IFM_ARENA_ARRAY(s->arena, size_t, work->n_blocks + 1);
-    out->n_ratios = ifm_pair_logs(work->baseline, arm, false, out->ratios, NULL);
+    out->n_ratios = ifm_pair_logs(work->baseline, arm, NULL, out->ratios, NULL);
     for (size_t k = 0; k < out->n_ratios; k++)
         out->ratios[k] = exp(out->ratios[k]);
     for (size_t b = 0, k = 0, measured = 0; b < work->n_blocks && k < out->n_ratios; b++) {

@@ -61,14 +61,13 @@ static double centre_of(const struct replay *replay, size_t slot)
     return fmax(1, replay->centre == BY_MEDIAN ? ifm_median(replay->scratch, n) : sum / (double)n);
 }
 
-/* Take in the block whose first slot is `k`; returns the slot behind it. */
-static size_t take(struct replay *replay, size_t k)
+/* Take in the block of slots [k, end). */
+static void take(struct replay *replay, size_t k, size_t end)
 {
     const struct ifm_record *r = replay->work->record;
     struct ifm_stop_blocks *all = &replay->all;
-    uint32_t block = r->slots[k].block;
     ifm_stop_blocks_begin(all);
-    for (; k < r->n_slots && r->slots[k].block == block; k++) {
+    for (; k < end; k++) {
         double centre = centre_of(replay, k);
         size_t arm = r->slots[k].arm;
         all->block[arm] += replay->centre == BY_MEDIAN ? log(centre) / 2 : centre / r->slots[k].inner / 2;
@@ -76,7 +75,6 @@ static size_t take(struct replay *replay, size_t k)
         all->tick[arm] = fmax(all->tick[arm], replay->tick_ns / centre);
     }
     ifm_stop_blocks_add(all);
-    return k;
 }
 
 /* Does the run end behind the last block, by what its samples say? */
@@ -97,12 +95,14 @@ static double replay_all(struct replay *replay, size_t *enough)
     const struct ifm_record *r = replay->work->record;
     const struct ifm_stop_blocks *all = &replay->all;
     *enough = 0;
-    for (size_t k = 0; k < r->n_slots;) {
-        if (r->slots[k].phase != IFM_PHASE_MEASURE) {
-            k++;
+    for (size_t k = 0, block = 0, end; k < r->n_slots; k = end) {
+        for (end = k + 1; end < r->n_slots && r->slots[end].block == r->slots[k].block;)
+            end++;
+        bool stands = r->slots[k].phase == IFM_PHASE_MEASURE && replay->work->fate[block] == IFM_BLOCK_STANDS;
+        block += r->slots[k].phase != IFM_PHASE_WARMUP;
+        if (!stands)
             continue;
-        }
-        k = take(replay, k);
+        take(replay, k, end);
         if (*enough == 0 && is_enough(replay))
             *enough = (size_t)all->n;
     }
@@ -152,7 +152,7 @@ static const char *check_reason(const struct ifm_cell_work *work, const struct i
 {
     const struct ifm_measure *measure = &work->cell->measure;
     const struct ifm_event_calibrate *told = IFM_TOLD(work, calibrate, work->cell->arms[0].name);
-    uint64_t blocks = (uint64_t)stop->blocks, wanted = blocks;
+    uint64_t blocks = (uint64_t)stop->blocks - work->n_repeated, wanted = blocks; /* those that its rule counted */
     bool known = strcmp(stop->reason, "cap") == 0 && stop->elapsed_s >= measure->cap_s;
     enum ifm_stop_rule rule = ifm_stop_blocks_of(work->cell, NULL).rule;
     known |= strcmp(stop->reason, "mde") == 0 && rule == IFM_STOP_MDE;

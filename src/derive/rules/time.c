@@ -127,7 +127,12 @@ static void look_at_stop(const struct ifm_cell_work *work)
     if (work->n_measured < IFM_BLOCKS_NEEDED)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07", "%s: no interval, and no word on a comparison",
                             ifm_needs_blocks(work->d->arena, work->n_measured));
-    if (work->n_marked > 0)
+    if (work->n_marked > 0 && work->d->plan->rules >= IFM_PLAN_RULES_REPEATS)
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
+                            "%zu of %zu blocks are marked as disturbed by the machine, and %zu of them were run again; "
+                            "comparisons rest on the others, times stand over all blocks, and again without them",
+                            work->n_marked, work->n_measured, work->n_repeated);
+    else if (work->n_marked > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
                             "%zu of %zu blocks are marked as disturbed by the machine (stolen time, or preemption); "
                             "numbers stand over all blocks, and again without them",
@@ -159,7 +164,7 @@ static void look_over_time(struct ifm_cell_work *work)
         struct ifm_arm_work *arm = &work->arms[a];
         if (arm->broken != NULL || ifm_derive_is_cache_probe(arm->arm))
             continue;
-        t.n = ifm_arm_logs(arm, false, t.logs, t.mid);
+        t.n = ifm_arm_logs(arm, NULL, t.logs, t.mid);
         if (t.n < IFM_BLOCKS_NEEDED)
             continue;
         look_for_drift(arm, &t);

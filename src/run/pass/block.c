@@ -85,6 +85,48 @@ static enum ifm_status hold_to_chain(const struct ifm_pass_run *pass, const stru
     return status;
 }
 
+/* ---- repeats ---- */
+
+uint32_t ifm_pass_position(const struct ifm_pass_run *pass)
+{
+    return pass->measured - pass->repeats.repeated;
+}
+
+struct ifm_repeats ifm_pass_repeats(const struct ifm_cell_run *cell, const struct ifm_pass *plan)
+{
+    const struct ifm_session *session = cell->session;
+    unsigned rules = session == NULL || session->plan == NULL ? 0 : session->plan->rules;
+    return ifm_repeats_of(plan->columns, plan->n_columns, rules, &cell->plan->measure);
+}
+
+static bool is_told(const struct ifm_pass_run *pass, int64_t block)
+{
+    const struct ifm_events *events = pass->shared == NULL ? NULL : pass->shared->events;
+    IFM_EACH(event, events, repeated, pass->cell->plan->name, NULL)
+        if (IFM_FACTS(event, repeated)->block == block)
+            return true;
+    return false;
+}
+
+enum ifm_status ifm_pass_take_block(struct ifm_pass_run *pass, const struct ifm_slot *slots, size_t n,
+                                    const struct ifm_sample *samples, struct ifm_error *error)
+{
+    char reason[IFM_CAUSE_TEXT];
+    double amount;
+    enum ifm_block_fate fate = ifm_repeats_take(&pass->repeats, slots, n);
+    pass->measured++;
+    if (fate == IFM_BLOCK_STANDS)
+        pass->hooks->add(pass, slots, samples);
+    else if (fate == IFM_BLOCK_DISTURBED)
+        ifm_stop_pass_over(&pass->stop);
+    if (fate != IFM_BLOCK_REPEATED || is_told(pass, slots[0].block))
+        return IFM_OK;
+    enum ifm_cause cause = ifm_slots_cause(slots, n, &pass->repeats.columns, &amount);
+    return IFM_FACT(pass->cell->session, error, repeated, true, .cell = pass->cell->plan->name,
+                    .pass = ifm_pass_name(pass->cell->pass), .block = slots[0].block,
+                    .reason = ifm_cause_text(cause, amount, reason));
+}
+
 /* Take in the blocks that an interrupted run left. */
 static enum ifm_status take_in_record(struct ifm_pass_run *pass, struct ifm_error *error)
 {
@@ -105,10 +147,11 @@ static enum ifm_status take_in_record(struct ifm_pass_run *pass, struct ifm_erro
                               "the record does not fit the plan and its calibration");
             break;
         }
-        if (pass->hooks->add != NULL)
-            pass->hooks->add(pass, &record.slots[i], &record.samples[record.first[i]]);
         pass->earlier_s += (double)(record.slots[i + n - 1].end_ns - record.slots[i].start_ns) * 1e-9;
-        pass->measured++;
+        if (pass->hooks->add == NULL)
+            pass->measured++;
+        else
+            status = ifm_pass_take_block(pass, &record.slots[i], n, &record.samples[record.first[i]], error);
         i += n;
     }
     ifm_record_free(&record);
@@ -249,10 +292,10 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *erro
     const struct ifm_pass_hooks *hooks = pass->hooks;
     unsigned order[2 * IFM_MOST_ARMS];
     struct ifm_watch watch;
-    size_t n = ifm_plan_order_without(pass->cell->plan, pass->without, pass->measured, order);
+    size_t n = ifm_plan_order_without(pass->cell->plan, pass->without, ifm_pass_position(pass), order);
     enum ifm_part part = pass->cell->pass->kind == IFM_PASS_LATENCY ? IFM_PART_BLOCKS : IFM_PART_LATER;
     ifm_parts_turn(&pass->cell->session->parts, part, NULL);
-    IFM_TRY(ifm_arms_place(pass->cell, pass->measured, error));
+    IFM_TRY(ifm_arms_place(pass->cell, ifm_pass_position(pass), error));
     ifm_watch_begin(pass->cell, &watch);
     IFM_TRY(run_slots(pass, order, n, IFM_PHASE_MEASURE, error));
     IFM_TRY(ifm_watch_end(pass->cell, &watch, pass->next_block, error));
@@ -262,7 +305,7 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *erro
     if (hooks->sync)
         IFM_TRY(ifm_recorder_sync(pass->recorder, error));
     if (hooks->add != NULL)
-        hooks->add(pass, pass->slots, pass->samples);
+        return ifm_pass_take_block(pass, pass->slots, n, pass->samples, error);
     pass->measured++;
     return IFM_OK;
 }

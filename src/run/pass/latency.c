@@ -38,7 +38,7 @@ static void so_far(const struct ifm_pass_run *pass, struct ifm_so_far *out)
 
 static double left_s(const struct ifm_pass_run *pass, double block_s)
 {
-    return fmax(ifm_stop_expected_blocks(&pass->stop, block_s) - pass->measured, 0) * block_s;
+    return fmax(ifm_stop_expected_blocks(&pass->stop, block_s) - ifm_pass_position(pass), 0) * block_s;
 }
 
 enum ifm_status ifm_pass_log_stop(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
@@ -57,6 +57,7 @@ static void close_stop(struct ifm_pass_run *pass)
 }
 
 const struct ifm_pass_hooks ifm_pass_latency = {
+    .repeats = true,
     .init = init,
     .begin = begin,
     .slot = slot,

@@ -23,6 +23,8 @@ void ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const s
         pass->places += pass->without[i] ? 0 : 2;
         pass->rounds.n += apart && ifm_pass_rows[plan->kind].ceilings;
     }
+    if (pass->hooks->repeats)
+        pass->repeats = ifm_pass_repeats(cell, plan);
     pass->rounds.at_s = -1;
     if (pass->hooks->init != NULL)
         pass->hooks->init(pass);

@@ -7,6 +7,7 @@
 #include "run/cell/cell.h"
 #include "run/pass/converge.h"
 #include "run/pass/stop.h"
+#include "sample/disturbed.h"
 
 struct ifm_energy_run;
 
@@ -47,6 +48,7 @@ struct ifm_pass_run {
     uint32_t next_block;  /* number of the next block in the record */
     int64_t end_ns;       /* of the last slot */
     uint32_t measured;    /* measured blocks that the record holds */
+    struct ifm_repeats repeats;
     struct ifm_rounds rounds;
     double earlier_s; /* time that the blocks of interrupted runs took */
     double elapsed_s; /* the same, with the blocks of this one */
@@ -63,7 +65,8 @@ struct ifm_pass_run {
 struct ifm_pass_hooks {
     /* Stage of the event that ends a complete pass; unknown = the record alone says that it is complete. */
     enum ifm_stage done;
-    bool sync; /* each block is on disk before the next one begins */
+    bool repeats; /* blocks that the machine disturbed are run again */
+    bool sync;    /* each block is on disk before the next one begins */
     /* Before the record is opened: the kind's state. May be NULL. */
     void (*init)(struct ifm_pass_run *pass);
     /* The record is open: everything before the first block of this session. */
@@ -73,7 +76,7 @@ struct ifm_pass_hooks {
                             int64_t *columns, struct ifm_error *error);
     /* The slots of a block have run; it is not in the record yet. May be NULL. */
     enum ifm_status (*settle)(struct ifm_pass_run *pass, struct ifm_error *error);
-    /* A block is in the record, of this session or of an interrupted one. May be NULL. */
+    /* A block is in the record, of this session or of an interrupted one, and is not run again. May be NULL. */
     void (*add)(struct ifm_pass_run *pass, const struct ifm_slot *slots, const struct ifm_sample *samples);
     /* Why the pass ends now; NULL = another block is wanted. */
     const char *(*reason)(const struct ifm_pass_run *pass);
@@ -103,6 +106,13 @@ IFM_CHECKED enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, stru
 IFM_CHECKED enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error);
 /* One measured block: run its slots in the plan's order and append it. */
 IFM_CHECKED enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error);
+/* Blocks that the plan's order and the stop rule count: but for those that were run again. */
+uint32_t ifm_pass_position(const struct ifm_pass_run *pass);
+/* Repeats of a latency pass with such columns; none for a plan of earlier rules, or of no session. */
+struct ifm_repeats ifm_pass_repeats(const struct ifm_cell_run *cell, const struct ifm_pass *plan);
+/* The block that was appended last: the stop rule takes it in, or the journal tells that it is run again. */
+IFM_CHECKED enum ifm_status ifm_pass_take_block(struct ifm_pass_run *pass, const struct ifm_slot *slots, size_t n,
+                                                const struct ifm_sample *samples, struct ifm_error *error);
 /* A round of the ceilings apart, where one is due: first, last, and as often between as keeps them to a small share of
  * the time. */
 IFM_CHECKED enum ifm_status ifm_pass_round(struct ifm_pass_run *pass, bool last, struct ifm_error *error);

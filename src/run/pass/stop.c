@@ -70,6 +70,11 @@ void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const str
     stop->blocks++;
 }
 
+void ifm_stop_pass_over(struct ifm_stop *stop)
+{
+    stop->blocks++;
+}
+
 double ifm_stop_wanted(const struct ifm_stop *stop)
 {
     return ifm_stop_blocks_wanted(&stop->all);
@@ -93,9 +98,9 @@ static unsigned look_of(const struct ifm_stop *stop)
  * clock's tick. */
 static double half_width(const struct ifm_stop *stop, size_t arm, double constant)
 {
-    double widened, t, n = stop->blocks,
+    double widened, t, n = stop->all.n,
                        tick = hypot(stop->all.tick[arm], stop->all.tick[stop->all.baseline]) / sqrt(12);
-    if (ifm_stats_sequential_widened(constant, stop->blocks, stop->all.cell->measure.blocks_max, &widened) !=
+    if (ifm_stats_sequential_widened(constant, (size_t)n, stop->all.cell->measure.blocks_max, &widened) !=
             IFM_STAT_OK ||
         ifm_stats_t_quantile(0.5 + widened / 2, n - 1, &t) != IFM_STAT_OK)
         return INFINITY;
@@ -182,8 +187,8 @@ const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s)
         return "group";
     if (ifm_stop_blocks_decided(&stop->all))
         return "decided";
-    if (stop->all.rule == IFM_STOP_MDE && stop->blocks >= IFM_BLOCKS_FOR_WIDTH && seen &&
-        ifm_stop_mde(stop) <= ifm_stop_wanted(stop))
+    if (stop->all.rule == IFM_STOP_MDE && stop->all.n >= fmax(IFM_BLOCKS_FOR_WIDTH, (double)measure->blocks_min) &&
+        seen && ifm_stop_mde(stop) <= ifm_stop_wanted(stop))
         return "mde";
     return elapsed_s >= measure->cap_s ? "cap" : NULL;
 }

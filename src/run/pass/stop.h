@@ -24,17 +24,19 @@ struct ifm_so_far {
 
 struct ifm_stop {
     struct ifm_stop_blocks all; /* of the mean times of a step */
-    uint32_t blocks;
-    uint64_t steps;            /* of arms that are compared, by block those of the one with fewest */
-    uint32_t samples_per_slot; /* of the first arm; of all arms under IFM_STOP_REPEATS */
-    double tick_ns;            /* of the device's clock */
-    double outside, inside;    /* constants of the looks, for beyond the margin and within it; 0 = other rule */
+    uint32_t blocks;            /* also those that were passed over, which `all` lacks */
+    uint64_t steps;             /* of arms that are compared, by block those of the one with fewest */
+    uint32_t samples_per_slot;  /* of the first arm; of all arms under IFM_STOP_REPEATS */
+    double tick_ns;             /* of the device's clock */
+    double outside, inside;     /* constants of the looks, for beyond the margin and within it; 0 = other rule */
 };
 
 void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell);
 void ifm_stop_free(struct ifm_stop *stop);
 /* Take in a measured block: two slots of each arm in it. */
 void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const struct ifm_sample *samples);
+/* A block that the machine disturbed and that is not run again: it counts, and says nothing about the arms. */
+void ifm_stop_pass_over(struct ifm_stop *stop);
 /* Largest minimum detectable effect of the cell's decisions so far, relative: the change that would be called faster or
  * slower with 80 % probability, the margin that it must clear included (in a cell without variants nothing is called,
  * and it is the change that would be seen). Infinite below two blocks. */

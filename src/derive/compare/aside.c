@@ -1,0 +1,92 @@
+/* Which blocks a comparison sets aside: those that the machine disturbed, for both arms at once (rule 2).
+ *
+ * The evidence is what the operating system counted beside the slots, never a time of an arm. It is no machine's doing
+ * where it follows one of the two: steal and waiting come over arms whose slots alternate as chance has it, so an arm
+ * that has them much more often than the other (exact test of McNemar 1947 over the blocks that only one of them
+ * shares) makes them itself, and pays for them. */
+#include "derive/internal.h"
+
+#include <math.h>
+
+/* Disturbances of equal arms are taken for one arm's own in a hundredth of comparisons. */
+static const double OWN = 0.01;
+
+/* How often `one` or more, or as few, of so many even chances come out, two-sided. */
+static double chance_of(size_t one, size_t other)
+{
+    double n = (double)(one + other), least = (double)(one > other ? one : other), sum = 0;
+    for (double k = least; k <= n; k++)
+        sum += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2));
+    return fmin(1, 2 * sum);
+}
+
+struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
+{
+    const struct ifm_cell_work *work = arm->work;
+    const struct ifm_arm_work *base = work->baseline;
+    struct ifm_aside aside = {0};
+    bool *blocks = IFM_ARENA_ARRAY(arm->d->arena, bool, work->n_blocks + 1);
+    size_t own = 0, its = 0;
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        if (!arm->present[b] || !base->present[b])
+            continue;
+        blocks[b] = work->fate[b] != IFM_BLOCK_STANDS;
+        aside.n += blocks[b];
+        aside.left += !blocks[b];
+        own += arm->disturbed[b] && !base->disturbed[b];
+        its += base->disturbed[b] && !arm->disturbed[b];
+    }
+    if (chance_of(own, its) < OWN)
+        aside.follows = own > its ? arm : base;
+    if (aside.n > 0 && aside.left >= IFM_BLOCKS_NEEDED && aside.follows == NULL)
+        aside.blocks = blocks;
+    return aside;
+}
+
+/* The worst cause of a disturbed block, in words. */
+static const char *cause_of(const struct ifm_cell_work *work)
+{
+    const struct ifm_record *r = work->record;
+    struct ifm_cause_columns columns = ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns);
+    enum ifm_cause worst = IFM_CAUSE_NONE;
+    double most = 0, amount;
+    char text[IFM_CAUSE_TEXT];
+    for (size_t k = 0; k < r->n_slots; k++) {
+        enum ifm_cause cause = ifm_slot_cause(&r->slots[k], &columns, &amount);
+        if (r->slots[k].phase != IFM_PHASE_MEASURE || cause == IFM_CAUSE_NONE ||
+            (worst != IFM_CAUSE_NONE && (cause > worst || (cause == worst && amount <= most))))
+            continue;
+        worst = cause;
+        most = amount;
+    }
+    return ifm_arena_printf(work->d->arena, "%s", ifm_cause_text(worst, most, text));
+}
+
+/* Seconds of blocks after which as many are probably undisturbed as a word needs; 0 = none was. */
+static double seconds_needed(const struct ifm_cell_work *work, const struct ifm_aside *aside)
+{
+    const struct ifm_record *r = work->record;
+    double used = r->n_slots == 0 ? 0 : 1e-9 * (double)(r->slots[r->n_slots - 1].end_ns - r->slots[0].start_ns);
+    return aside->left == 0 ? 0 : ceil(used * IFM_BLOCKS_NEEDED / (double)aside->left);
+}
+
+void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside)
+{
+    const struct ifm_cell_work *work = arm->work;
+    double seconds = seconds_needed(work, aside);
+    if (aside->follows != NULL) {
+        ifm_derive_say_arm(
+            arm, IFM_SEVERITY_WARNING, "rule-02",
+            "what disturbed the blocks follows %s and not the machine: no block is set aside for it (%s)",
+            aside->follows->arm->name, cause_of(work));
+        return;
+    }
+    if (aside->n == 0 || aside->left >= IFM_BLOCKS_NEEDED)
+        return;
+    const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably --cap %.0fs, or ", seconds) : "";
+    ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-02",
+        "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s--wait-quiet "
+        "10min",
+        aside->n, aside->n + aside->left, cause_of(work), IFM_BLOCKS_NEEDED, longer);
+}

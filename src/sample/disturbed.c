@@ -1,0 +1,118 @@
+/* Causes of a slot, and the budget of repeats. */
+#include "sample/disturbed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The hypervisor, or other tasks on our CPUs, took more than this share of a slot ... */
+static const double LOST_SHARE = 0.05;
+/* ... or, where the kernel does not say how long our threads waited, the scheduler took one off its CPU more often than
+ * once, and more often than this per second. */
+static const double SWITCHES_PER_S = 50.0;
+
+static int place_of(const char *const *names, size_t n, const char *name)
+{
+    for (size_t c = 0; c < n; c++)
+        if (strcmp(names[c], name) == 0)
+            return (int)c;
+    return -1;
+}
+
+struct ifm_cause_columns ifm_cause_columns_of(const char *const *names, size_t n)
+{
+    return (struct ifm_cause_columns){place_of(names, n, "steal_ns"), place_of(names, n, "run_delay_ns"),
+                                      place_of(names, n, "context_switches_involuntary"),
+                                      place_of(names, n, "throttle_count"), place_of(names, n, "faults_major")};
+}
+
+static bool was_read(const struct ifm_slot *slot, int column)
+{
+    return column >= 0 && slot->columns[column] != IFM_ABSENT;
+}
+
+bool ifm_cause_was_read(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
+{
+    return was_read(slot, columns->steal) || was_read(slot, columns->delay) || was_read(slot, columns->switches);
+}
+
+enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, double *amount)
+{
+    double length = (double)(slot->end_ns - slot->start_ns);
+    *amount = 0;
+    if (was_read(slot, columns->throttles) && slot->columns[columns->throttles] > 0) {
+        *amount = (double)slot->columns[columns->throttles];
+        return IFM_CAUSE_THROTTLED;
+    }
+    if (was_read(slot, columns->faults) && slot->columns[columns->faults] > 0) {
+        *amount = (double)slot->columns[columns->faults];
+        return IFM_CAUSE_FAULTED;
+    }
+    if (was_read(slot, columns->steal) && (double)slot->columns[columns->steal] > LOST_SHARE * length) {
+        *amount = (double)slot->columns[columns->steal] / length;
+        return IFM_CAUSE_STOLEN;
+    }
+    if (was_read(slot, columns->delay)) {
+        *amount = (double)slot->columns[columns->delay] / length;
+        return (double)slot->columns[columns->delay] > LOST_SHARE * length ? IFM_CAUSE_WAITED : IFM_CAUSE_NONE;
+    }
+    if (!was_read(slot, columns->switches))
+        return IFM_CAUSE_NONE;
+    *amount = (double)slot->columns[columns->switches];
+    return slot->columns[columns->switches] > 1 && *amount > SWITCHES_PER_S * 1e-9 * length ? IFM_CAUSE_SWITCHED
+                                                                                            : IFM_CAUSE_NONE;
+}
+
+enum ifm_cause ifm_slots_cause(const struct ifm_slot *slots, size_t n, const struct ifm_cause_columns *columns,
+                               double *amount)
+{
+    enum ifm_cause worst = IFM_CAUSE_NONE;
+    double here;
+    *amount = 0;
+    for (size_t k = 0; k < n; k++) {
+        enum ifm_cause cause = ifm_slot_cause(&slots[k], columns, &here);
+        if (cause == IFM_CAUSE_NONE ||
+            (worst != IFM_CAUSE_NONE && (cause > worst || (cause == worst && here <= *amount))))
+            continue;
+        worst = cause;
+        *amount = here;
+    }
+    return worst;
+}
+
+const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CAUSE_TEXT])
+{
+    text[0] = '\0';
+    if (cause == IFM_CAUSE_THROTTLED)
+        snprintf(text, IFM_CAUSE_TEXT, "the processor slowed itself down %.0f times in a slot", amount);
+    else if (cause == IFM_CAUSE_FAULTED)
+        snprintf(text, IFM_CAUSE_TEXT, "memory was short: %.0f pages of a slot came from a disk", amount);
+    else if (cause == IFM_CAUSE_STOLEN)
+        snprintf(text, IFM_CAUSE_TEXT, "stolen time %.3g %% of a slot", 100.0 * amount);
+    else if (cause == IFM_CAUSE_WAITED)
+        snprintf(text, IFM_CAUSE_TEXT, "threads waited for a CPU %.*f %% of a slot", amount < 0.1 ? 1 : 0,
+                 100.0 * amount);
+    else if (cause == IFM_CAUSE_SWITCHED)
+        snprintf(text, IFM_CAUSE_TEXT, "taken off its CPU %.0f times in a slot", amount);
+    return text;
+}
+
+struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules,
+                                  const struct ifm_measure *measure)
+{
+    return (struct ifm_repeats){.columns = ifm_cause_columns_of(columns, n),
+                                .wanted = rules >= IFM_PLAN_RULES_REPEATS,
+                                .cap_ns = measure->stop == IFM_STOP_REPEATS ? 0 : 1e9 * measure->cap_s};
+}
+
+enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n)
+{
+    double amount;
+    repeats->blocks++;
+    repeats->used_ns += n > 0 ? (double)(slots[n - 1].end_ns - slots[0].start_ns) : 0;
+    if (!repeats->wanted || ifm_slots_cause(slots, n, &repeats->columns, &amount) == IFM_CAUSE_NONE)
+        return IFM_BLOCK_STANDS;
+    if (2 * repeats->repeated >= repeats->blocks || repeats->used_ns >= repeats->cap_ns)
+        return IFM_BLOCK_DISTURBED;
+    repeats->repeated++;
+    return IFM_BLOCK_REPEATED;
+}

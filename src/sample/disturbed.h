@@ -1,0 +1,63 @@
+/* What the machine did to a slot, by the columns that the operating system's counters left beside it; and which blocks
+ * are run again for it.
+ *
+ * The run asks after each block, derive asks again of the record, so both take the same blocks. No time of an arm is
+ * looked at: how long a step took never decides whether it counts. Pure. */
+#ifndef IFM_SAMPLE_DISTURBED_H
+#define IFM_SAMPLE_DISTURBED_H
+
+#include "model/plan.h"
+#include "sample/record.h"
+#include <stdbool.h>
+
+/* Worst first. */
+enum ifm_cause {
+    IFM_CAUSE_NONE,
+    IFM_CAUSE_THROTTLED, /* the processor slowed itself down */
+    IFM_CAUSE_FAULTED,   /* memory was short: a page had to be read from a disk */
+    IFM_CAUSE_STOLEN,    /* by the hypervisor, of a virtual machine */
+    IFM_CAUSE_WAITED,    /* threads waited for a CPU that others had */
+    IFM_CAUSE_SWITCHED   /* the same, where the kernel does not say how long */
+};
+
+/* Places of the columns that can mark a slot, -1 where the record lacks one. */
+struct ifm_cause_columns {
+    int steal, delay, switches, throttles, faults;
+};
+
+struct ifm_cause_columns ifm_cause_columns_of(const char *const *names, size_t n);
+/* Was a column read that tells of others on our CPUs? Without one, no mark means nothing. */
+bool ifm_cause_was_read(const struct ifm_slot *slot, const struct ifm_cause_columns *columns);
+/* What disturbed the slot, and how much of it: a share of the slot, or a count. */
+enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, double *amount);
+/* The worst cause of `n` slots. */
+enum ifm_cause ifm_slots_cause(const struct ifm_slot *slots, size_t n, const struct ifm_cause_columns *columns,
+                               double *amount);
+/* "stolen time 12 % of a slot"; "" for none. */
+enum { IFM_CAUSE_TEXT = 80 };
+const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CAUSE_TEXT]);
+
+/* Repeats of a latency pass. A disturbed block is followed by one in the same order, while no more than every second
+ * block is such a repeat and all blocks together took less than the cell's cap of time. Where a number of samples is
+ * asked for, it is what is measured: nothing is repeated. */
+struct ifm_repeats {
+    struct ifm_cause_columns columns;
+    bool wanted;               /* false: an older plan, whose blocks all stand */
+    double cap_ns, used_ns;    /* of all measured blocks */
+    uint32_t blocks, repeated; /* so far */
+};
+
+enum ifm_block_fate {
+    IFM_BLOCK_STANDS,
+    IFM_BLOCK_REPEATED, /* disturbed, and the next block has its order: it counts for no plan and no rule */
+    IFM_BLOCK_DISTURBED /* disturbed, and nothing is left to repeat it with: it counts as a block, and decides nothing
+                         */
+};
+
+/* Before the first block. `rules`: of the plan (IFM_PLAN_RULES). */
+struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules,
+                                  const struct ifm_measure *measure);
+/* Takes in the `n` slots of the next measured block. */
+enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n);
+
+#endif
