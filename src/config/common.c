@@ -89,7 +89,9 @@ static const struct ifm_param measure[] = {
      "median an order-statistic interval",
      M(resamples)},
     {"measure.energy", "energy", IFM_TYPE_BOOL, 0, "", "false", 0, 0, NULL,
-     "Measure energy too, in a separate pass after the latencies: windows of each arm under every power sensor",
+     "Measure energy too: windows of each arm under every power sensor, in a separate pass after the latencies; runs "
+     "of "
+     "programs that are long enough are both",
      M(energy)},
     {"measure.energy_window", "energy-window", IFM_TYPE_SECONDS, 0, "s", "10s", 0.1, 3600, NULL,
      "Length of an energy window; one too short for the sensor is refused with the length it needs",

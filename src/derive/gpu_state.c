@@ -168,11 +168,65 @@ void ifm_derive_gpu_state(const struct ifm_cell_work *work)
 
 /* ---- others on the GPU: of the run ---- */
 
+/* What was seen of others on one GPU. */
+struct others {
+    double most;
+    const char *unknown;
+    bool unseen; /* a list of processes without this run's own is not the whole list */
+};
+
+static void see(struct others *others, const json_t *gpu, bool in_cell)
+{
+    struct ifm_gpu_fact compute = ifm_gpu_fact(gpu, "processes", "compute");
+    struct ifm_gpu_fact foreign = ifm_gpu_fact(gpu, "processes", "foreign");
+    others->most = foreign.whole ? fmax(others->most, foreign.number) : others->most;
+    others->unknown = gpu != NULL && !foreign.whole ? foreign.missing : others->unknown;
+    others->unseen |= in_cell && compute.whole && compute.number == 0;
+}
+
+static void say_others(struct ifm_derivation *d, const struct others *others, const char *gpu, const char *so)
+{
+    if (others->most > 0)
+        ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07", "%s is shared: up to %.0f other process%s computed on it%s",
+                       gpu, others->most, others->most > 1 ? "es" : "", so);
+    else if (others->unknown != NULL || others->unseen)
+        ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "whether others use %s is not known: %s", gpu,
+                       others->unknown != NULL ? others->unknown : "NVML does not list this run's own process either");
+}
+
+/* Programs may use every GPU, and have the joules of each. The state is read while none of them runs: whoever computes
+ * then is none of theirs. */
+static void say_others_of_programs(struct ifm_derivation *d)
+{
+    enum { MOST = 64 };
+    struct others others[MOST] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < d->facts->events->n; i++) {
+        const struct ifm_event *event = &d->facts->events->items[i];
+        const struct ifm_event_gpu_state *state = event->facts;
+        for (size_t k = 0; event->stage == IFM_STAGE_gpu_state && k < json_array_size(state->gpus); k++) {
+            const json_t *gpu = json_array_get(state->gpus, k);
+            int64_t index = ifm_gpu_index(gpu);
+            if (index < 0 || index >= MOST)
+                continue;
+            see(&others[index], gpu, false);
+            n = (size_t)index >= n ? (size_t)index + 1 : n;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        say_others(d, &others[i], ifm_arena_printf(d->arena, "gpu%zu", i),
+                   ", and what it drew stands in the joules of the programs");
+}
+
 void ifm_rules_gpu(struct ifm_derivation *d)
 {
-    double most = 0;
-    const char *unknown = NULL;
-    bool unseen = false;
+    struct others others = {0};
+    bool programs = false;
+    for (size_t c = 0; c < d->plan->n_cells; c++)
+        programs |=
+            ifm_cell_runs_programs(&d->plan->cells[c]) && ifm_plan_pass(&d->plan->cells[c], IFM_PASS_ENERGY) != NULL;
+    if (programs)
+        say_others_of_programs(d);
     if (strcmp(d->plan->device, "cuda") != 0)
         return;
     /* Whatever became of the cells: who else was there is of the machine. */
@@ -180,22 +234,10 @@ void ifm_rules_gpu(struct ifm_derivation *d)
         const struct ifm_event *event = &d->facts->events->items[i];
         const struct ifm_event_gpu_state *state = event->facts;
         const char *why, *remedy;
-        const json_t *gpu = event->stage == IFM_STAGE_gpu_state ? ifm_gpu_measured(state->gpus, &why, &remedy) : NULL;
-        if (event->stage != IFM_STAGE_gpu_state)
-            continue;
-        struct ifm_gpu_fact compute = ifm_gpu_fact(gpu, "processes", "compute");
-        struct ifm_gpu_fact foreign = ifm_gpu_fact(gpu, "processes", "foreign");
-        most = foreign.whole ? fmax(most, foreign.number) : most;
-        unknown = gpu != NULL && !foreign.whole ? foreign.missing : unknown;
-        /* With a cell open, this run has a context: a list without it is not the whole list. */
-        unseen |= state->at != NULL && compute.whole && compute.number == 0;
+        if (event->stage == IFM_STAGE_gpu_state) /* with a cell open, this run has a context */
+            see(&others, ifm_gpu_measured(state->gpus, &why, &remedy), state->at != NULL);
     }
-    if (most > 0)
-        ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07",
-                       "the GPU is shared: up to %.0f other process%s computed on it", most, most > 1 ? "es" : "");
-    else if (unknown != NULL || unseen)
-        ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "whether others use the GPU is not known: %s",
-                       unknown != NULL ? unknown : "NVML does not list this run's own process either");
+    say_others(d, &others, "the GPU", "");
 }
 
 size_t ifm_derive_gpu_held(const struct ifm_events *events, struct ifm_arena *arena, struct ifm_gpu_held **out)

@@ -1,7 +1,9 @@
 /* The kinds of passes: one row each, shared by the planner, the block loop and the readers of a record.
  *
  * A pass is one execution of a cell with one set of instruments. What disturbs the steps that it observes has a pass of
- * its own, so that no latency includes the cost of a counter. What the block loop does for a kind is run/pass/pass.c.
+ * its own, so that no latency includes the cost of a counter. Programs of seconds alone are measured while power
+ * sensors are read (run/energy/along.c): tens of readings a second are lost in them. What the block loop does for a
+ * kind is run/pass/pass.c.
  */
 #ifndef IFM_MODEL_PASS_H
 #define IFM_MODEL_PASS_H

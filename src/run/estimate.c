@@ -72,6 +72,8 @@ static double warm_up_s(const struct ifm_cell_run *cell)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
     double window = 0, windows = 2;
+    if (ifm_pass_is_warm(cell))
+        return 0;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
         if (!ifm_plan_in_blocks(cell->plan, i))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Energy of programs under the management library of the tests: windows of whole runs, each with the joules that the
-# counter gave between their ends; many short runs; hooks, which are refused; runs that fail.
+# Energy of programs under the management library of the tests: runs of seconds, whose times and joules are of the same
+# runs; runs that fill a window, each with the joules that the counter gave between their ends; many short runs; hooks,
+# which are refused; runs that fail.
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/energy_lib.sh"
 need python3 python3
@@ -22,11 +23,19 @@ sleep 0.1
 WORK
 chmod +x work
 
-# ---- one run a window, and what the counter gave in it ----
-recorded "$INFEROMETER" exec './work 1.3' './work 1.6' --name short --name long "${energy[@]}" --energy-window 1s \
+# ---- runs of seconds: one run a window, each a time and joules, and what the counter gave in it ----
+recorded "$INFEROMETER" exec './work 1.8' './work 2.2' --name short --name long "${energy[@]}" --energy-window 1s \
     --out whole >/dev/null 2>log || fail "whole: $(cat log)"
 check_energy whole 4 || fail "whole: the record"
 "$INFEROMETER" verify whole >log 2>&1 || fail "whole: $(cat log)"
+[ "$(grep -c . loads)" = 21 ] || fail "not one run for calibration and four for all else: $(grep -c . loads) edges"
+python3 - <<'PY' || fail "the runs of the two records are not the same"
+import csv
+def rows(name):
+    with open(f"whole/samples/0-{name}-slots.csv") as file:
+        return [(r["arm"], r["start_ns"], r["end_ns"]) for r in csv.DictReader(file)]
+assert rows("latency") == rows("energy") and len(rows("energy")) == 8, rows("energy")
+PY
 python3 - <<'PY' || fail "whole: the joules are not those of the runs: $(grep -c . loads) edges"
 import csv, json
 edges = [int(line) for line in open("loads")]
@@ -59,7 +68,7 @@ numbers = {(n["arm"], n["metric"]): n for n in derived["numbers"]}
 if len(windows) == 8:
     change = numbers["long", "energy_per_step_change_percent"]
     assert change["state"] == "ok" and change["interval"][0] > 0 and 10 < change["value"] < 35, change
-    for arm, per_run in ("short", 1.3 * 600 + 0.3 * 80), ("long", 1.6 * 600 + 0.3 * 80):
+    for arm, per_run in ("short", 1.8 * 600 + 0.3 * 80), ("long", 2.2 * 600 + 0.3 * 80):
         step = numbers[arm, "energy_per_step_j"]
         assert per_run < step["value"] < 1.1 * per_run + 20, step  # the shell's own time on a busy machine
         assert numbers[arm, "gpu_energy_j"]["state"] == "ok" and numbers[arm, "energy_above_idle_j"]["value"] > 0
@@ -75,8 +84,20 @@ numbers = json.load(open("whole/derived.json"))["numbers"]
 assert (", energy +" in line) == (change["state"] == "ok"), (line, change)
 PY
 
-# ---- runs shorter than a window: so many as fill it ----
-recorded "$INFEROMETER" exec 'sleep 0.05' "${energy[@]}" --energy-window 1500ms --out many >/dev/null 2>log ||
+# ---- a run of seconds that is cut short: the windows that are left are taken by themselves ----
+cut_short INT cut 4 "$INFEROMETER" exec './work 1.8' './work 2.2' --name short --name long "${energy[@]}" \
+    --energy-window 1s --out cut
+recorded "$INFEROMETER" run --resume cut >/dev/null 2>log || fail "cut: $(cat log)"
+python3 - <<'PY' || fail "cut: the windows"
+import csv
+slots = list(csv.DictReader(open("cut/samples/0-energy-slots.csv")))
+assert len(slots) == 8 and [s["block"] for s in slots] == list("00001111"), slots
+PY
+"$INFEROMETER" verify cut >log 2>&1 || fail "cut: $(cat log)"
+
+# ---- runs shorter than a window: so many as fill it; somebody else computes on the GPU ----
+FAKE_NVML="$FAKE_NVML foreign=1" recorded "$INFEROMETER" exec 'sleep 0.05' "${energy[@]}" --energy-window 1500ms \
+    --out many >/dev/null 2>log ||
     fail "many: $(cat log)"
 check_energy many 4 || fail "many: the record"
 python3 - <<'PY' || fail "many: the runs of a window"
@@ -87,6 +108,9 @@ assert run_s >= 0.05 and abs(plan["window_s"] - 1.5) <= 0.5 * run_s + 1e-6, plan
 windows = [w for w in json.load(open("many/derived.json"))["energy_windows"] if not w["refused"]]
 for w in windows:
     assert w["steps"] == plan["samples_per_slot"] and abs(w["joules"] / w["seconds"] - 80) < 4, w
+def said(run):
+    return [f["text"] for f in json.load(open(run + "/derived.json"))["findings"] if "is shared" in f["text"]]
+assert not said("whole") and "gpu0 is shared: up to 1 other process computed on it" in said("many")[0], said("many")
 PY
 "$INFEROMETER" verify many >log 2>&1 || fail "many: $(cat log)"
 

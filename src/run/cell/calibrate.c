@@ -328,6 +328,7 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_e
         IFM_TRY(ifm_arm_rough_ns(cell, i, &cell->arms[i].step_ns, error));
         IFM_TRY(ifm_watch_span(cell, cell->arms[i].step_ns, error));
     }
+    cell->ran_each = true;
     IFM_TRY(ifm_cell_choose(cell, clock_ns, error));
     note_expected_time(cell);
     note_cap(cell);

@@ -46,6 +46,9 @@ struct ifm_instrument_run {
     size_t first_column;
 };
 
+/* Windows of energy: a pass of their own takes them, the slots of the latency pass are them, or these were all. */
+enum ifm_windows { IFM_WINDOWS_APART = 0, IFM_WINDOWS_ALONG, IFM_WINDOWS_DONE };
+
 struct ifm_cell_run {
     const struct ifm_cell *plan;
     const struct ifm_pass *pass;
@@ -55,6 +58,8 @@ struct ifm_cell_run {
     struct ifm_remote_shared *shared;
     struct ifm_instrument_run *instruments;
     size_t n_instruments;
+    enum ifm_windows windows;
+    bool ran_each;           /* calibration has run a step of each arm in this session */
     const unsigned *planned; /* number in the plan of each arm, where arms are left out; NULL = its own */
     size_t own_columns;      /* index of the first column that the cell's workload fills itself */
     /* one block */

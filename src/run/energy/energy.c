@@ -25,11 +25,6 @@ struct own {
 
 /* ---- the plan ---- */
 
-static uint32_t blocks_of(const struct ifm_cell *cell)
-{
-    return (uint32_t)((cell->measure.energy_windows + 1) / 2);
-}
-
 static double block_s(const struct ifm_cell_run *run)
 {
     double seconds = FLUSH_S, before_s, longest_s = 0;
@@ -102,6 +97,12 @@ void ifm_energy_close(struct ifm_energy_run *energy)
 
 /* ---- the pass ---- */
 
+bool ifm_energy_is_useful(struct ifm_energy_run *energy, double *every_s)
+{
+    (void)ifm_energy_sensors_slowest(&energy->sensors, every_s);
+    return ifm_energy_sensors_useful(&energy->sensors);
+}
+
 static struct ifm_energy_sensors *sensors_of(const struct ifm_pass_run *pass)
 {
     return &pass->shared->energy->sensors;
@@ -133,7 +134,7 @@ static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
     struct ifm_energy_sensors *sensors = sensors_of(pass);
     IFM_TRY(ifm_energy_sensors_begin(sensors, pass->cell, pass->shared->dir, pass->shared->resume, error));
     own->any = ifm_energy_sensors_useful(sensors);
-    if (!own->any || pass->measured >= blocks_of(pass->cell->plan))
+    if (!own->any || pass->measured >= ifm_energy_blocks(pass->cell->plan))
         return IFM_OK;
     IFM_TRY(ifm_energy_windows_choose(&own->windows, pass->cell, sensors, pass->events, error));
     pass->slots = own->windows.slots;
@@ -143,31 +144,31 @@ static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
 
 /* A random pause of up to one period of the sensor that joules are made of: windows must not keep its time. Then what
  * precedes a window of the arm. */
-static enum ifm_status pause(struct ifm_pass_run *pass, unsigned arm, struct ifm_error *error)
+enum ifm_status ifm_energy_pause(struct ifm_pass_run *pass, unsigned arm, bool rested, struct ifm_error *error)
 {
     struct own *own = pass->own;
     double every_s;
+    if (pass->place == 0)
+        ifm_energy_windows_draw(&own->windows, pass->measured);
     (void)ifm_energy_sensors_slowest(sensors_of(pass), &every_s);
     double longest_s = every_s < 1 ? every_s : 1; /* a meter may update once a minute; a second will do */
     IFM_TRY(ifm_energy_sensors_drain(sensors_of(pass), pass->cell, error));
     IFM_TRY(ifm_energy_wait(pass->cell, longest_s * ifm_random_uniform(&own->windows.random), error));
-    return ifm_energy_pre_roll(&own->windows, arm, longest_s, error);
+    return rested ? IFM_OK : ifm_energy_pre_roll(&own->windows, arm, longest_s, error);
 }
 
 static double left_s(const struct ifm_pass_run *pass, double last_s)
 {
     const struct ifm_cell *cell = pass->cell->plan;
     (void)last_s; /* the configuration says how long windows are */
-    return (blocks_of(cell) - (double)pass->measured) * block_s(pass->cell) + cell->measure.energy_idle_s;
+    return (ifm_energy_blocks(cell) - (double)pass->measured) * block_s(pass->cell) + cell->measure.energy_idle_s;
 }
 
 static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
                             int64_t *columns, struct ifm_error *error)
 {
     struct own *own = pass->own;
-    if (pass->place == 0)
-        ifm_energy_windows_draw(&own->windows, pass->measured);
-    IFM_TRY(pause(pass, arm, error));
+    IFM_TRY(ifm_energy_pause(pass, arm, false, error));
     IFM_TRY(ifm_energy_window(&own->windows, arm, slot, samples, columns, error));
     double done = (double)(pass->place + 1) / (double)pass->places;
     ifm_pass_report(pass, left_s(pass, 0) - done * block_s(pass->cell));
@@ -187,7 +188,7 @@ static const char *reason(const struct ifm_pass_run *pass)
     const struct own *own = pass->own;
     if (!own->any)
         return NO_SENSOR;
-    if (pass->measured >= blocks_of(pass->cell->plan))
+    if (pass->measured >= ifm_energy_blocks(pass->cell->plan))
         return WINDOWS;
     return ifm_energy_sensors_useful(sensors_of(pass)) ? NULL : LOST;
 }
@@ -219,7 +220,9 @@ static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct if
 static double expected_s(const struct ifm_cell_run *run)
 {
     const struct ifm_cell *cell = run->plan;
-    return blocks_of(cell) * block_s(run) + 2 * cell->measure.energy_idle_s + FLUSH_S +
+    if (ifm_energy_slots_suffice(run, 0))
+        return 2 * cell->measure.energy_idle_s + FLUSH_S * (double)(cell->measure.blocks_min + 1);
+    return ifm_energy_blocks(cell) * block_s(run) + 2 * cell->measure.energy_idle_s + FLUSH_S +
            PREPARE_S * (double)cell->n_arms;
 }
 

@@ -9,6 +9,9 @@
 #include "run/cell/cell.h"
 #include "sample/readings.h"
 
+struct ifm_energy_run;
+struct ifm_pass_run;
+
 /* ---- sensors (sensors.c) ---- */
 
 /* One sensor of the list, and how far its file has come in the pass that is open. */
@@ -59,7 +62,25 @@ void ifm_energy_sensors_end(struct ifm_energy_sensors *sensors);
 /* Sleep; IFM_INTERRUPTED as soon as the run is. */
 IFM_CHECKED enum ifm_status ifm_energy_wait(const struct ifm_cell_run *cell, double seconds, struct ifm_error *error);
 
+/* ---- the pass (energy.c) ---- */
+
+/* A sensor of the run serves windows; `every_s` is the period of the slowest that joules are made of. */
+bool ifm_energy_is_useful(struct ifm_energy_run *energy, double *every_s);
+/* What precedes a window of the arm; `rested`: the device has idled. */
+IFM_CHECKED enum ifm_status ifm_energy_pause(struct ifm_pass_run *pass, unsigned arm, bool rested,
+                                             struct ifm_error *error);
+
 /* ---- windows (windows.c) ---- */
+
+/* Joules are taken between ticks, ten periods at least (derive/energy/joules.h): a window that begins and ends anywhere
+ * needs one more at either end, and one for their jitter (what derive asks for, power_windows.c). */
+#define IFM_ENERGY_LEAST_PERIODS 13
+
+/* Blocks of windows that the plan wants. */
+uint32_t ifm_energy_blocks(const struct ifm_cell *cell);
+/* Every slot of the calibrated cell is as long as a window of whole runs would be, and long enough for a sensor that
+ * updates every `every_s`; and there are enough of them. */
+bool ifm_energy_slots_suffice(const struct ifm_cell_run *cell, double every_s);
 
 struct ifm_energy_arm {
     uint32_t inner, samples;

@@ -20,9 +20,6 @@ static const double SAMPLE_S = 0.02, LONG_STEP_S = 5e-3, LONGEST_PAUSE_S = 0.02,
 static const double TIMED_S = 0.25; /* how long steps are timed before they are counted */
 /* A device that works apart keeps 4096 marks at once. */
 enum { MOST_MEETING = 4000, MOST_SAMPLES = 2000000, MOST_INNER = 1 << 30 };
-/* Joules are taken between ticks, ten periods at least (derive/energy/joules.h): a window that begins and ends anywhere
- * needs one more at either end, and one for their jitter (what derive asks for, power_windows.c). */
-enum { LEAST_PERIODS = 13 };
 static const double APART_S = 0.3, APART_PERIODS = 3; /* idle before a window of whole runs */
 static const uint32_t PAUSES = 0x70617573;            /* "paus" */
 
@@ -81,7 +78,7 @@ static void explain(const struct ifm_energy_arm *arm, double step_s, double pre_
     if (sensor != NULL)
         ifm_text_printf(out, "; %s of %s brings something new every %s, so that a window needs %s", sensor->source,
                         sensor->device, ifm_format_human(every_s, "s", period),
-                        ifm_format_human(LEAST_PERIODS * every_s, "s", least));
+                        ifm_format_human(IFM_ENERGY_LEAST_PERIODS * every_s, "s", least));
     if (!arm->runs && !(pre_roll_s > 0))
         ifm_text_add(out, "; without a pre-roll, so that a window may begin at the power of the arm before");
 }
@@ -107,6 +104,8 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
     if (ifm_arm_runs_programs(cell->arms[index].plan)) {
         step_s = run_s_of(cell, index);
         *arm = whole_runs(step_s, window_s);
+        if (cell->windows == IFM_WINDOWS_ALONG)
+            arm->samples = cell->arms[index].samples;
     } else {
         IFM_TRY(time_step(windows, index, &step_s, error));
         choose(arm, step_s, window_s);
@@ -161,16 +160,16 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
     double every_s;
     const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
     *windows = (struct ifm_energy_windows){.cell = cell, .before = -1};
-    if (sensor != NULL && cell->plan->measure.energy_window_s < LEAST_PERIODS * every_s)
+    if (sensor != NULL && cell->plan->measure.energy_window_s < IFM_ENERGY_LEAST_PERIODS * every_s)
         ifm_warn("cell %s: windows of %g s are too short for %s of %s, which needs %g s: its joules will be refused "
                  "(--energy-window)",
                  cell->plan->name, cell->plan->measure.energy_window_s, sensor->source, sensor->device,
-                 LEAST_PERIODS * every_s);
-    if (sensor != NULL && cell->plan->measure.energy_idle_s < LEAST_PERIODS * every_s)
+                 IFM_ENERGY_LEAST_PERIODS * every_s);
+    if (sensor != NULL && cell->plan->measure.energy_idle_s < IFM_ENERGY_LEAST_PERIODS * every_s)
         ifm_warn("cell %s: idle stretches of %g s are too short for %s of %s, which needs %g s: there will be no "
                  "joules above idle (--energy-idle)",
                  cell->plan->name, cell->plan->measure.energy_idle_s, sensor->source, sensor->device,
-                 LEAST_PERIODS * every_s);
+                 IFM_ENERGY_LEAST_PERIODS * every_s);
     for (unsigned i = 0; i < cell->plan->n_arms; i++) {
         if (!ifm_plan_isolates(cell->plan, i)) /* ceilings have no windows */
             continue;
@@ -202,6 +201,40 @@ double ifm_energy_window_s(const struct ifm_cell_run *cell, unsigned arm, double
     double run_s = runs ? run_s_of(cell, arm) : 0;
     *before_s = runs ? APART_S : measure->pre_roll_s;
     return runs ? whole_runs(run_s, measure->energy_window_s).samples * run_s : measure->energy_window_s;
+}
+
+/* ---- how many, and whether other slots are windows ---- */
+
+uint32_t ifm_energy_blocks(const struct ifm_cell *cell)
+{
+    return (uint32_t)((cell->measure.energy_windows + 1) / 2);
+}
+
+/* A first run may take twice as long as the next ones: its files were on the disk. */
+static const double PERIODS_SPARE = 1.5;
+
+/* So many blocks are measured at least, if nothing interrupts. */
+static double fewest_blocks(const struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    if (measure->stop == IFM_STOP_REPEATS)
+        return ceil((double)measure->repeats / (2 * (double)cell->arms[0].samples));
+    return (double)measure->blocks_min;
+}
+
+bool ifm_energy_slots_suffice(const struct ifm_cell_run *cell, double every_s)
+{
+    double window_s = cell->plan->measure.energy_window_s;
+    if (fewest_blocks(cell) < (double)ifm_energy_blocks(cell->plan))
+        return false;
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        const struct ifm_arm_run *arm = &cell->arms[i];
+        double run_s = 1e-9 * arm->step_ns;
+        if (!ifm_arm_runs_programs(arm->plan) || round(window_s / run_s) > fmax(arm->samples, 1) ||
+            arm->samples * run_s < PERIODS_SPARE * IFM_ENERGY_LEAST_PERIODS * every_s)
+            return false;
+    }
+    return cell->plan->n_arms > 0;
 }
 
 /* ---- running ---- */

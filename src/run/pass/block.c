@@ -1,4 +1,4 @@
-/* Blocks: what an interrupted run left of them, slots in the plan's order, and their record. */
+/* A pass set up; blocks: what an interrupted run left of them, slots in the plan's order, and their record. */
 #include "run/pass/pass.h"
 
 #include "base/arena.h"
@@ -8,6 +8,32 @@
 #include "run/pass/warm_up.h"
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- set up ---- */
+
+void ifm_pass_set_up(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const struct ifm_pass *plan,
+                     const struct ifm_pass_hooks *hooks)
+{
+    *pass = (struct ifm_pass_run){.cell = cell, .hooks = hooks, .slots = cell->slots, .samples = cell->samples};
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
+        bool apart = !ifm_plan_in_blocks(cell->plan, i);
+        pass->without[i] = apart || (!ifm_pass_rows[plan->kind].ceilings && !ifm_plan_isolates(cell->plan, i));
+        pass->places += pass->without[i] ? 0 : 2;
+        pass->rounds.n += apart && ifm_pass_rows[plan->kind].ceilings;
+    }
+    if (pass->hooks->repeats)
+        pass->repeats = ifm_pass_repeats(cell, plan);
+    pass->rounds.at_s = -1;
+    if (pass->hooks->init != NULL)
+        pass->hooks->init(pass);
+}
+
+void ifm_pass_close(struct ifm_pass_run *pass)
+{
+    if (pass->hooks->close != NULL)
+        pass->hooks->close(pass);
+    ifm_recorder_close(pass->recorder);
+}
 
 /* ---- the record ---- */
 
@@ -179,7 +205,7 @@ enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, struct ifm_error
     return take_in_record(pass, error);
 }
 
-static enum ifm_status append(struct ifm_pass_run *pass, size_t n_slots, struct ifm_error *error)
+enum ifm_status ifm_pass_append(struct ifm_pass_run *pass, size_t n_slots, struct ifm_error *error)
 {
     const unsigned *planned = pass->cell->planned;
     size_t n_samples = 0;
@@ -240,7 +266,7 @@ static enum ifm_status run_warm_up(struct ifm_pass_run *pass, struct ifm_error *
     while (status == IFM_OK && ifm_warm_up_wanted(&warm)) {
         status = run_slots(pass, order, n, IFM_PHASE_WARMUP, error);
         if (status == IFM_OK)
-            status = append(pass, n, error);
+            status = ifm_pass_append(pass, n, error);
         ifm_warm_up_take(&warm);
     }
     if (status == IFM_OK)
@@ -249,12 +275,23 @@ static enum ifm_status run_warm_up(struct ifm_pass_run *pass, struct ifm_error *
     return status;
 }
 
+bool ifm_pass_is_warm(const struct ifm_cell_run *cell)
+{
+    static const double LONG_NS = 1e9;
+    bool is_long = cell->ran_each && cell->plan->measure.warmup <= 1;
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        is_long = is_long && (!ifm_plan_in_blocks(cell->plan, i) ||
+                              (cell->arms[i].plan->gaps && cell->arms[i].step_ns >= LONG_NS));
+    return is_long;
+}
+
 enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = pass->cell;
     struct ifm_instant start = cell->device->ops->mark(cell->device);
     ifm_parts_turn(&cell->session->parts, IFM_PART_WARM_UP, NULL);
-    IFM_TRY(run_warm_up(pass, error));
+    if (!ifm_pass_is_warm(cell))
+        IFM_TRY(run_warm_up(pass, error));
     double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
     return ifm_converge_here(cell, used_s, &pass->converge, error);
 }
@@ -280,7 +317,7 @@ enum ifm_status ifm_pass_round(struct ifm_pass_run *pass, bool last, struct ifm_
     ifm_parts_turn(&pass->cell->session->parts, IFM_PART_CEILINGS, NULL);
     size_t n = ifm_plan_round(pass->cell->plan, NULL, rounds->taken, order);
     IFM_TRY(run_slots(pass, order, n, IFM_PHASE_CEILING, error));
-    IFM_TRY(append(pass, n, error));
+    IFM_TRY(ifm_pass_append(pass, n, error));
     rounds->taken++;
     rounds->last_s = (double)(device->ops->mark(device).ns - start.ns) * 1e-9;
     rounds->at_s = pass->elapsed_s;
@@ -301,7 +338,7 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *erro
     IFM_TRY(ifm_watch_end(pass->cell, &watch, pass->next_block, error));
     if (hooks->settle != NULL)
         IFM_TRY(hooks->settle(pass, error));
-    IFM_TRY(append(pass, n, error));
+    IFM_TRY(ifm_pass_append(pass, n, error));
     if (hooks->sync)
         IFM_TRY(ifm_recorder_sync(pass->recorder, error));
     if (hooks->add != NULL)

@@ -16,14 +16,24 @@ static const char *reason(const struct ifm_pass_run *pass)
 
 static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
 {
-    return reason(pass) == NULL ? ifm_pass_warm_up(pass, error) : IFM_OK;
+    if (reason(pass) != NULL)
+        return IFM_OK;
+    IFM_TRY(ifm_pass_warm_up(pass, error));
+    return ifm_pass_energy_along.begin(pass, &pass->own, error);
 }
 
 static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
                             int64_t *columns, struct ifm_error *error)
 {
     IFM_TRY(ifm_converge_pre_roll(&pass->converge, arm, error));
+    if (pass->own != NULL)
+        IFM_TRY(ifm_pass_energy_along.pause(pass->own, arm, error));
     return ifm_arm_slot(pass->cell, arm, slot, samples, columns, error);
+}
+
+static enum ifm_status settle(struct ifm_pass_run *pass, struct ifm_error *error)
+{
+    return pass->own == NULL ? IFM_OK : ifm_pass_energy_along.take(pass->own, error);
 }
 
 static void add(struct ifm_pass_run *pass, const struct ifm_slot *slots, const struct ifm_sample *samples)
@@ -51,8 +61,16 @@ enum ifm_status ifm_pass_log_stop(struct ifm_pass_run *pass, const char *why, st
     return ifm_fact_add(pass->cell->session, IFM_EVENT_OF(stop, true, &facts), error);
 }
 
-static void close_stop(struct ifm_pass_run *pass)
+static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
 {
+    IFM_TRY(ifm_pass_log_stop(pass, why, error));
+    return pass->own == NULL ? IFM_OK : ifm_pass_energy_along.end(pass->own, error);
+}
+
+static void close_pass(struct ifm_pass_run *pass)
+{
+    if (pass->own != NULL)
+        ifm_pass_energy_along.close(pass->own);
     ifm_stop_free(&pass->stop);
 }
 
@@ -61,10 +79,11 @@ const struct ifm_pass_hooks ifm_pass_latency = {
     .init = init,
     .begin = begin,
     .slot = slot,
+    .settle = settle,
     .add = add,
     .reason = reason,
     .left_s = left_s,
     .so_far = so_far,
-    .end = ifm_pass_log_stop,
-    .close = close_stop,
+    .end = end,
+    .close = close_pass,
 };

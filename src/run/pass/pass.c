@@ -15,26 +15,7 @@ const struct ifm_pass_hooks *const ifm_pass_kinds[IFM_PASS_KINDS] = {
 
 void ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const struct ifm_pass *plan)
 {
-    *pass = (struct ifm_pass_run){
-        .cell = cell, .hooks = ifm_pass_kinds[plan->kind], .slots = cell->slots, .samples = cell->samples};
-    for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        bool apart = !ifm_plan_in_blocks(cell->plan, i);
-        pass->without[i] = apart || (!ifm_pass_rows[plan->kind].ceilings && !ifm_plan_isolates(cell->plan, i));
-        pass->places += pass->without[i] ? 0 : 2;
-        pass->rounds.n += apart && ifm_pass_rows[plan->kind].ceilings;
-    }
-    if (pass->hooks->repeats)
-        pass->repeats = ifm_pass_repeats(cell, plan);
-    pass->rounds.at_s = -1;
-    if (pass->hooks->init != NULL)
-        pass->hooks->init(pass);
-}
-
-void ifm_pass_close(struct ifm_pass_run *pass)
-{
-    if (pass->hooks->close != NULL)
-        pass->hooks->close(pass);
-    ifm_recorder_close(pass->recorder);
+    ifm_pass_set_up(pass, cell, plan, ifm_pass_kinds[plan->kind]);
 }
 
 static enum ifm_status run_blocks(struct ifm_pass_run *pass, struct ifm_error *error)
@@ -105,7 +86,8 @@ enum ifm_status ifm_pass_execute(struct ifm_cell_run *cell, const struct ifm_pas
     enum ifm_status status = IFM_OK;
     if (done != IFM_STAGE_unknown && shared->resume)
         status = ifm_journal_read(shared->dir, arena, &events, error);
-    if (status == IFM_OK && !is_done(events, done, cell->plan->name, ifm_pass_names[plan->kind]))
+    bool along = plan->kind == IFM_PASS_ENERGY && cell->windows == IFM_WINDOWS_DONE;
+    if (status == IFM_OK && !along && !is_done(events, done, cell->plan->name, ifm_pass_names[plan->kind]))
         status = open_and_execute(cell, plan, shared, events, unrecorded, error);
     ifm_arena_destroy(arena);
     return status;

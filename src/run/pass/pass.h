@@ -57,8 +57,7 @@ struct ifm_pass_run {
     /* latency */
     struct ifm_stop stop;
     struct ifm_converge converge; /* what ran last, and which slots have a pre-roll; {0} = none has */
-    /* another kind */
-    void *own;
+    void *own;                    /* of another kind; of latency: what is done along with it, or NULL */
 };
 
 /* What a kind does at the joints of the loop. Those that say so may be NULL. */
@@ -94,16 +93,35 @@ struct ifm_pass_hooks {
 extern const struct ifm_pass_hooks ifm_pass_latency;  /* latency.c */
 extern const struct ifm_pass_hooks ifm_pass_observed; /* observed.c: counters and trace */
 extern const struct ifm_pass_hooks ifm_pass_energy;   /* run/energy/energy.c */
+/* A pass that is done along with the latency pass, in its slots. */
+struct ifm_pass_companion {
+    /* Before the first block. NULL `out` where it is done by itself, later. To be closed also after a failure. */
+    enum ifm_status (*begin)(struct ifm_pass_run *latency, void **out, struct ifm_error *error);
+    /* Before a slot of the arm. */
+    enum ifm_status (*pause)(void *opened, unsigned arm, struct ifm_error *error);
+    /* The slots of a block have run. */
+    enum ifm_status (*take)(void *opened, struct ifm_error *error);
+    /* After the last block. */
+    enum ifm_status (*end)(void *opened, struct ifm_error *error);
+    void (*close)(void *opened);
+};
+extern const struct ifm_pass_companion ifm_pass_energy_along; /* run/energy/along.c */
 /* By enum ifm_pass_kind. */
 extern const struct ifm_pass_hooks *const ifm_pass_kinds[IFM_PASS_KINDS];
 
 /* A pass of the cell without a record, as a dry run has it. Close it. */
 void ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const struct ifm_pass *plan);
+void ifm_pass_set_up(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const struct ifm_pass *plan,
+                     const struct ifm_pass_hooks *hooks); /* the same, of a kind that the caller names */
 void ifm_pass_close(struct ifm_pass_run *pass);
 /* Create the record, or reopen it where the interruption cut it, and take in its blocks. */
 IFM_CHECKED enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, struct ifm_error *error);
 /* Windows of warm-up until every arm is warm and steady, as blocks of the record; then the gate of power. */
 IFM_CHECKED enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *error);
+/* The slots in `slots`, which hold `samples`, as the record's next block; a fact of it. */
+IFM_CHECKED enum ifm_status ifm_pass_append(struct ifm_pass_run *pass, size_t n_slots, struct ifm_error *error);
+/* Long runs that calibration has made once already: no warm-up is left. */
+bool ifm_pass_is_warm(const struct ifm_cell_run *cell);
 /* One measured block: run its slots in the plan's order and append it. */
 IFM_CHECKED enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *error);
 /* Blocks that the plan's order and the stop rule count: but for those that were run again. */
