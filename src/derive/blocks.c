@@ -351,6 +351,8 @@ static void find_fates(struct ifm_cell_work *work)
 
 void ifm_derive_blocks(struct ifm_cell_work *work)
 {
+    const struct ifm_event_calibrate *told = IFM_TOLD(work, calibrate, NULL);
+    work->rows = told != NULL && told->rows == 1 ? 1 : 2;
     if (work->record != NULL)
         work->n_blocks = count_blocks(work->record);
     work->block = IFM_ARENA_ARRAY(work->d->arena, uint32_t, work->n_blocks + 1);

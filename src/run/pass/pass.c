@@ -17,10 +17,11 @@ void ifm_pass_init(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const s
 {
     *pass = (struct ifm_pass_run){
         .cell = cell, .hooks = ifm_pass_kinds[plan->kind], .slots = cell->slots, .samples = cell->samples};
+    pass->rows = plan->kind == IFM_PASS_LATENCY && cell->rows == 1 ? 1 : 2;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         bool apart = !ifm_plan_in_blocks(cell->plan, i);
         pass->without[i] = apart || (!ifm_pass_rows[plan->kind].ceilings && !ifm_plan_isolates(cell->plan, i));
-        pass->places += pass->without[i] ? 0 : 2;
+        pass->places += pass->without[i] ? 0 : pass->rows;
         pass->rounds.n += apart && ifm_pass_rows[plan->kind].ceilings;
     }
     if (pass->hooks->repeats)
