@@ -336,8 +336,8 @@ static void mark_disturbed(struct ifm_cell_work *work)
 static void find_fates(struct ifm_cell_work *work)
 {
     const struct ifm_record *record = work->record;
-    struct ifm_repeats repeats = ifm_repeats_of((const char *const *)record->column_names, record->n_columns,
-                                                work->d->plan->rules, &work->cell->measure);
+    struct ifm_repeats repeats =
+        ifm_repeats_of((const char *const *)record->column_names, record->n_columns, work->d->plan->rules, work->cell);
     size_t block = 0;
     for (size_t k = 0, end; k < record->n_slots; k = end) {
         for (end = k + 1; end < record->n_slots && record->slots[end].block == record->slots[k].block;)
@@ -351,6 +351,8 @@ static void find_fates(struct ifm_cell_work *work)
 
 void ifm_derive_blocks(struct ifm_cell_work *work)
 {
+    const struct ifm_event_calibrate *told = IFM_TOLD(work, calibrate, NULL);
+    work->rows = told != NULL && told->rows == 1 ? 1 : 2;
     if (work->record != NULL)
         work->n_blocks = count_blocks(work->record);
     work->block = IFM_ARENA_ARRAY(work->d->arena, uint32_t, work->n_blocks + 1);

@@ -82,6 +82,7 @@ struct ifm_cell_work {
     bool *is_round;  /* ceilings and nothing else */
     size_t n_blocks; /* both */
     size_t n_measured;
+    unsigned rows;             /* in a block: 2, or 1 where the mirror image of a row is the next block */
     bool *marked;              /* blocks with a machine cause (rule 2) */
     size_t n_marked;           /* measured ones */
     enum ifm_block_fate *fate; /* what the run did about each measured one; all stand where it repeated none */

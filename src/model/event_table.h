@@ -111,7 +111,7 @@ enum ifm_stage {
 #define IFM_FIELDS_calibrate(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, inner, _) \
     F(r, must, count, samples_per_slot, _) F(r, must, amount, step_ns, _) F(r, must, amount, clock_ns, _) \
-    F(r, must, amount, clock_tick_ns, _) F(r, may, count, lead, _)
+    F(r, must, amount, clock_tick_ns, _) F(r, may, count, lead, _) F(r, may, count, rows, _)
 #define IFM_FIELDS_block(F, r) \
     F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, count, block, _) F(r, must, count, samples, _) \
     F(r, must, text, chain, _)

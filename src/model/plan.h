@@ -178,6 +178,14 @@ void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order
  * cell. Returns how many. */
 size_t ifm_plan_order_without(const struct ifm_cell *cell, const bool *without, unsigned block, unsigned *order);
 
+/* Rows in a block of a pass, where calibration gave the cell's latency pass so many: windows of programs' energy may be
+ * slots of that pass. */
+unsigned ifm_plan_rows(const struct ifm_cell *cell, enum ifm_pass_kind kind, unsigned rows);
+/* The same where a block is `rows` rows: 2 as above; 1 = the mirror image of a row is the next block, for steps so long
+ * that six blocks of two rows would take longer than anybody waits. Returns how many slots the block has. */
+size_t ifm_plan_order_rows(const struct ifm_cell *cell, const bool *without, unsigned rows, unsigned block,
+                           unsigned *order);
+
 /* Has the arm slots in measured blocks? Ceilings apart have not. */
 bool ifm_plan_in_blocks(const struct ifm_cell *cell, size_t arm);
 size_t ifm_plan_count_in_blocks(const struct ifm_cell *cell);

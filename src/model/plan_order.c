@@ -66,6 +66,23 @@ size_t ifm_plan_order_without(const struct ifm_cell *cell, const bool *without, 
     return 2 * left.n_arms;
 }
 
+unsigned ifm_plan_rows(const struct ifm_cell *cell, enum ifm_pass_kind kind, unsigned rows)
+{
+    bool same = kind == IFM_PASS_LATENCY || (kind == IFM_PASS_ENERGY && ifm_cell_runs_programs(cell));
+    return rows == 1 && same ? 1 : 2;
+}
+
+size_t ifm_plan_order_rows(const struct ifm_cell *cell, const bool *without, unsigned rows, unsigned block,
+                           unsigned *order)
+{
+    if (rows != 1)
+        return ifm_plan_order_without(cell, without, block, order);
+    size_t n = ifm_plan_order_without(cell, without, block / 2, order) / 2;
+    for (size_t i = 0; block % 2 == 1 && i < n; i++)
+        order[i] = order[n + i];
+    return n;
+}
+
 bool ifm_plan_in_blocks(const struct ifm_cell *cell, size_t arm)
 {
     return !cell->ceilings_apart || cell->arms[arm].role != IFM_ROLE_CEILING;

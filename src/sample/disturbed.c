@@ -96,12 +96,13 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
     return text;
 }
 
-struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules,
-                                  const struct ifm_measure *measure)
+struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules, const struct ifm_cell *cell)
 {
+    const bool metered = ifm_cell_runs_programs(cell) && ifm_plan_pass(cell, IFM_PASS_ENERGY) != NULL;
+    const bool none = cell->measure.stop == IFM_STOP_REPEATS || metered;
     return (struct ifm_repeats){.columns = ifm_cause_columns_of(columns, n),
                                 .wanted = rules >= IFM_PLAN_RULES_REPEATS,
-                                .cap_ns = measure->stop == IFM_STOP_REPEATS ? 0 : 1e9 * measure->cap_s};
+                                .cap_ns = none ? 0 : 1e9 * cell->measure.cap_s};
 }
 
 enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n)

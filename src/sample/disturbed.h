@@ -39,7 +39,7 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
 
 /* Repeats of a latency pass. A disturbed block is followed by one in the same order, while no more than every second
  * block is such a repeat and all blocks together took less than the cell's cap of time. Where a number of samples is
- * asked for, it is what is measured: nothing is repeated. */
+ * asked for, it is what is measured, and runs of programs may be windows of energy too: nothing is repeated. */
 struct ifm_repeats {
     struct ifm_cause_columns columns;
     bool wanted;               /* false: an older plan, whose blocks all stand */
@@ -55,8 +55,7 @@ enum ifm_block_fate {
 };
 
 /* Before the first block. `rules`: of the plan (IFM_PLAN_RULES). */
-struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules,
-                                  const struct ifm_measure *measure);
+struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules, const struct ifm_cell *cell);
 /* Takes in the `n` slots of the next measured block. */
 enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n);
 

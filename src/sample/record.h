@@ -8,8 +8,8 @@
  * zero. Times count from the start of the run, also in a run that was resumed.
  *
  * Blocks count from 0, warm-up blocks and rounds of ceilings too. A measured block has
- * slots_per_block slots (twice its arms), a warm-up block has one slot an arm, half as
- * many; a round has a slot of each ceiling.
+ * slots_per_block slots (twice its arms, or once), a warm-up block has one slot an arm; a
+ * round has a slot of each ceiling.
  * Warm-up may take several blocks, and a resumed run warms up again, so that
  * warm-up blocks may follow measured ones. A block is written samples first, slots
  * second, each with one write; it counts only when its last slot row is complete,
@@ -62,8 +62,9 @@ IFM_CHECKED enum ifm_status ifm_recorder_create(const char *dir, unsigned cell, 
  * header, a bad row before the tail, a block of another size) is IFM_INVALID, and nothing is cut. */
 IFM_CHECKED enum ifm_status ifm_recorder_resume(const char *dir, unsigned cell, const char *pass,
                                                 const char *const *columns, size_t n_columns, size_t slots_per_block,
-                                                size_t slots_per_round, struct ifm_recorder **out, uint32_t *next_block,
-                                                int64_t *end_ns, struct ifm_error *error);
+                                                size_t slots_per_warm_up, size_t slots_per_round,
+                                                struct ifm_recorder **out, uint32_t *next_block, int64_t *end_ns,
+                                                struct ifm_error *error);
 /* Append one block: all its slots, in order; samples holds the samples of all its slots, in slot order. A block that
  * the reader would refuse is IFM_INTERNAL and is not written. When a write fails (IFM_INTERNAL: what and where) both
  * files are cut back to the last whole block, and the recorder can go on. */

@@ -53,22 +53,25 @@ void ifm_record_chain_step(struct ifm_sha256 *chain, const struct ifm_sha256 *sa
 struct ifm_block_walk {
     bool any;
     uint32_t block, phase;
-    size_t slots;           /* of the block that is open */
-    size_t slots_per_block; /* of measured blocks; 0 = not known yet */
-    size_t slots_per_round; /* of ceilings; likewise */
+    size_t slots;             /* of the block that is open */
+    size_t slots_per_block;   /* of measured blocks; 0 = not known yet */
+    size_t slots_per_warm_up; /* likewise */
+    size_t slots_per_round;   /* of ceilings; likewise */
 };
 
-/* A measured block has slots_per_block slots, a warm-up block half as many, a round slots_per_round. Call it when a
- * block ends. */
+/* A measured block has one row of slots or two, a warm-up block one. Call it when a block ends. */
 static inline const char *ifm_block_end(struct ifm_block_walk *walk)
 {
     if (!walk->any)
         return NULL;
-    size_t whole = walk->phase == IFM_PHASE_WARMUP ? 2 * walk->slots : walk->slots;
-    size_t *known = walk->phase == IFM_PHASE_CEILING ? &walk->slots_per_round : &walk->slots_per_block;
+    size_t *known = walk->phase == IFM_PHASE_CEILING  ? &walk->slots_per_round
+                    : walk->phase == IFM_PHASE_WARMUP ? &walk->slots_per_warm_up
+                                                      : &walk->slots_per_block;
     if (*known == 0)
-        *known = whole;
-    return whole == *known ? NULL : "the block that ends here has more or fewer slots than its kind has";
+        *known = walk->slots;
+    size_t row = walk->slots_per_warm_up, block = walk->slots_per_block;
+    bool fits = row == 0 || block == 0 || block == row || block == 2 * row;
+    return fits && walk->slots == *known ? NULL : "the block that ends here has more or fewer slots than its kind has";
 }
 
 static inline const char *ifm_block_step(struct ifm_block_walk *walk, const struct ifm_slot *slot)

@@ -40,7 +40,7 @@ static enum ifm_status read_text(struct ifm_append *file, const char *header, ch
 static enum ifm_status whole_slots(const struct ifm_record *record, const struct ifm_block_walk *sizes, size_t n_rows,
                                    const char *where, size_t *n_slots, size_t *n_samples, struct ifm_error *error)
 {
-    const size_t of_phase[] = {[IFM_PHASE_WARMUP] = sizes->slots_per_block / 2,
+    const size_t of_phase[] = {[IFM_PHASE_WARMUP] = sizes->slots_per_warm_up,
                                [IFM_PHASE_MEASURE] = sizes->slots_per_block,
                                [IFM_PHASE_CEILING] = sizes->slots_per_round};
     *n_slots = *n_samples = 0;
@@ -101,18 +101,19 @@ static enum ifm_status cut_tail(struct ifm_recorder *recorder, const struct tail
 }
 
 enum ifm_status ifm_recorder_resume(const char *dir, unsigned cell, const char *pass, const char *const *columns,
-                                    size_t n_columns, size_t slots_per_block, size_t slots_per_round,
-                                    struct ifm_recorder **out, uint32_t *next_block, int64_t *end_ns,
-                                    struct ifm_error *error)
+                                    size_t n_columns, size_t slots_per_block, size_t slots_per_warm_up,
+                                    size_t slots_per_round, struct ifm_recorder **out, uint32_t *next_block,
+                                    int64_t *end_ns, struct ifm_error *error)
 {
     struct ifm_recorder *recorder;
     struct tail tail = {0};
     *out = NULL;
-    if (slots_per_block == 0 || slots_per_block % 2 != 0)
-        return ifm_fail(error, IFM_INTERNAL, dir, NULL, "%zu slots in a block; an even number is needed",
-                        slots_per_block);
+    if (slots_per_warm_up == 0 || (slots_per_block != slots_per_warm_up && slots_per_block != 2 * slots_per_warm_up))
+        return ifm_fail(error, IFM_INTERNAL, dir, NULL, "%zu slots in a block, %zu in one of the warm-up",
+                        slots_per_block, slots_per_warm_up);
     IFM_TRY(ifm_recorder_open(dir, cell, pass, columns, n_columns, O_CREAT, &recorder, error));
     recorder->walk.slots_per_block = slots_per_block;
+    recorder->walk.slots_per_warm_up = slots_per_warm_up;
     recorder->walk.slots_per_round = slots_per_round;
     char *header = ifm_slots_header(columns, n_columns), *where = ifm_record_path(dir, cell, pass, "");
     enum ifm_status status = find_tail(recorder, header, where, &tail, error);

@@ -39,9 +39,9 @@ static enum ifm_status refuse_session(const char *dir, const struct ifm_plan *pl
     if (plan->n_cells != 1 || cell->n_passes == 0) /* an edited plan: there is no record to cut */
         return error->code;
     IFM_TRY(ifm_journal_open(dir, &journal, error)); /* takes the lock: a session may be at work */
-    enum ifm_status status =
-        ifm_recorder_resume(dir, cell->index, ifm_pass_name(&cell->passes[0]), cell->passes[0].columns,
-                            cell->passes[0].n_columns, 2 * cell->n_arms, 0, &recorder, &next_block, &end_ns, error);
+    enum ifm_status status = ifm_recorder_resume(dir, cell->index, ifm_pass_name(&cell->passes[0]),
+                                                 cell->passes[0].columns, cell->passes[0].n_columns, 2 * cell->n_arms,
+                                                 cell->n_arms, 0, &recorder, &next_block, &end_ns, error);
     if (status == IFM_OK)
         ifm_recorder_close(recorder);
     ifm_journal_close(journal);

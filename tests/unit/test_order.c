@@ -31,6 +31,22 @@ static void a_block_is_a_permutation_and_its_mirror_image(void **state)
         }
 }
 
+/* Blocks of one row: two of them are a block of two. */
+static void a_row_and_its_mirror_image_may_be_two_blocks(void **state)
+{
+    (void)state;
+    const bool without[MOST] = {false};
+    for (unsigned n = 1; n <= MOST; n++)
+        for (unsigned block = 0; block < 50; block++) {
+            struct ifm_cell cell = {.n_arms = n, .seed = n};
+            unsigned whole[2 * MOST], halves[4 * MOST];
+            assert_int_equal(ifm_plan_order_rows(&cell, without, 2, block, whole), 2 * n);
+            assert_int_equal(ifm_plan_order_rows(&cell, without, 1, 2 * block, halves), n);
+            assert_int_equal(ifm_plan_order_rows(&cell, without, 1, 2 * block + 1, halves + n), n);
+            assert_memory_equal(whole, halves, 2 * n * sizeof *whole);
+        }
+}
+
 /* Over n blocks each arm stands once at each place, and each of two arms follows the other equally often; the two
  * slots of one arm in the middle of a block are no carry-over from another. */
 static void squares_are_balanced(void **state)
@@ -175,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_a_permutation_and_its_mirror_image),
+        cmocka_unit_test(a_row_and_its_mirror_image_may_be_two_blocks),
         cmocka_unit_test(squares_are_balanced),
         cmocka_unit_test(squares_differ),
         cmocka_unit_test(sets_are_shifted_at_random),

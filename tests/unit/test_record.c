@@ -209,8 +209,8 @@ static void assert_told(struct folder *folder, const struct story *story)
 static enum ifm_status resume(struct folder *folder, const struct story *story, struct ifm_recorder **recorder,
                               uint32_t *next_block, int64_t *end_ns, struct ifm_error *error)
 {
-    return ifm_recorder_resume(folder->path, 3, "latency", column_names, story->n_columns, 2 * story->n_arms, 0,
-                               recorder, next_block, end_ns, error);
+    return ifm_recorder_resume(folder->path, 3, "latency", column_names, story->n_columns, 2 * story->n_arms,
+                               story->n_arms, 0, recorder, next_block, end_ns, error);
 }
 
 /* Leave only so many bytes of both files, resume, and tell the rest: the record is the uninterrupted one. */

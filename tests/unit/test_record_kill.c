@@ -45,7 +45,7 @@ static _Noreturn void write_until_killed(const char *dir, volatile uint32_t *don
     uint32_t block;
     struct ifm_recorder *recorder;
     struct ifm_error error;
-    if (ifm_recorder_resume(dir, 0, "p", columns, 1, SLOTS, 0, &recorder, &block, &end_ns, &error) != IFM_OK)
+    if (ifm_recorder_resume(dir, 0, "p", columns, 1, SLOTS, SLOTS / 2, 0, &recorder, &block, &end_ns, &error) != IFM_OK)
         _exit(1);
     *done = block;
     /* Bounded, so that a parent that gets no CPU for a while has no gigabytes to read afterwards. */
@@ -112,8 +112,8 @@ static void test_killed_again_and_again(void **state)
             write_until_killed(folder.path, done);
         kill_soon(child, done, &random);
         uint32_t promised = *done > whole ? *done : whole; /* it may have died before its resume was through */
-        if (ifm_recorder_resume(folder.path, 0, "p", columns, 1, SLOTS, 0, &recorder, &whole, &end_ns, &error) !=
-            IFM_OK)
+        if (ifm_recorder_resume(folder.path, 0, "p", columns, 1, SLOTS, SLOTS / 2, 0, &recorder, &whole, &end_ns,
+                                &error) != IFM_OK)
             fail_msg("%s: %s", error.where, error.message);
         ifm_recorder_close(recorder);
         assert_in_range(whole, promised, promised + 1); /* the open block may have been whole already */

@@ -230,12 +230,13 @@ static const char *check_order(const struct held *h)
     for (size_t a = 0; a < cell->n_arms; a++)
         without[a] = h->work->arms[a].failed || !ifm_plan_in_blocks(cell, a) ||
                      (!ifm_pass_rows[h->pass->kind].ceilings && !ifm_plan_isolates(cell, a));
+    const unsigned rows = ifm_plan_rows(cell, h->pass->kind, h->work->rows);
     for (size_t k = 0; h->pass->kind != IFM_PASS_LATENCY && k < r->n_slots;) {
         if (r->slots[k].phase == IFM_PHASE_WARMUP) {
             k++;
             continue;
         }
-        size_t n = ifm_plan_order_without(cell, without, measured++, order), i = 0;
+        size_t n = ifm_plan_order_rows(cell, without, rows, measured++, order), i = 0;
         uint32_t block = r->slots[k].block;
         while (i < n && k < r->n_slots && r->slots[k].block == block && r->slots[k].arm == order[i]) {
             i++;

@@ -138,8 +138,9 @@ static void check_order(struct ifm_cell_work *work)
             k++;
             continue;
         }
-        size_t wanted = first->phase == IFM_PHASE_CEILING ? ifm_plan_round(cell, failed, rounds++, order)
-                                                          : ifm_plan_order_without(cell, without, position, order);
+        size_t wanted = first->phase == IFM_PHASE_CEILING
+                            ? ifm_plan_round(cell, failed, rounds++, order)
+                            : ifm_plan_order_rows(cell, without, work->rows, position, order);
         position += first->phase == IFM_PHASE_MEASURE && work->fate[block] != IFM_BLOCK_REPEATED;
         block++;
         size_t at = 0;

@@ -70,7 +70,8 @@ static void take(struct replay *replay, size_t k, size_t end)
     for (; k < end; k++) {
         double centre = centre_of(replay, k);
         size_t arm = r->slots[k].arm;
-        all->block[arm] += replay->centre == BY_MEDIAN ? log(centre) / 2 : centre / r->slots[k].inner / 2;
+        all->block[arm] +=
+            replay->centre == BY_MEDIAN ? log(centre) / 2 : centre / r->slots[k].inner / replay->work->rows;
         all->done[arm] += (double)r->slots[k].samples * r->slots[k].inner;
         all->tick[arm] = fmax(all->tick[arm], replay->tick_ns / centre);
     }

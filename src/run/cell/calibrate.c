@@ -18,6 +18,7 @@ enum { READS = 1000 }; /* of the clock */
 enum { FEWEST_FOR_A_MEDIAN = 5, MANY_BLOCKS = 20 };
 /* Long steps: a slot of as many as last so long, but no more than LEAD_PAYS. */
 static const double SLOT_NS = 1e8;
+enum { MANY_PAIRS = 10 };
 enum { LEAD_PAYS = 12 }; /* from so many samples on an untimed step before them costs little beside them */
 static const double REFILL_BYTES_PER_NS = 5; /* how fast caches are filled again, at least */
 /* Blocks that the cap holds, where steps are short enough; then it is passed by a small part of it at most. */
@@ -153,7 +154,8 @@ static void choose_samples(const struct ifm_cell_run *cell, struct ifm_arm_run *
     const struct ifm_measure *measure = &cell->plan->measure;
     double most = fmax((double)measure->slot_steps, ENOUGH_SAMPLES_PER_SLOT);
     double fewest = fmin(fewest_samples(cell, arm, sample_ns_of(arm, clock_ns)), most);
-    arm->samples = clamp_u32(ceil(slot_ns / sample_ns_of(arm, clock_ns) - 1e-9), fewest, most);
+    double fitting = slot_ns / sample_ns_of(arm, clock_ns); /* of few, the nearest: a program of 7 s runs once in 8 s */
+    arm->samples = clamp_u32(fitting < LEAD_PAYS ? floor(fitting + 0.5) : ceil(fitting - 1e-9), fewest, most);
     if (measure->stop == IFM_STOP_REPEATS)
         arm->samples = dividing(measure, arm->samples);
 }
@@ -192,6 +194,19 @@ static void choose_lead(struct ifm_cell_run *cell)
     }
 }
 
+/* Blocks of one row are half as long, and its mirror image is the next block. They are taken where fewer than
+ * MANY_PAIRS of the others fit into the time, so that long steps and programs have as many pairs as they can. Sessions
+ * of a caller's own and fixed numbers of repeats count on two. */
+static void choose_rows(struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    bool open = measure->stop != IFM_STOP_REPEATS && measure->stop != IFM_STOP_GROUP &&
+                measure->isolation != IFM_ISOLATION_PROCESSES && cell->arms[0].workload != NULL;
+    cell->rows = 2;
+    if (open && ifm_cell_baseline(cell->plan) != NULL && MANY_PAIRS * ifm_cell_block_s(cell) > measure->cap_s)
+        cell->rows = 1;
+}
+
 static void allocate_block(struct ifm_cell_run *cell)
 {
     size_t slots = 2 * cell->plan->n_arms, samples = 0;
@@ -228,6 +243,8 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const struct ifm_eve
         arm->step_ns = told->step_ns;
         arm->lead = told->lead == IFM_ABSENT || told->lead > 0;
     }
+    const struct ifm_event_calibrate *first = IFM_LAST(events, calibrate, cell->plan->name, cell->plan->arms[0].name);
+    cell->rows = first != NULL && first->rows == 1 ? 1 : 2;
     *taken = true;
     return IFM_OK;
 }
@@ -248,8 +265,8 @@ static void note_expected_time(const struct ifm_cell_run *cell)
     if (!gaps)
         return;
     ifm_note("cell %s: a block takes about %s, warm-up and %llu blocks about %s%s", cell->plan->name,
-             ifm_format_human(2 * window_s, "s", block), (unsigned long long)measure->blocks_min,
-             ifm_format_human(2 * window_s * (1 + (double)measure->blocks_min), "s", least),
+             ifm_format_human(cell->rows * window_s, "s", block), (unsigned long long)measure->blocks_min,
+             ifm_format_human(window_s * (2 + cell->rows * (double)measure->blocks_min), "s", least),
              slow ? "; --slot-steps 1 makes slots of single samples" : "");
 }
 
@@ -283,9 +300,9 @@ double ifm_cell_block_s(const struct ifm_cell_run *cell)
 {
     double block_s = 0;
     for (size_t i = 0; i < cell->plan->n_arms; i++)
-        block_s += !ifm_plan_in_blocks(cell->plan, i)
-                       ? 0
-                       : 2 * (double)cell->arms[i].samples * cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
+        block_s += !ifm_plan_in_blocks(cell->plan, i) ? 0
+                                                      : cell->rows * (double)cell->arms[i].samples *
+                                                            cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
     return block_s;
 }
 
@@ -294,6 +311,7 @@ enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, stru
     uint32_t samples = UINT32_MAX;
     choose_counts(cell, clock_ns);
     choose_lead(cell);
+    choose_rows(cell);
     for (size_t i = 0; i < cell->plan->n_arms; i++)
         if (ifm_plan_in_blocks(cell->plan, i) && cell->arms[i].samples < samples)
             samples = cell->arms[i].samples;
@@ -303,7 +321,7 @@ enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, stru
             arm->samples = samples; /* the same repeats for every arm, in the same number of blocks */
         IFM_TRY(IFM_FACT(cell->session, error, calibrate, true, .cell = cell->plan->name, .arm = arm->plan->name,
                          .inner = arm->inner, .samples_per_slot = arm->samples, .step_ns = arm->step_ns,
-                         .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns, .lead = arm->lead));
+                         .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns, .lead = arm->lead, .rows = cell->rows));
     }
     allocate_block(cell);
     return IFM_OK;

@@ -44,7 +44,8 @@ static double run_s_of(const struct ifm_cell_run *cell, unsigned index)
 {
     const struct ifm_sample *samples = cell->samples;
     int64_t shortest_ns = INT64_MAX;
-    for (size_t k = 0; k < 2 * cell->plan->n_arms; samples += cell->slots[k++].samples)
+    const size_t slots = (cell->rows == 1 ? 1 : 2) * cell->plan->n_arms;
+    for (size_t k = 0; k < slots; samples += cell->slots[k++].samples)
         for (uint32_t i = 0; cell->slots[k].arm == index && i < cell->slots[k].samples; i++)
             shortest_ns = samples[i].duration_ns < shortest_ns ? samples[i].duration_ns : shortest_ns;
     return 1e-9 * (shortest_ns < INT64_MAX ? fmax((double)shortest_ns, 1) : fmax(cell->arms[index].step_ns, 1));

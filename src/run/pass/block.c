@@ -15,10 +15,11 @@ void ifm_pass_set_up(struct ifm_pass_run *pass, struct ifm_cell_run *cell, const
                      const struct ifm_pass_hooks *hooks)
 {
     *pass = (struct ifm_pass_run){.cell = cell, .hooks = hooks, .slots = cell->slots, .samples = cell->samples};
+    pass->rows = ifm_plan_rows(cell->plan, plan->kind, cell->rows);
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         bool apart = !ifm_plan_in_blocks(cell->plan, i);
         pass->without[i] = apart || (!ifm_pass_rows[plan->kind].ceilings && !ifm_plan_isolates(cell->plan, i));
-        pass->places += pass->without[i] ? 0 : 2;
+        pass->places += pass->without[i] ? 0 : pass->rows;
         pass->rounds.n += apart && ifm_pass_rows[plan->kind].ceilings;
     }
     if (pass->hooks->repeats)
@@ -122,7 +123,7 @@ struct ifm_repeats ifm_pass_repeats(const struct ifm_cell_run *cell, const struc
 {
     const struct ifm_session *session = cell->session;
     unsigned rules = session == NULL || session->plan == NULL ? 0 : session->plan->rules;
-    return ifm_repeats_of(plan->columns, plan->n_columns, rules, &cell->plan->measure);
+    return ifm_repeats_of(plan->columns, plan->n_columns, rules, cell->plan);
 }
 
 static bool is_told(const struct ifm_pass_run *pass, int64_t block)
@@ -193,11 +194,11 @@ enum ifm_status ifm_pass_open_record(struct ifm_pass_run *pass, struct ifm_error
     const char *dir = pass->shared->dir, *name = ifm_pass_name(plan);
     int64_t end_ns;
     bool resume = pass->shared->resume;
-    enum ifm_status status =
-        resume
-            ? ifm_recorder_resume(dir, cell->plan->index, name, plan->columns, plan->n_columns, pass->places,
-                                  pass->rounds.n, &pass->recorder, &pass->next_block, &end_ns, error)
-            : ifm_recorder_create(dir, cell->plan->index, name, plan->columns, plan->n_columns, &pass->recorder, error);
+    enum ifm_status status = resume ? ifm_recorder_resume(dir, cell->plan->index, name, plan->columns, plan->n_columns,
+                                                          pass->places, pass->places / pass->rows, pass->rounds.n,
+                                                          &pass->recorder, &pass->next_block, &end_ns, error)
+                                    : ifm_recorder_create(dir, cell->plan->index, name, plan->columns, plan->n_columns,
+                                                          &pass->recorder, error);
     pass->unrecorded = status != IFM_OK && status != IFM_INVALID; /* an edited record is the cell's own */
     if (status != IFM_OK || !resume)
         return status;
@@ -329,7 +330,7 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *erro
     const struct ifm_pass_hooks *hooks = pass->hooks;
     unsigned order[2 * IFM_MOST_ARMS];
     struct ifm_watch watch;
-    size_t n = ifm_plan_order_without(pass->cell->plan, pass->without, ifm_pass_position(pass), order);
+    size_t n = ifm_plan_order_rows(pass->cell->plan, pass->without, pass->rows, ifm_pass_position(pass), order);
     enum ifm_part part = pass->cell->pass->kind == IFM_PASS_LATENCY ? IFM_PART_BLOCKS : IFM_PART_LATER;
     ifm_parts_turn(&pass->cell->session->parts, part, NULL);
     IFM_TRY(ifm_arms_place(pass->cell, ifm_pass_position(pass), error));

@@ -45,6 +45,7 @@ struct ifm_pass_run {
     struct ifm_slot *slots;          /* of one block; its samples and columns: the cell's, or the kind's own */
     struct ifm_sample *samples;
     size_t place, places; /* of the open slot in its block, and slots in a block */
+    unsigned rows;        /* that they are: 1 or 2 */
     uint32_t next_block;  /* number of the next block in the record */
     int64_t end_ns;       /* of the last slot */
     uint32_t measured;    /* measured blocks that the record holds */

@@ -15,6 +15,7 @@ void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell)
     size_t n = cell->plan->n_arms;
     *stop = (struct ifm_stop){.all = ifm_stop_blocks_of(cell->plan, cell->session == NULL ? NULL : cell->session->plan),
                               .samples_per_slot = cell->arms[0].samples,
+                              .rows = cell->rows == 1 ? 1 : 2,
                               .tick_ns = cell->tick_ns};
     double **const arrays[] = {&stop->all.mean,  &stop->all.m2,   &stop->all.cross,
                                &stop->all.block, &stop->all.done, &stop->all.tick};
@@ -59,9 +60,9 @@ void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const str
 {
     struct ifm_stop_blocks *all = &stop->all;
     ifm_stop_blocks_begin(all);
-    for (size_t i = 0; i < 2 * ifm_plan_count_in_blocks(all->cell); i++) {
+    for (size_t i = 0; i < stop->rows * ifm_plan_count_in_blocks(all->cell); i++) {
         double mean = sample_mean_ns(&slots[i], samples);
-        all->block[slots[i].arm] += mean / slots[i].inner / 2;
+        all->block[slots[i].arm] += mean / slots[i].inner / stop->rows;
         all->done[slots[i].arm] += (double)slots[i].samples * slots[i].inner;
         all->tick[slots[i].arm] = fmax(all->tick[slots[i].arm], stop->tick_ns / mean);
         samples += slots[i].samples;

@@ -26,6 +26,7 @@ struct ifm_stop {
     struct ifm_stop_blocks all; /* of the mean times of a step */
     uint32_t blocks;            /* also those that were passed over, which `all` lacks */
     uint64_t steps;             /* of arms that are compared, by block those of the one with fewest */
+    unsigned rows;              /* in a block: slots of each arm in it */
     uint32_t samples_per_slot;  /* of the first arm; of all arms under IFM_STOP_REPEATS */
     double tick_ns;             /* of the device's clock */
     double outside, inside;     /* constants of the looks, for beyond the margin and within it; 0 = other rule */
@@ -33,7 +34,7 @@ struct ifm_stop {
 
 void ifm_stop_init(struct ifm_stop *stop, const struct ifm_cell_run *cell);
 void ifm_stop_free(struct ifm_stop *stop);
-/* Take in a measured block: two slots of each arm in it. */
+/* Take in a measured block: as many slots of each arm as it has rows. */
 void ifm_stop_add(struct ifm_stop *stop, const struct ifm_slot *slots, const struct ifm_sample *samples);
 /* A block that the machine disturbed and that is not run again: it counts, and says nothing about the arms. */
 void ifm_stop_pass_over(struct ifm_stop *stop);
