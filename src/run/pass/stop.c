@@ -146,23 +146,31 @@ struct ifm_event_stop ifm_stop_facts(const struct ifm_stop *stop)
     return facts;
 }
 
+/* "int4 against f16 1.48x [1.41, 1.55], ..."; without an interval below six blocks that count. */
+static void compare_so_far(const struct ifm_stop_blocks *all, struct ifm_text *text)
+{
+    for (size_t i = 0; i < all->cell->n_arms; i++) {
+        double t, ratio = all->mean[all->baseline] / all->mean[i];
+        if (!ifm_stop_blocks_decides(all, i))
+            continue;
+        ifm_text_printf(text, "%s%s against %s %.3gx", text->size > 0 ? ", " : "", all->cell->arms[i].name,
+                        all->cell->arms[all->baseline].name, ratio);
+        if (all->n < IFM_BLOCKS_NEEDED || ifm_stats_t_quantile(0.5 + all->level / 2, all->n - 1, &t) != IFM_STAT_OK)
+            continue;
+        double factor = exp(t * ifm_stop_blocks_sd(all, i) / sqrt(all->n));
+        ifm_text_printf(text, " [%.3g, %.3g]", ratio / factor, ratio * factor);
+    }
+}
+
 void ifm_stop_so_far(const struct ifm_stop *stop, struct ifm_so_far *out)
 {
     const struct ifm_stop_blocks *all = &stop->all;
     struct ifm_text text = {0};
     *out = (struct ifm_so_far){.blocks = stop->blocks};
-    for (size_t i = 0; i < all->cell->n_arms && all->variants > 0 && stop->blocks > 0; i++) {
-        double t, ratio = all->mean[all->baseline] / all->mean[i];
-        if (!ifm_stop_blocks_decides(all, i))
-            continue;
-        ifm_text_printf(&text, "%s%s against %s %.3gx", text.size > 0 ? ", " : "", all->cell->arms[i].name,
-                        all->cell->arms[all->baseline].name, ratio);
-        if (stop->blocks < IFM_BLOCKS_NEEDED ||
-            ifm_stats_t_quantile(0.5 + all->level / 2, stop->blocks - 1, &t) != IFM_STAT_OK)
-            continue;
-        double factor = exp(t * ifm_stop_blocks_sd(all, i) / sqrt(stop->blocks));
-        ifm_text_printf(&text, " [%.3g, %.3g]", ratio / factor, ratio * factor);
-    }
+    if (all->variants > 0 && all->n > 0)
+        compare_so_far(all, &text);
+    else if (all->variants > 0 && stop->blocks > 0)
+        ifm_text_add(&text, "the machine disturbed all of them");
     snprintf(out->text, sizeof out->text, "%s", text.data == NULL ? "" : text.data);
     ifm_text_free(&text);
 }
