@@ -63,8 +63,8 @@ static enum ifm_status set_up(const struct ifm_positionals *given, bool quiet, s
         IFM_TRY(name_arm(given, i, shell, arms, &numbered, arena, error));
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         IFM_TRY(ifm_config_default(config, defaults[i].path, defaults[i].text, error));
-    if (ifm_config_is_true(config, "measure.energy")) /* the device idles between the runs too */
-        IFM_TRY(ifm_config_default(config, "measure.energy_idle", "2s", error));
+    if (ifm_config_is_true(config, "measure.energy")) /* the device idles between the runs too; 15 ticks of NVML */
+        IFM_TRY(ifm_config_default(config, "measure.energy_idle", "1.5s", error));
     IFM_TRY(ifm_config_override(config, "workload=command", error));
     IFM_TRY(ifm_config_quick_arms(config, "command.line", arms, given->n, "exec", error));
     if (!quiet && numbered)
