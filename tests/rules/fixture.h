@@ -232,7 +232,8 @@ static inline void fx_end_block(struct fixture *fx, const struct ifm_cell *cell,
     char text[IFM_CAUSE_TEXT];
     if (n == 0 || slots[0].phase != IFM_PHASE_MEASURE)
         return;
-    for (size_t i = 0; fx->stolen[repeats->blocks] && i < n; i++)
+    const bool stolen = repeats->blocks < FX_BLOCKS && fx->stolen[repeats->blocks];
+    for (size_t i = 0; stolen && i < n; i++)
         ((int64_t *)slots[i].columns)[0] = (slots[i].end_ns - slots[i].start_ns) / 10;
     if (ifm_repeats_take(repeats, slots, n) == IFM_BLOCK_REPEATED)
         fx_event(fx, "repeated",
