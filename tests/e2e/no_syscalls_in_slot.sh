@@ -38,7 +38,7 @@ look()
             next
         }
         is_open && $1 == run && run != driver && $3 ~ /^recvfrom\(/ { next }
-        is_open && $1 == run && run != driver && /rt_sigtimedwait|wait4\(/ { next }
+        is_open && $1 == run && run != driver && /rt_sigtimedwait|wait4/ { next } # resumed ones too
         is_open && $3 == "<..." && $4 == "getrusage" { next } # the opening one, which another process interrupted
         is_open && ($3 ~ "^" allowed "\\(" || $3 == "<..." && $4 == allowed) { next }
         is_open && $3 !~ /^(---|\+\+\+)/ {
