@@ -66,7 +66,7 @@ static double per_cycle(const struct core *core, enum ifm_ceiling kind, const ch
 {
     switch (kind) {
     case IFM_CEILING_FLOPS:
-        *unit = "FLOP";
+        *unit = "vector FLOP"; /* tiles would do more: no arm of ours uses them */
         return core->flops;
     case IFM_CEILING_INT8:
         *unit = "byte operations";
@@ -89,16 +89,17 @@ static double highest_clock(const struct ifm_arm_work *arm, const struct core *c
 }
 
 /* Of a working set that counts as the memory's, caches may serve the part that they hold. */
+static const double CACHES_KEEP = (double)IFM_RESIDENT_FACTOR / (IFM_RESIDENT_FACTOR - 1);
+
 static struct ifm_bound of_modules(const struct ifm_arm_work *arm, double bytes_per_s)
 {
-    const double factor = IFM_RESIDENT_FACTOR / (IFM_RESIDENT_FACTOR - 1);
     if (bytes_per_s == 0)
         return unknown("what the modules of memory carry is not known");
-    return (struct ifm_bound){1e-9 * factor * bytes_per_s,
+    return (struct ifm_bound){1e-9 * CACHES_KEEP * bytes_per_s,
                               ifm_arena_printf(arm->d->arena,
                                                "%.1f GB/s of all modules of memory, x %.2f for what caches "
                                                "keep",
-                                               1e-9 * bytes_per_s, factor)};
+                                               1e-9 * bytes_per_s, CACHES_KEEP)};
 }
 
 static struct ifm_bound of_processor(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
@@ -141,9 +142,10 @@ static struct ifm_bound of_gpu(const struct ifm_arm_work *arm, enum ifm_ceiling 
     const struct ifm_gpu *gpu = arm->d->plan->machine->gpu;
     const bool of_memory = kind == IFM_CEILING_READ || kind == IFM_CEILING_WRITE || kind == IFM_CEILING_COPY;
     if (of_memory && !arm->cache_resident && gpu->memory_clock_khz > 0 && gpu->memory_bus_bits > 0)
-        return (struct ifm_bound){2e-6 * gpu->memory_clock_khz * gpu->memory_bus_bits / 8,
-                                  ifm_arena_printf(arm->d->arena, "%u bits of bus x 2 x %.2f GHz", gpu->memory_bus_bits,
-                                                   1e-6 * gpu->memory_clock_khz)};
+        return (struct ifm_bound){CACHES_KEEP * 2e-6 * gpu->memory_clock_khz * gpu->memory_bus_bits / 8,
+                                  ifm_arena_printf(arm->d->arena,
+                                                   "%u bits of bus x 2 x %.2f GHz, x %.2f for what caches keep",
+                                                   gpu->memory_bus_bits, 1e-6 * gpu->memory_clock_khz, CACHES_KEEP)};
     for (size_t i = 0; i < sizeof multiprocessors / sizeof *multiprocessors; i++) {
         const struct multiprocessor *m = &multiprocessors[i];
         const double amount = kind == IFM_CEILING_FLOPS ? m->flops : kind == IFM_CEILING_MATRIX ? m->matrix_flops : 0;

@@ -430,7 +430,8 @@ static void above_the_bound_is_refused(void **state)
     fx.parts[0].arms[1].ledger.flops = 31000000; /* 155 GFLOP/s: 119 % */
     fx_generate(&fx);
     fx_derive(&fx);
-    fx_expect(&fx, "other", "flops_per_s", IFM_STATE_REFUSED, "physical bound (1 cores x 32 FLOP a cycle x 4.10 GHz)");
+    fx_expect(&fx, "other", "flops_per_s", IFM_STATE_REFUSED,
+              "physical bound (1 cores x 32 vector FLOP a cycle x 4.10 GHz)");
     fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "physical bound");
     fx_expect(&fx, "base", "flops_per_s", IFM_STATE_OK, "");
     fx_stop(&fx);
