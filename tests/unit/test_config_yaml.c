@@ -119,7 +119,7 @@ static void axes_list_every_row_in_table_order(void **state)
     assert_string_equal(study->ceilings[1], "flops");
     assert_int_equal(study->measure.warmup, 50);
     assert_int_equal(study->measure.stop, IFM_STOP_DECIDED);
-    assert_true(study->measure.slot_min_s == 0.02);
+    assert_true(study->measure.slot_min_s == 0.002);
     assert_true(ifm_config_device(config)->huge_pages);
     assert_int_equal(ifm_config_device(config)->kind, 0);
     ifm_config_destroy(config);

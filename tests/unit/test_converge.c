@@ -242,9 +242,22 @@ static void a_level_just_beyond_five_percent_is_another(void **state)
 {
     struct fixture *f = *state;
     f->watts[1] = 317; /* 5.4 % of the higher one */
+    f->gauge.limit_w = 370;
     gate(f, true, 0);
     assert_int_equal(json_array_size(json_object_get(event(f, "pre_roll", 0), "arms")), 2);
     assert_true(rolled(f, 0) >= 1);
+}
+
+static void levels_far_below_the_limit_need_none(void **state)
+{
+    struct fixture *f = *state;
+    f->gauge.limit_w = 710; /* 600 W are 84.5 % of it */
+    gate(f, true, 0);
+    const json_t *roll = event(f, "pre_roll", 0);
+    assert_int_equal(json_array_size(json_object_get(roll, "arms")), 2);
+    assert_true(real(roll, "seconds") == 0);
+    assert_non_null(strstr(text(roll, "reason"), "all are below 85 % of the limit"));
+    assert_true(rolled(f, 0) < 1e-3 && rolled(f, 1) < 1e-3);
 }
 
 /* Three arms: quick and like have one level; slow has another, so all differ from some arm. */
@@ -430,6 +443,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(two_levels_have_pre_rolls_where_the_arm_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(arms_of_one_level_have_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_level_just_beyond_five_percent_is_another, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(levels_far_below_the_limit_need_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_a_change_of_level_is_rolled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_setting_of_zero_leaves_them_out_and_says_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_blocks_of_a_pass_are_rolled_in_the_plans_order, set_up, tear_down),

@@ -21,7 +21,7 @@ static void with_ceilings(struct fixture *f)
             arms[i].ledger.bytes_read = 1000000;
         }
     }
-    f->options.device.script = "step_ns=1000000; noise=0.001; arm.slow.step_ns=4000000; arm.probe.a.step_ns=500000; "
+    f->options.device.script = "step_ns=1000000; noise=0.001; arm.slow.step_ns=3500000; arm.probe.a.step_ns=500000; "
                                "arm.probe.b.step_ns=500000";
     f->cells[0].arms = arms;
     f->cells[0].n_arms = ARMS;
@@ -85,7 +85,7 @@ static void slots_of_all_arms_last_as_long(void **state)
     run_it(f, &record);
     for (size_t k = 0; k < record.n_slots; k++) {
         const struct ifm_slot *slot = &record.slots[k];
-        double wanted_s = slot->arm < 2 ? 12 * 0.004 : 0.03; /* twelve of the slow one's; a probe's most */
+        double wanted_s = slot->arm < 2 ? 6 * 0.0035 : 0.02; /* six of the slow one's; a probe's own */
         assert_true(length_of(slot) > 0.9 * wanted_s && length_of(slot) < 1.1 * wanted_s);
     }
     ifm_record_free(&record);
@@ -122,8 +122,9 @@ static void long_steps_have_no_lead(void **state)
         const char *script;
         int64_t samples, lead;
     } rows[] = {{"step_ns=1000000", 20, 1},
-                {"step_ns=9000000", 12, 1},
-                {"step_ns=30000000", 4, 0},
+                {"step_ns=1600000", 13, 1},
+                {"step_ns=9000000", 3, 0},
+                {"step_ns=30000000", 1, 0},
                 {"step_ns=2000000000", 1, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct ifm_arena *arena = ifm_arena_create();

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/order.h"
 #include "base/text.h"
+#include "device/fake.h"
 #include "run/cell/arm.h"
 #include "run/cell/watch.h"
 #include "run/interrupt.h"
@@ -16,8 +17,8 @@
 static const double CLOCK_READS_PER_SAMPLE = 100;
 enum { READS = 1000 }; /* of the clock */
 enum { FEWEST_FOR_A_MEDIAN = 5, MANY_BLOCKS = 20 };
-/* Long steps: a slot of as many as last so long, but no more than LEAD_PAYS. */
-static const double SLOT_NS = 1e8;
+static const double BOUNDS_PER_SLOT = 20, SHORT_NS = 2e7;
+enum { BOUNDS_TRIES = 5 };
 enum { MANY_PAIRS = 10 };
 enum { LEAD_PAYS = 12 }; /* from so many samples on an untimed step before them costs little beside them */
 static const double REFILL_BYTES_PER_NS = 5; /* how fast caches are filled again, at least */
@@ -25,7 +26,7 @@ static const double REFILL_BYTES_PER_NS = 5; /* how fast caches are filled again
 enum { CAP_BLOCKS = 12 };
 /* A round of ceilings is no long interruption. Of what cores do by themselves the fastest sample counts, of memory a
  * slot. */
-static const double CEILING_SLOT_NS = 3e7, CORES_SLOT_NS = 8e6;
+static const double CEILING_SLOT_NS = 2e7, CORES_SLOT_NS = 8e6;
 enum { CORES_SAMPLES = 4 };
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
 
@@ -96,6 +97,12 @@ static double sample_ns_of(const struct ifm_arm_run *arm, double clock_ns)
     return arm->step_ns * arm->inner + clock_ns;
 }
 
+/* What begins and ends slots stays a small part of them. */
+static double shortest_slot_ns(const struct ifm_cell_run *cell)
+{
+    return fmax(1e9 * cell->plan->measure.slot_min_s, BOUNDS_PER_SLOT * cell->bounds_ns);
+}
+
 /* The longest slot with which the cap holds its blocks; infinite where the configuration says how many samples. */
 static double longest_slot_ns(const struct ifm_cell_run *cell)
 {
@@ -103,7 +110,7 @@ static double longest_slot_ns(const struct ifm_cell_run *cell)
     double slots = 2 * (double)ifm_plan_count_in_blocks(cell->plan) * fmax(CAP_BLOCKS, (double)measure->blocks_min);
     if (measure->slot_steps > 0 || measure->stop == IFM_STOP_REPEATS)
         return INFINITY;
-    return fmax(1e9 * measure->cap_s / slots, 1e9 * measure->slot_min_s);
+    return fmax(1e9 * measure->cap_s / slots, shortest_slot_ns(cell));
 }
 
 static bool is_of_cores(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
@@ -113,9 +120,10 @@ static bool is_of_cores(const struct ifm_cell_run *cell, const struct ifm_arm_ru
            (ledger->bytes_read + ledger->bytes_written == 0 || arm->plan->ceiling >= IFM_CEILING_L1);
 }
 
-/* The fewest samples that serve the arm. Long steps have slots of few, so that blocks stay short and their pairs many.
- * With fewer than LEAD_PAYS none of them is spent on filling the caches again after another arm; then they are so many
- * that this is no more than a percent of them, unless the cap is too short for that. */
+/* The fewest samples that serve the arm. Slots are short, so that pairs are many and what changes on the machine from
+ * one moment to the next meets all arms alike. With fewer samples than LEAD_PAYS none of them is spent on filling the
+ * caches again after another arm; then they are so many that this is no more than a percent of them, unless the cap is
+ * too short for that. */
 static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, double sample_ns)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
@@ -123,12 +131,12 @@ static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_a
         return (double)measure->slot_steps;
     if (is_of_cores(cell, arm))
         return CORES_SAMPLES;
-    double fewest = ceil(measure->slot_min_s * 1e9 / sample_ns), refill_ns = 0;
+    double fewest = ceil(shortest_slot_ns(cell) / sample_ns), refill_ns = 0;
     if (fewest >= LEAD_PAYS)
         return fewest;
     if (cell->plan->cache_resident && !arm->plan->gaps)
         refill_ns = (double)arm->plan->working_set / REFILL_BYTES_PER_NS;
-    fewest = fmax(fmax(fewest, ceil(SLOT_NS / sample_ns)), ceil(100 * refill_ns / sample_ns));
+    fewest = fmax(fewest, ceil(100 * refill_ns / sample_ns));
     return fmax(fmin(fmin(fewest, LEAD_PAYS), floor(longest_slot_ns(cell) / sample_ns)), 1);
 }
 
@@ -145,7 +153,7 @@ static double choose_inner(const struct ifm_cell_run *cell, struct ifm_arm_run *
     else
         arm->inner = clamp_u32(ceil(shortest / arm->step_ns), 1, MOST_INNER);
     double sample_ns = sample_ns_of(arm, clock_ns);
-    return fmax(fewest_samples(cell, arm, sample_ns) * sample_ns, measure->slot_min_s * 1e9);
+    return fmax(fewest_samples(cell, arm, sample_ns) * sample_ns, shortest_slot_ns(cell));
 }
 
 /* Samples in a slot of so many ns, with a limit for short steps that must each be a sample. */
@@ -160,8 +168,8 @@ static void choose_samples(const struct ifm_cell_run *cell, struct ifm_arm_run *
         arm->samples = dividing(measure, arm->samples);
 }
 
-/* All slots of a block last about as long as one another: the longest that an arm needs. Ceilings apart have slots of
- * as many as that, but no longer than they profit from. */
+/* All slots of a block last about as long as one another: the longest that an arm needs. Ceilings apart have slots as
+ * long as they profit from. */
 static void choose_counts(struct ifm_cell_run *cell, double clock_ns)
 {
     double slot_ns = 0;
@@ -173,8 +181,8 @@ static void choose_counts(struct ifm_cell_run *cell, double clock_ns)
     for (size_t i = 0; i < cell->plan->n_arms; i++)
         choose_samples(cell, &cell->arms[i], clock_ns,
                        ifm_plan_in_blocks(cell->plan, i)   ? slot_ns
-                       : is_of_cores(cell, &cell->arms[i]) ? fmin(slot_ns, CORES_SLOT_NS)
-                                                           : fmin(slot_ns, CEILING_SLOT_NS));
+                       : is_of_cores(cell, &cell->arms[i]) ? CORES_SLOT_NS
+                                                           : CEILING_SLOT_NS);
 }
 
 /* All arms of the blocks have an untimed step before their samples, or none has; samples apart never have. */
@@ -247,6 +255,33 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const struct ifm_eve
     cell->rows = first != NULL && first->rows == 1 ? 1 : 2;
     *taken = true;
     return IFM_OK;
+}
+
+/* What it takes to begin and end a slot on this machine: by slots of one step of the first arm. Steps that take long
+ * hide it. */
+static enum ifm_status read_bounds(struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    struct ifm_arm_run *arm = &cell->arms[0];
+    struct ifm_instant marks[2 * 2 + 1];
+    struct ifm_sample sample;
+    struct ifm_slot slot;
+    cell->bounds_ns = 0;
+    if (ifm_device_is_fake(cell->device) || arm->plan->gaps || arm->step_ns > SHORT_NS)
+        return IFM_OK;
+    int64_t *columns = ifm_zeros(cell->pass->n_columns, sizeof *columns);
+    struct ifm_instant *own = cell->marks;
+    enum ifm_status status = IFM_OK;
+    cell->marks = marks;
+    arm->inner = arm->samples = 1;
+    for (int i = 0; i < BOUNDS_TRIES && status == IFM_OK; i++) {
+        int64_t began_ns = ifm_clock_boot_ns();
+        status = ifm_arm_slot(cell, 0, &slot, &sample, columns, error);
+        double took_ns = (double)(ifm_clock_boot_ns() - began_ns - (slot.end_ns - slot.start_ns));
+        cell->bounds_ns = i == 0 || took_ns < cell->bounds_ns ? fmax(took_ns, 0) : cell->bounds_ns;
+    }
+    cell->marks = own;
+    free(columns);
+    return status;
 }
 
 /* Steps of a caller's own may take seconds: tell beforehand how long the shortest run takes, without its hooks. */
@@ -347,6 +382,7 @@ enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_e
         IFM_TRY(ifm_watch_span(cell, cell->arms[i].step_ns, error));
     }
     cell->ran_each = true;
+    IFM_TRY(read_bounds(cell, error));
     IFM_TRY(ifm_cell_choose(cell, clock_ns, error));
     note_expected_time(cell);
     note_cap(cell);

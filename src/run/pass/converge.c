@@ -190,14 +190,25 @@ static json_t *list_apart(const struct ifm_converge *converge, double *most)
     return arms;
 }
 
+static bool is_near_limit(const struct ifm_converge *converge)
+{
+    bool near = converge->limit_w <= 0;
+    for (size_t i = 0; i < converge->cell->plan->n_arms; i++)
+        near |= converge->watts[i] > IFM_CONVERGE_NEAR_LIMIT * converge->limit_w;
+    return near;
+}
+
 static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *error)
 {
     const struct ifm_cell_run *cell = converge->cell;
     char reason[160];
     double most, wanted_s = cell->plan->measure.pre_roll_s;
     json_t *arms = list_apart(converge, &most);
-    bool apart = json_array_size(arms) > 0;
-    if (!apart)
+    bool apart = json_array_size(arms) > 0, capped = is_near_limit(converge);
+    if (apart && !capped)
+        snprintf(reason, sizeof reason, "levels of power differ by %.1f %%, and all are below %.0f %% of the limit",
+                 100 * most, 100 * IFM_CONVERGE_NEAR_LIMIT);
+    else if (!apart)
         snprintf(reason, sizeof reason, "the arms' levels of power are within %.0f %% (%.1f %%)",
                  100 * IFM_CONVERGE_LEVELS, 100 * most);
     else if (wanted_s <= 0)
@@ -206,7 +217,7 @@ static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *e
     else
         snprintf(reason, sizeof reason, "levels of power differ by %.1f %%, more than %.0f %%", 100 * most,
                  100 * IFM_CONVERGE_LEVELS);
-    converge->pre_roll_s = apart ? wanted_s : 0;
+    converge->pre_roll_s = apart && capped ? wanted_s : 0;
     enum ifm_status status = IFM_FACT(cell->session, error, pre_roll, true, .cell = cell->plan->name, .arms = arms,
                                       .seconds = converge->pre_roll_s, .reason = reason);
     json_decref(arms);
@@ -268,6 +279,7 @@ enum ifm_status ifm_converge(struct ifm_cell_run *cell, const struct ifm_gauge *
     static struct gate gate; /* 100 KB; one cell runs at a time */
     const struct ifm_measure *measure = &cell->plan->measure;
     out->cell = cell;
+    out->limit_w = gauge == NULL ? 0 : gauge->limit_w;
     out->pre_roll_s = 0;
     out->last = -1;
     for (size_t i = 0; i < cell->plan->n_arms; i++)

@@ -19,8 +19,11 @@
 /* ... and the temperature of the last five seconds of the gate moved by at most one kelvin, the step of such sensors,
  * or by no more than this slope. */
 #define IFM_CONVERGE_K_PER_S 0.5
-/* Levels that differ by more than this share of the higher one are two levels. */
+/* Levels that differ by more than this share of the higher one are two levels, */
 #define IFM_CONVERGE_LEVELS 0.05
+/* and slots have pre-rolls where one of them is above this share of the device's limit of power, or no limit is known:
+ * far below it a device runs at the clock that it would have anyway. */
+#define IFM_CONVERGE_NEAR_LIMIT 0.85
 
 /* Where watts and degrees come from. Times are those of the device's marks outside a slot. */
 struct ifm_gauge {
@@ -42,6 +45,7 @@ void ifm_gauge_close(struct ifm_gauge *gauge); /* NULL is allowed */
 struct ifm_converge {
     struct ifm_cell_run *cell;
     double watts[IFM_MOST_ARMS]; /* level of each arm; NaN = not known */
+    double limit_w;              /* of the device's power; 0 = not known */
     double pre_roll_s;           /* 0 = no slot has one */
     int last;                    /* the arm that ran last; -1 = none */
 };
