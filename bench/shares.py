@@ -21,7 +21,7 @@ def rows_of(folder, cell):
 
 def print_cell(folder, cell):
     slots = [row for row in rows_of(folder, cell) if row["phase"] > 0]
-    if not slots:
+    if not any(row["phase"] == 1 for row in slots):
         return
     span = slots[-1]["end_ns"] - slots[0]["start_ns"]
     ceilings = {arm for arm, spec in enumerate(cell["arms"]) if spec["role"] == "ceiling"}

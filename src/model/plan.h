@@ -132,9 +132,11 @@ struct ifm_cell {
 
 /* Of the rules by which a plan is made of a configuration and a machine. Whoever changes what planning gives counts up,
  * and names the leaves that changed in story/replan.c: there a plan of earlier rules is not held to later ones. */
-#define IFM_PLAN_RULES 4
+#define IFM_PLAN_RULES 5
 /* Since these a run repeats the blocks that the machine disturbed (sample/disturbed.h). */
 #define IFM_PLAN_RULES_REPEATS 4
+/* Since these blocks end no sooner than ceilings are a small part of a cell's time (stats/stop_blocks.h). */
+#define IFM_PLAN_RULES_LEAST 5
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */

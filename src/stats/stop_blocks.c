@@ -9,6 +9,8 @@
 
 /* A speed-up is an answer when it is known to a tenth of itself: 1.48x [1.42, 1.54]. */
 static const double PRECISE = 0.1;
+/* Two rounds of all probes take some 0.2 s (run/cell/calibrate.c). */
+static const double BESIDE_ROUNDS_NS = 1.8e9, CAP_SHARE = 0.8;
 
 struct ifm_stop_blocks ifm_stop_blocks_of(const struct ifm_cell *cell, const struct ifm_plan *plan)
 {
@@ -60,9 +62,21 @@ static double fewest_steps(const struct ifm_stop_blocks *blocks)
     return isinf(fewest) ? 0 : fewest;
 }
 
-bool ifm_stop_blocks_has_seen_the_tail(const struct ifm_stop_blocks *blocks)
+double ifm_stop_blocks_least_ns(const struct ifm_stop_blocks *blocks)
 {
-    return blocks->variants == 0 || blocks->steps >= IFM_TAIL_RUNS;
+    const struct ifm_cell *cell = blocks->cell;
+    bool rounds = false;
+    for (size_t i = 0; i < cell->n_arms && cell->ceilings_apart; i++)
+        rounds |= cell->arms[i].role == IFM_ROLE_CEILING;
+    if (!rounds || (blocks->plan != NULL && blocks->plan->rules < IFM_PLAN_RULES_LEAST))
+        return 0;
+    return fmin(BESIDE_ROUNDS_NS, CAP_SHARE * 1e9 * cell->measure.cap_s);
+}
+
+bool ifm_stop_blocks_may_end(const struct ifm_stop_blocks *blocks)
+{
+    return blocks->spent_ns >= ifm_stop_blocks_least_ns(blocks) &&
+           (blocks->variants == 0 || blocks->steps >= IFM_TAIL_RUNS);
 }
 
 void ifm_stop_blocks_add(struct ifm_stop_blocks *blocks)
@@ -75,6 +89,7 @@ void ifm_stop_blocks_add(struct ifm_stop_blocks *blocks)
     blocks->n++;
     for (size_t a = 0; a < blocks->cell->n_arms; a++) {
         double delta = blocks->block[a] - blocks->mean[a];
+        blocks->spent_ns += blocks->block[a] * blocks->done[a];
         blocks->mean[a] += delta / blocks->n;
         blocks->m2[a] += delta * (blocks->block[a] - blocks->mean[a]);
         blocks->cross[a] += base * (blocks->block[a] - blocks->mean[a]);
@@ -142,7 +157,7 @@ static bool is_answered(const struct ifm_stop_blocks *blocks, size_t arm)
 bool ifm_stop_blocks_decided(const struct ifm_stop_blocks *blocks)
 {
     size_t n = (size_t)blocks->n;
-    if (blocks->rule != IFM_STOP_DECIDED || n > blocks->room || !ifm_stop_blocks_has_seen_the_tail(blocks) ||
+    if (blocks->rule != IFM_STOP_DECIDED || n > blocks->room || !ifm_stop_blocks_may_end(blocks) ||
         ifm_stats_look_of(ifm_stop_blocks_first_look(blocks->cell), n) == 0)
         return false;
     for (size_t a = 0; a < blocks->cell->n_arms; a++)

@@ -22,6 +22,7 @@ struct ifm_stop_blocks {
     double level;    /* of each decision's interval: 0.95, or more when several share the 5 % (Bonferroni) */
     double n;        /* blocks so far */
     double steps;    /* of the arms that are compared, by block those of the one with fewest */
+    double spent_ns; /* by the arms of the blocks */
     /* Per arm, zeros at first: running mean of its blocks, squares about it, and products with the baseline's
      * (Welford); the block that is taken in, and its steps; the share of the clock's tick in a sample. */
     double *mean, *m2, *cross, *block, *done, *tick;
@@ -61,8 +62,10 @@ double ifm_stop_blocks_foretold(const struct ifm_stop_blocks *blocks);
 /* The largest detectable effect so far, and the wanted one (run/pass/stop.h). */
 double ifm_stop_blocks_mde(const struct ifm_stop_blocks *blocks);
 double ifm_stop_blocks_wanted(const struct ifm_stop_blocks *blocks);
-/* A comparison of fewer steps than IFM_TAIL_RUNS says nothing of slow ones, however narrow its interval (stats/tail.h).
- */
-bool ifm_stop_blocks_has_seen_the_tail(const struct ifm_stop_blocks *blocks);
+/* A comparison of fewer steps than IFM_TAIL_RUNS says nothing of slow ones, however narrow its interval (stats/tail.h);
+ * and where ceilings have rounds of their own, two at least, the arms run nine times as long as those, or 80 % of the
+ * cap. */
+double ifm_stop_blocks_least_ns(const struct ifm_stop_blocks *blocks); /* of arms beside rounds of ceilings */
+bool ifm_stop_blocks_may_end(const struct ifm_stop_blocks *blocks);
 
 #endif

@@ -117,7 +117,7 @@ fake "khz=ifm_read_bulk:1755000" "$INFEROMETER" stream --device cuda --probe rea
 [[ $(number clock read.linear clock_sm_mhz) = 1980.0 ]] || fail "linear: $(number clock read.linear clock_sm_mhz) MHz"
 [[ $(number clock read.bulk clock_sm_mhz) = 175[5-7].* ]] || fail "bulk: $(number clock read.bulk clock_sm_mhz) MHz"
 [ "$(number clock read.bulk step_ns)" = 200000.0 ] || fail "a stamp is in a sample: $(number clock read.bulk step_ns)"
-fake "reset_at=20" "$INFEROMETER" stream --device cuda --probe read --size 64KiB "${counts[@]}" --out reset >log 2>&1 ||
+fake "reset_at=30" "$INFEROMETER" stream --device cuda --probe read --size 64KiB "${counts[@]}" --out reset >log 2>&1 ||
     fail "reset: $(cat log)"
 grep -q '"clock_unread".*"reason":"the cycle counters of most multiprocessors went back' reset/run.log ||
     fail "a counter that was reset is not told of"

@@ -86,7 +86,7 @@ static bool is_enough(const struct replay *replay)
     bool any = replay->centre != BY_MEAN_AND_TAIL;
     if (all->rule == IFM_STOP_DECIDED)
         return ifm_stop_blocks_decided(all);
-    return all->n >= least && (any || ifm_stop_blocks_has_seen_the_tail(all)) &&
+    return all->n >= least && (any || ifm_stop_blocks_may_end(all)) &&
            ifm_stop_blocks_mde(all) <= ifm_stop_blocks_wanted(all);
 }
 

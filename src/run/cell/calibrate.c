@@ -132,8 +132,8 @@ static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_a
     if (is_of_cores(cell, arm))
         return CORES_SAMPLES;
     double fewest = ceil(shortest_slot_ns(cell) / sample_ns), refill_ns = 0;
-    if (fewest >= LEAD_PAYS)
-        return fewest;
+    if (fewest >= LEAD_PAYS || cell->device->ops->resolve != NULL) /* which always has one */
+        return fmax(fewest, fmin(LEAD_PAYS, fmax(floor(longest_slot_ns(cell) / sample_ns), 1)));
     if (cell->plan->cache_resident && !arm->plan->gaps)
         refill_ns = (double)arm->plan->working_set / REFILL_BYTES_PER_NS;
     fewest = fmax(fewest, ceil(100 * refill_ns / sample_ns));
@@ -264,11 +264,12 @@ static enum ifm_status read_bounds(struct ifm_cell_run *cell, struct ifm_error *
     struct ifm_arm_run *arm = &cell->arms[0];
     struct ifm_instant marks[2 * 2 + 1];
     struct ifm_sample sample;
-    struct ifm_slot slot;
+    struct ifm_slot slot = {0};
     cell->bounds_ns = 0;
     if (ifm_device_is_fake(cell->device) || arm->plan->gaps || arm->step_ns > SHORT_NS)
         return IFM_OK;
     int64_t *columns = ifm_zeros(cell->pass->n_columns, sizeof *columns);
+    double took_ns[BOUNDS_TRIES] = {0};
     struct ifm_instant *own = cell->marks;
     enum ifm_status status = IFM_OK;
     cell->marks = marks;
@@ -276,9 +277,9 @@ static enum ifm_status read_bounds(struct ifm_cell_run *cell, struct ifm_error *
     for (int i = 0; i < BOUNDS_TRIES && status == IFM_OK; i++) {
         int64_t began_ns = ifm_clock_boot_ns();
         status = ifm_arm_slot(cell, 0, &slot, &sample, columns, error);
-        double took_ns = (double)(ifm_clock_boot_ns() - began_ns - (slot.end_ns - slot.start_ns));
-        cell->bounds_ns = i == 0 || took_ns < cell->bounds_ns ? fmax(took_ns, 0) : cell->bounds_ns;
+        took_ns[i] = (double)(ifm_clock_boot_ns() - began_ns - (slot.end_ns - slot.start_ns));
     }
+    cell->bounds_ns = fmax(ifm_median(took_ns, BOUNDS_TRIES), 0);
     cell->marks = own;
     free(columns);
     return status;

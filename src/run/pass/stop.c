@@ -191,13 +191,13 @@ const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s)
         return NULL;
     if (stop->blocks >= measure->blocks_max)
         return "blocks_max";
-    bool seen = ifm_stop_blocks_has_seen_the_tail(&stop->all);
-    if (measure->stop == IFM_STOP_GROUP && look_of(stop) > 0 && seen && all_decided(stop))
+    bool may_end = ifm_stop_blocks_may_end(&stop->all);
+    if (measure->stop == IFM_STOP_GROUP && look_of(stop) > 0 && may_end && all_decided(stop))
         return "group";
     if (ifm_stop_blocks_decided(&stop->all))
         return "decided";
     if (stop->all.rule == IFM_STOP_MDE && stop->all.n >= fmax(IFM_BLOCKS_FOR_WIDTH, (double)measure->blocks_min) &&
-        seen && ifm_stop_mde(stop) <= ifm_stop_wanted(stop))
+        may_end && ifm_stop_mde(stop) <= ifm_stop_wanted(stop))
         return "mde";
     return elapsed_s >= measure->cap_s ? "cap" : NULL;
 }
@@ -217,7 +217,9 @@ double ifm_stop_expected_blocks(const struct ifm_stop *stop, double block_s)
         double wanted = ifm_stop_blocks_factor(&stop->all, 30) * ifm_stop_blocks_worst_sd(&stop->all) / room;
         blocks = room > 0 ? wanted * wanted : INFINITY;
     }
-    double capped = ceil(measure->cap_s / block_s);
+    double capped = ceil(measure->cap_s / block_s), least = 1e-9 * ifm_stop_blocks_least_ns(&stop->all);
+    if (stop->all.rule == IFM_STOP_MDE || decides)
+        blocks = fmax(blocks, ceil(least / block_s));
     blocks = fmax(blocks, fewest);
     if (stop->all.variants > 0 && stop->all.steps > 0)
         blocks = fmax(blocks, ceil(IFM_TAIL_RUNS * stop->all.n / stop->all.steps));
