@@ -91,6 +91,24 @@ static void slots_of_all_arms_last_as_long(void **state)
     ifm_record_free(&record);
 }
 
+/* However soon the width is reached. */
+static void blocks_outlast_the_rounds(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_record record;
+    double of_arms = 0, of_probes = 0;
+    with_ceilings(f);
+    f->plan.rules = IFM_PLAN_RULES;
+    f->cells[0].measure.mde = 0.5;
+    run_it(f, &record);
+    for (size_t k = 0; k < record.n_slots; k++)
+        if (record.slots[k].phase != IFM_PHASE_WARMUP)
+            *(record.slots[k].arm >= 2 ? &of_probes : &of_arms) += length_of(&record.slots[k]);
+    assert_true(of_arms >= 1.8 && of_arms < 2);
+    assert_true(of_probes < 0.1 * (of_probes + of_arms));
+    ifm_record_free(&record);
+}
+
 /* The cap is passed by a part of a block; steps of which a slot takes as many as it likes have slots that fit. */
 static void slots_fit_the_cap(void **state)
 {
@@ -224,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(rounds_stand_first_last_and_seldom_between),
         CASE(slots_of_all_arms_last_as_long),
+        CASE(blocks_outlast_the_rounds),
         CASE(slots_fit_the_cap),
         CASE(long_steps_have_no_lead),
         CASE(samples_apart_have_no_lead),

@@ -17,7 +17,7 @@
 static const double CLOCK_READS_PER_SAMPLE = 100;
 enum { READS = 1000 }; /* of the clock */
 enum { FEWEST_FOR_A_MEDIAN = 5, MANY_BLOCKS = 20 };
-static const double BOUNDS_PER_SLOT = 20, SHORT_NS = 2e7;
+static const double BOUNDS_PER_SLOT = 30, SHORT_NS = 1e8;
 enum { BOUNDS_TRIES = 5 };
 enum { MANY_PAIRS = 10 };
 enum { LEAD_PAYS = 12 }; /* from so many samples on an untimed step before them costs little beside them */
