@@ -38,8 +38,8 @@ static const struct ifm_param measure[] = {
     {"measure.warmup", "warmup", IFM_TYPE_U64, 0, "steps", "50", 0, 1e6, NULL,
      "Steps of each arm before the first block", M(warmup)},
     {"measure.warmup_cap", "warmup-cap", IFM_TYPE_SECONDS, 0, "s", "5s", 0, 3600, NULL,
-     "Longest warm-up of one cell, with its extensions until the arms are steady; by default no longer than half of "
-     "measure.cap",
+     "Longest warm-up of one cell, with its extensions until the arms are steady; by default no longer than a quarter "
+     "of measure.cap",
      M(warmup_cap_s)},
     {"measure.steady_tolerance", NULL, IFM_TYPE_F64, 0, "1", "0.05", 1e-4, 1, NULL,
      "An arm is steady when two windows differ by less than this fraction", M(steady_tolerance)},

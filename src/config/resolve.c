@@ -82,12 +82,13 @@ static enum ifm_status bind_common(struct ifm_config *config, struct ifm_error *
     return bind_section(config, &ifm_section_measure, &config->study.measure, error);
 }
 
-/* What precedes the blocks takes no longer than they may: of that, half is the warm-up's, unless its cap was set. */
+/* What precedes the blocks takes no longer than they may: of that, a quarter is the warm-up's, unless its cap was set.
+ */
 static enum ifm_status apply_cap(struct ifm_config *config, struct ifm_error *error)
 {
     struct ifm_measure *measure = &config->study.measure;
     struct ifm_config_slot *slot = ifm_config_find(config, "measure.warmup_cap");
-    double most_s = measure->cap_s / 2;
+    double most_s = measure->cap_s / 4;
     if (slot->rank > IFM_RANK_DEFAULT || measure->stop == IFM_STOP_REPEATS || measure->warmup_cap_s <= most_s)
         return IFM_OK;
     const struct ifm_raw value = {ifm_arena_printf(config->arena, "%.6gs", most_s), "default"};

@@ -118,16 +118,16 @@ static void later_wins_among_equals(void **state)
     ifm_config_destroy(config);
 }
 
-/* Half of the cap at most, unless a cap of its own was set; with a number of repeats the other cap counts for nothing.
- */
+/* A quarter of the cap at most, unless a cap of its own was set; with a number of repeats the other cap counts for
+ * nothing. */
 static void a_short_cap_shortens_the_warm_up(void **state)
 {
     (void)state;
     static const struct {
         const char *text;
         double warmup_cap_s;
-    } rows[] = {{"workload: decode\n", 5},
-                {"workload: decode\nmeasure.cap: 3s\n", 1.5},
+    } rows[] = {{"workload: decode\n", 2.5},
+                {"workload: decode\nmeasure.cap: 3s\n", 0.75},
                 {"workload: decode\nmeasure.cap: 60s\n", 5},
                 {"workload: decode\nmeasure: {cap: 3s, warmup_cap: 4s}\n", 4},
                 {"workload: decode\nmeasure: {cap: 3s, repeats: 10}\n", 5}};

@@ -120,6 +120,10 @@ static void look_at_stop(const struct ifm_cell_work *work)
                             "stopped by the time cap of %.3g s before the planned %llu blocks; intervals are as wide "
                             "as at a look",
                             work->cell->measure.cap_s, (unsigned long long)work->cell->measure.blocks_max);
+    else if (capped && work->cell->measure.stop == IFM_STOP_DECIDED)
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-07",
+                            "stopped by the time cap of %.3g s before every question was answered; a longer --cap may",
+                            work->cell->measure.cap_s);
     else if (capped)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-07",
                             "stopped by the time cap of %.3g s before the wanted effect of %.3g %% could be detected",
