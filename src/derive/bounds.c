@@ -52,7 +52,9 @@ static const struct core *core_of(const struct ifm_processor_facts *processor)
 }
 
 /* Numbers of older folders stay what they were. */
-enum { FIRST_RULES = 4 };
+enum { FIRST_RULES = 4, FIRST_WITHOUT_PROBE = 5 };
+/* Cores that add beside their multiply-adds do half as much again; twice is beyond all of them. */
+static const double ADDERS = 2;
 
 static struct ifm_bound unknown(const char *words)
 {
@@ -121,6 +123,31 @@ static struct ifm_bound of_processor(const struct ifm_arm_work *arm, enum ifm_ce
     return (struct ifm_bound){1e-9 * arm->work->cell->threads * amount * hz,
                               ifm_arena_printf(arm->d->arena, "%u cores x %.0f %s a cycle x %.2f GHz",
                                                arm->work->cell->threads, amount, unit, hz * 1e-9)};
+}
+
+/* Tiles of 16-bit factors (AMX): FLOP a core and cycle. */
+static double tiles_of(const struct core *core)
+{
+    return strcmp(core->vendor, "GenuineIntel") == 0 && core->first >= 143 ? 1024 : 0;
+}
+
+struct ifm_bound ifm_bound_without_probe(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
+{
+    const struct ifm_machine *machine = arm->d->plan->machine;
+    if (machine == NULL || machine->scripted || machine->gpu != NULL || arm->d->plan->rules < FIRST_WITHOUT_PROBE)
+        return unknown("");
+    const struct ifm_processor_facts processor = ifm_processor_facts_of(arm->d->facts->events);
+    const struct core *core = core_of(&processor);
+    if (core == NULL)
+        return unknown("");
+    const int64_t allowed = ifm_fingerprint_of(arm->d->facts->events).cpus_allowed;
+    const double allowed_cores = fmax((double)allowed, arm->work->cell->threads),
+                 hz = highest_clock(arm, core, &processor);
+    const bool loads = kind == IFM_CEILING_READ;
+    const double amount = loads ? core->load_bytes : fmax(ADDERS * core->flops, tiles_of(core));
+    return (struct ifm_bound){1e-9 * allowed_cores * amount * hz,
+                              ifm_arena_printf(arm->d->arena, "%.0f cores x %.0f %s a cycle x %.2f GHz", allowed_cores,
+                                               amount, loads ? "B of loads" : "FLOP", hz * 1e-9)};
 }
 
 /* ---- GPUs ---- */

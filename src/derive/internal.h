@@ -347,6 +347,9 @@ bool ifm_roof_breaks(const struct ifm_arm_work *arm, enum ifm_ceiling kind, doub
 
 /* ---- bounds.c ---- */
 struct ifm_bound ifm_bound_of(const struct ifm_arm_work *arm, enum ifm_ceiling kind);
+/* What no arm does on a processor, whatever it calls and wherever its data lie: of IFM_CEILING_READ the loads of all
+ * allowed cores, of IFM_CEILING_FLOPS all that they add and multiply, in tiles too. */
+struct ifm_bound ifm_bound_without_probe(const struct ifm_arm_work *arm, enum ifm_ceiling kind);
 /* The arm that set it, with its cell where that is another one. */
 const char *ifm_roof_name(const struct ifm_roof *roof, const struct ifm_cell_work *asks, struct ifm_arena *arena);
 

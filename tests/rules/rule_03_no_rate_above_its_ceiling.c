@@ -437,6 +437,32 @@ static void above_the_bound_is_refused(void **state)
     fx_stop(&fx);
 }
 
+/* Without ceilings a rate is held against what all cores can load and compute. */
+static void without_a_probe_the_cores_are_the_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        double bytes, flops; /* of a step of 200 us on one core */
+        const char *why;
+    } rows[] = {{1.2e7, 1e6, NULL}, /* 60 GB/s */
+                {8e7, 1e6, "times what this processor can load (1 cores x 64 B of loads a cycle x 4.10 GHz)"},
+                {1e6, 6e7, NULL}, /* 300 GFLOP/s of 262, within the tolerance */
+                {1e6, 1e9, "times what this processor can compute (1 cores x 64 FLOP a cycle x 4.10 GHz)"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture fx;
+        start(&fx, 200000, 200000, false);
+        know_processor(&fx, "1");
+        fx.parts[0].arms[1].ledger.bytes_read = (uint64_t)rows[i].bytes;
+        fx.parts[0].arms[1].ledger.flops = (uint64_t)rows[i].flops;
+        fx_derive(&fx);
+        fx_expect(&fx, "other", "flops_per_s", rows[i].why == NULL ? IFM_STATE_OK : IFM_STATE_REFUSED,
+                  rows[i].why == NULL ? "" : rows[i].why);
+        if (rows[i].why != NULL)
+            fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "it did not do its work");
+        fx_stop(&fx);
+    }
+}
+
 /* A probe above the bound is no limit of anything: its record was made up. */
 static void a_probe_above_the_bound_makes_no_ceiling(void **state)
 {
@@ -541,6 +567,7 @@ int main(void)
         cmocka_unit_test(the_fastest_slot_of_the_run_counts),
         cmocka_unit_test(below_the_bound_raises_the_ceiling),
         cmocka_unit_test(above_the_bound_is_refused),
+        cmocka_unit_test(without_a_probe_the_cores_are_the_limit),
         cmocka_unit_test(a_probe_above_the_bound_makes_no_ceiling),
         cmocka_unit_test(the_bound_has_the_highest_clock),
         cmocka_unit_test(other_units_have_other_ceilings),

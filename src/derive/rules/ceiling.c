@@ -137,6 +137,29 @@ static void check_rate(struct ifm_arm_work *arm, enum ifm_ceiling kind)
     }
 }
 
+/* Where nothing of the kind was probed: an arm that does not do its work is still faster than any core. */
+static void check_unprobed(struct ifm_arm_work *arm, enum ifm_ceiling kind)
+{
+    double steps = 0, ns = 0;
+    const double amount = ifm_ceiling_amount(arm->arm, kind);
+    const enum ifm_ceiling probed = kind == IFM_CEILING_READ ? arm->reads : ifm_roof_of_operations(arm);
+    if (amount <= 0 || ifm_derive_is_probe(arm->arm) || arm->broken != NULL || arm->work->roofs[probed].by != NULL)
+        return;
+    for (size_t b = 0; b < arm->work->n_blocks; b++)
+        if (arm->present[b]) {
+            steps += arm->steps[b];
+            ns += arm->time_ns[b];
+        }
+    const struct ifm_bound bound = ifm_bound_without_probe(arm, kind);
+    if (bound.rate <= 0 || ns <= 0 || amount * steps / ns <= (1 + IFM_RATE_TOLERANCE) * bound.rate)
+        return;
+    const char *reason =
+        ifm_arena_printf(arm->d->arena, "%.3g times what this processor can %s (%s): it did not do its work",
+                         amount * steps / ns / bound.rate, kind == IFM_CEILING_READ ? "load" : "compute", bound.words);
+    ifm_refuse_arm(arm, &arm->rates_refused, IFM_SEVERITY_WARNING, "rule-03", reason);
+    refuse_comparisons(arm, reason);
+}
+
 void ifm_rules_ceiling(struct ifm_cell_work *work)
 {
     if (work->record == NULL || work->refusal.rule != NULL)
@@ -146,5 +169,7 @@ void ifm_rules_ceiling(struct ifm_cell_work *work)
         check_rate(&work->arms[a], ifm_roof_of_operations(&work->arms[a]));
         check_rate(&work->arms[a], work->arms[a].reads);
         check_rate(&work->arms[a], IFM_CEILING_WRITE);
+        check_unprobed(&work->arms[a], IFM_CEILING_FLOPS);
+        check_unprobed(&work->arms[a], IFM_CEILING_READ);
     }
 }
