@@ -382,11 +382,12 @@ static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const s
             "%s, but not when the blocks that run.log alone calls disturbed count for nothing: undecided", rest->word);
         return "undecided";
     }
-    if (!made || strcmp(all.word, "undecided") == 0 || strcmp(all.word, rest->word) == 0)
+    const bool opposite = made && strcmp(rest->word, "equivalent") != 0 && all.mean.mean * rest->mean.mean < 0;
+    if (!opposite && (!made || strcmp(all.word, "undecided") == 0 || strcmp(all.word, rest->word) == 0))
         return rest->word;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "%s over the %zu undisturbed blocks, and %s over all %zu: undecided", rest->word, rest->n,
-                       all.word, all.n);
+                       "%s over the %zu undisturbed blocks, and %s over all %zu (%+.3g %%): undecided", rest->word,
+                       rest->n, all.word, all.n, 100.0 * expm1(all.mean.mean));
     return "undecided";
 }
 
@@ -431,6 +432,20 @@ static bool did_the_same(const struct ifm_arm_work *arm)
     return true;
 }
 
+/* The decision must stand without what one arm left behind for the other. */
+static const char *word_without_carried(const struct ifm_arm_work *arm, const struct comparison *c, const char *word)
+{
+    const char *words;
+    const double carried = ifm_derive_carried(arm, &words);
+    struct comparison without = *c;
+    without.change = (struct ifm_interval){c->change.low - carried, c->change.high - carried};
+    without.equal = (struct ifm_interval){c->equal.low - carried, c->equal.high - carried};
+    const bool moved =
+        strcmp(word, "undecided") != 0 && strcmp(decide(&without, arm->work->cell->measure.margin), word) != 0;
+    ifm_derive_say_carried(arm, carried, words, moved);
+    return moved ? "undecided" : word;
+}
+
 void ifm_derive_comparison(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
@@ -465,6 +480,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     const char *word = word_beside_disturbed(arm, &aside, &c);
     word = ifm_derive_points_agree(arm) ? word : "undecided";
     word = word_of_typical(arm, &c, word, &median, &p95);
+    word = word_without_carried(arm, &c, word);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
     ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));

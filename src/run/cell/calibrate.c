@@ -17,7 +17,7 @@
 static const double CLOCK_READS_PER_SAMPLE = 100;
 enum { READS = 1000 }; /* of the clock */
 enum { FEWEST_FOR_A_MEDIAN = 5, MANY_BLOCKS = 20 };
-static const double BOUNDS_PER_SLOT = 30, SHORT_NS = 1e8;
+static const double BOUNDS_PER_SLOT = 30, SHORT_NS = 1e8, ENOUGH_NS = 2e7;
 enum { BOUNDS_TRIES = 5 };
 enum { MANY_PAIRS = 10 };
 enum { LEAD_PAYS = 12 }; /* from so many samples on an untimed step before them costs little beside them */
@@ -97,10 +97,10 @@ static double sample_ns_of(const struct ifm_arm_run *arm, double clock_ns)
     return arm->step_ns * arm->inner + clock_ns;
 }
 
-/* What begins and ends slots stays a small part of them. */
+/* What begins and ends slots stays a small part of them, but for a machine that is too busy to try it. */
 static double shortest_slot_ns(const struct ifm_cell_run *cell)
 {
-    return fmax(1e9 * cell->plan->measure.slot_min_s, BOUNDS_PER_SLOT * cell->bounds_ns);
+    return fmax(1e9 * cell->plan->measure.slot_min_s, fmin(BOUNDS_PER_SLOT * cell->bounds_ns, ENOUGH_NS));
 }
 
 /* The longest slot with which the cap holds its blocks; infinite where the configuration says how many samples. */
@@ -132,7 +132,9 @@ static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_a
     if (is_of_cores(cell, arm))
         return CORES_SAMPLES;
     double fewest = ceil(shortest_slot_ns(cell) / sample_ns), refill_ns = 0;
-    if (fewest >= LEAD_PAYS || cell->device->ops->resolve != NULL) /* which always has one */
+    /* A plug-in that does not say what it works on may leave and find anything in the caches. */
+    bool unknown = arm->workload != NULL && arm->workload->plugin != NULL && arm->plan->working_set == 0;
+    if (fewest >= LEAD_PAYS || unknown || cell->device->ops->resolve != NULL) /* which always has one */
         return fmax(fewest, fmin(LEAD_PAYS, fmax(floor(longest_slot_ns(cell) / sample_ns), 1)));
     if (cell->plan->cache_resident && !arm->plan->gaps)
         refill_ns = (double)arm->plan->working_set / REFILL_BYTES_PER_NS;
@@ -266,7 +268,8 @@ static enum ifm_status read_bounds(struct ifm_cell_run *cell, struct ifm_error *
     struct ifm_sample sample;
     struct ifm_slot slot = {0};
     cell->bounds_ns = 0;
-    if (ifm_device_is_fake(cell->device) || arm->plan->gaps || arm->step_ns > SHORT_NS)
+    bool apart = arm->plan->gaps || cell->plan->measure.cache == IFM_CACHE_COLD;
+    if (ifm_device_is_fake(cell->device) || apart || arm->step_ns > SHORT_NS)
         return IFM_OK;
     int64_t *columns = ifm_zeros(cell->pass->n_columns, sizeof *columns);
     double took_ns[BOUNDS_TRIES] = {0};
