@@ -145,7 +145,8 @@ static bool near(double a, double b)
 static void welch_by_hand(void **state)
 {
     (void)state;
-    struct ifm_log_estimate a = {1.0, 0.01, 6}, b = {1.5, 0.02, 3}, d = ifm_log_difference(&b, &a);
+    struct ifm_log_estimate a = {.mean = 1.0, .se = 0.01, .df = 6}, b = {.mean = 1.5, .se = 0.02, .df = 3},
+                            d = ifm_log_difference(&b, &a);
     assert_true(near(d.mean, 0.5));
     assert_true(near(d.se, sqrt(5e-4)));
     assert_true(near(d.df, 25e-8 / (1e-8 / 6 + 16e-8 / 3)));
@@ -484,9 +485,14 @@ static void withheld_and_missing(void **state)
     const struct ifm_between_row *refused = row_of(&p, "quick", "step_ns"), *few = row_of(&p, "plain", "step_ns");
     assert_int_equal(refused->change.state, IFM_STATE_REFUSED);
     assert_facts(refused->change.reason, "step_ns|this run|rule-07: drift");
-    assert_int_equal(few->change.state, IFM_STATE_ABSENT);
-    assert_facts(few->change.reason, "step_ns|reference|needs 6 blocks, has 3");
+    assert_int_equal(few->change.state, IFM_STATE_OK); /* the values without an interval, and why */
+    assert_false(few->change.has_interval || few->speedup.has_interval);
+    assert_true(few->beside && near(few->change.number, 0) && near(few->speedup.number, 1));
+    assert_string_equal(few->word, "undecided");
+    assert_facts(few->speedup.text, "no interval|step_ns|reference|needs 6 blocks, has 3");
     assert_int_equal(few->mde.state, IFM_STATE_ABSENT);
+    assert_int_equal(few->standing, IFM_STANDING_UNDECIDED);
+    assert_false(few->has_estimate);
     const struct ifm_between_row *share = row_of(&p, "quick", "ceiling_read_percent");
     assert_facts(share->change.reason, "ceiling|read.linear in|read.blocks here");
     p.b.arms[1].name = "other";
