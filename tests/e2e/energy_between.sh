@@ -23,8 +23,8 @@ run()
     local out=$1 watts=$2
     shift 2
     local sensors="average_rc=3 instant_rc=3 memory_rc=3 refresh_ms=20 watts=$watts card=${card:-1}"
-    FAKE_CUDA="kernel_ns=6000000" FAKE_NVML=$sensors LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver" "$INFEROMETER" run -c study.yaml --quiet --out "$out" "$@" \
-        >/dev/null 2>log || fail "$out: $(cat log)"
+    FAKE_CUDA="kernel_ns=6000000" FAKE_NVML=$sensors LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver" \
+        "$INFEROMETER" run -c study.yaml --quiet --out "$out" "$@" >/dev/null 2>log || fail "$out: $(cat log)"
 }
 
 energy=(--energy --energy-windows 4 --energy-idle 1s --pre-roll 100ms --energy-window)
