@@ -208,7 +208,7 @@ static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folde
 static void list_runs(const struct ifm_given *given, const struct ifm_folder *folders)
 {
     const char *cell = ifm_given_text(given, "cell"), *varies = ifm_given_text(given, "varies");
-    struct ifm_listing listing = ifm_comparison_begin(given->arena);
+    struct ifm_listing listing = ifm_comparison_begin_runs(given->arena);
     struct ifm_run_view reference = {folders[0].plan, folders[0].derived, folders[0].events};
     for (size_t i = 1; i < given->n_words; i++) {
         struct ifm_run_view other = {folders[i].plan, folders[i].derived, folders[i].events};

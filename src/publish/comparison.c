@@ -5,42 +5,34 @@
 #include <math.h>
 #include <string.h>
 
-static const struct ifm_listing_column columns[] = {
-    {"run", "run", true},
-    {"reference_run", NULL, true},
-    {"cell", "cell", true},
-    {"arm", "arm", true},
-    {"reference", "against", true},
-    {"metric", "of", true},
-    {"word", "result", true},
-    {"change_percent", "change in time", true},
-    {"change_low", NULL, false},
-    {"change_high", NULL, false},
-    {"speedup", "speed-up", false},
-    {"speedup_low", NULL, false},
-    {"speedup_high", NULL, false},
-    {"level", NULL, false},
-    {"mde_percent", "can detect", false},
-    {"n", "n", false},
-    {"n_of", NULL, true},
-    {"state", NULL, true},
-    {"reason", NULL, true},
-    {"remedy", NULL, true},
-    {"not_comparable", NULL, true},
-    {"findings", NULL, true},
-    {"bytes_ratio", "fewer bytes", false},
-    {"loss_rms_rel", "loss", false},
-    {"attention_kl_nats", "KL", false},
-    {"energy_change_percent", "energy", true},
-    {"energy_change_low", NULL, false},
-    {"energy_change_high", NULL, false},
-    {"energy_per", NULL, true},
-    {"", "notes", true},
-};
+/* The same fields of either kind of comparison; inside a run every change is one of time. */
+#define COLUMNS(change_heading)                                                                                        \
+    {"run", "run", true}, {"reference_run", NULL, true}, {"cell", "cell", true}, {"arm", "arm", true},                 \
+        {"reference", "against", true}, {"metric", "of", true}, {"word", "result", true},                              \
+        {"change_percent", change_heading, true}, {"change_low", NULL, false}, {"change_high", NULL, false},           \
+        {"speedup", "speed-up", false}, {"speedup_low", NULL, false}, {"speedup_high", NULL, false},                   \
+        {"level", NULL, false}, {"mde_percent", "can detect", false}, {"n", "n", false}, {"n_of", NULL, true},         \
+        {"state", NULL, true}, {"reason", NULL, true}, {"remedy", NULL, true}, {"not_comparable", NULL, true},         \
+        {"findings", NULL, true}, {"bytes_ratio", "fewer bytes", false}, {"loss_rms_rel", "loss", false},              \
+        {"attention_kl_nats", "KL", false}, {"energy_change_percent", "energy", true},                                 \
+        {"energy_change_low", NULL, false}, {"energy_change_high", NULL, false}, {"energy_per", NULL, true},           \
+        {"reference_value", "reference", false}, {"reference_low", NULL, false}, {"reference_high", NULL, false},      \
+        {"value", "this run", false}, {"value_low", NULL, false}, {"value_high", NULL, false}, {"unit", NULL, true},   \
+    {                                                                                                                  \
+        "", "notes", true                                                                                              \
+    }
+
+static const struct ifm_listing_column columns[] = {COLUMNS("change in time")};
+static const struct ifm_listing_column columns_of_runs[] = {COLUMNS("change")};
 
 struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena)
 {
     return ifm_listing_begin(columns, sizeof columns / sizeof columns[0], arena);
+}
+
+struct ifm_listing ifm_comparison_begin_runs(struct ifm_arena *arena)
+{
+    return ifm_listing_begin(columns_of_runs, sizeof columns_of_runs / sizeof columns_of_runs[0], arena);
 }
 
 const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena)
@@ -222,6 +214,32 @@ static const char *add_notes(struct ifm_listing *listing, const struct ifm_compa
     return add_findings(listing, row, notes);
 }
 
+/* Between runs, the two numbers that are compared. */
+static void add_values(struct ifm_listing *listing, const struct ifm_comparison_row *row)
+{
+    static const char *const fields[2][3] = {{"value", "value_low", "value_high"},
+                                             {"reference_value", "reference_low", "reference_high"}};
+    for (size_t i = 0; i < 2; i++) {
+        const struct ifm_value *value = row->values[i];
+        if (!ifm_is_ok(value))
+            continue;
+        ifm_listing_set_value(listing, fields[i][0], value, ifm_quantity_number(value, listing->arena));
+        ifm_listing_set_bounds(listing, fields[i][1], fields[i][2], value);
+    }
+    if (row->values[0] != NULL)
+        ifm_listing_set_text(listing, "unit", ifm_metrics[row->metric].unit);
+}
+
+static void add_speedup(struct ifm_listing *listing, const struct ifm_comparison_row *row)
+{
+    const struct ifm_value *speedup = &row->speedup;
+    if (row->energy)
+        return;
+    ifm_listing_set_value(listing, "speedup", speedup,
+                          ifm_is_ok(speedup) ? ifm_quantity_full(speedup, listing->arena) : "");
+    ifm_listing_set_bounds(listing, "speedup_low", "speedup_high", speedup);
+}
+
 void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison_row *row)
 {
     struct ifm_arena *arena = listing->arena;
@@ -241,14 +259,15 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
                           ifm_is_ok(change) ? ifm_comparison_change(change, arena) : "");
     ifm_listing_set_bounds(listing, "change_low", "change_high", change);
     ifm_listing_set_level(listing, change);
-    ifm_listing_set_value(listing, "speedup", speedup, ifm_is_ok(speedup) ? ifm_quantity_full(speedup, arena) : "");
-    ifm_listing_set_bounds(listing, "speedup_low", "speedup_high", speedup);
+    add_speedup(listing, row);
     ifm_listing_set_value(listing, "mde_percent", mde, ifm_is_ok(mde) ? ifm_quantity_number(mde, arena) : "");
     ifm_listing_set_text(listing, "n_of", change->n_of);
     ifm_listing_set_text(listing, "state", ifm_state_label(worse->state));
-    ifm_listing_set_text(listing, "reason", worse->reason);
+    bool few = between && worse->state == IFM_STATE_OK && !change->has_interval; /* the speed-up's text says why */
+    ifm_listing_set_text(listing, "reason", few ? speedup->text : worse->reason);
     ifm_listing_set_text(listing, "remedy", worse->remedy);
     ifm_listing_set_text(listing, "not_comparable", row->not_comparable);
+    add_values(listing, row);
     ifm_listing_show(listing, "notes", add_notes(listing, row));
 }
 
@@ -294,20 +313,23 @@ void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_co
     for (size_t i = 0; i < between->n; i++) {
         const struct ifm_between_row *row = &between->rows[i];
         ifm_comparison_add(listing,
-                           &(struct ifm_comparison_row){.run = runs->other->plan->run_id,
-                                                        .reference_run = runs->reference->plan->run_id,
-                                                        .cell = row->cell,
-                                                        .arm = row->arm,
-                                                        .reference = row->arm,
-                                                        .metric = row->metric,
-                                                        .change = row->change,
-                                                        .speedup = row->speedup,
-                                                        .mde = row->mde,
-                                                        .word = row->word,
-                                                        /* a ratio inside each run survives what differs between them */
-                                                        .not_comparable = row->interleaved ? "" : row->not_comparable,
-                                                        .derived = {runs->other->derived, runs->reference->derived},
-                                                        .label = runs->other_label,
-                                                        .reference_label = runs->reference_label});
+                           &(struct ifm_comparison_row){
+                               .run = runs->other->plan->run_id,
+                               .reference_run = runs->reference->plan->run_id,
+                               .cell = row->cell,
+                               .arm = row->arm,
+                               .reference = row->arm,
+                               .metric = row->metric,
+                               .change = row->change,
+                               .speedup = row->speedup,
+                               .mde = row->mde,
+                               .word = row->word,
+                               /* a ratio inside each run survives what differs between them */
+                               .not_comparable = row->interleaved ? "" : row->not_comparable,
+                               .derived = {runs->other->derived, runs->reference->derived},
+                               .label = runs->other_label,
+                               .reference_label = runs->reference_label,
+                               .values = {row->beside ? &row->other : NULL, row->beside ? &row->reference : NULL},
+                               .energy = row->energy});
     }
 }

@@ -15,10 +15,14 @@ struct ifm_comparison_row {
     const char *not_comparable;           /* "" or "not comparable: locks, time" */
     const struct ifm_derived *derived[2]; /* whose findings belong to the row; NULL = none */
     const char *label, *reference_label;  /* between runs: what people call them; "" inside a run */
+    const struct ifm_value *values[2];    /* between runs: the numbers of this run and of the reference; NULL = nothing
+                                             that may stand side by side */
+    bool energy;                          /* of joules: their ratio is no speed-up */
 };
 
-/* Start with ifm_comparison_begin; print with ifm_listing_compose. */
+/* Start with one of them; print with ifm_listing_compose. Between runs a change is of time or of energy. */
 struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena);
+struct ifm_listing ifm_comparison_begin_runs(struct ifm_arena *arena);
 void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison_row *row);
 /* The comparisons that `derived` made inside its run, in the order of the plan; `cell` NULL = all. Returns how many. */
 size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan *plan,

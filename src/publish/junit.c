@@ -41,16 +41,17 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
 static const char *open_reason(const struct ifm_between_row *row, const char *change, struct ifm_arena *arena)
 {
     const char *lead =
-        ifm_arena_printf(arena, "%s in time per baseline or ceiling, on both sides of the margin of +%.3g %%", change,
-                         100 * row->margin);
+        ifm_arena_printf(arena, "%s in %s, on both sides of the margin of +%.3g %%", change,
+                         row->energy ? "energy per baseline" : "time per baseline or ceiling", 100 * row->margin);
+    const char *counted = row->energy ? "windows" : "blocks";
     if (row->further == 0)
         return ifm_arena_printf(
             arena,
-            "%s: the estimate lies so near it for this noise that no sensible number of blocks decides; a quieter "
+            "%s: the estimate lies so near it for this noise that no sensible number of %s decides; a quieter "
             "machine or a wider measure.margin would",
-            lead);
-    return ifm_arena_printf(arena, "%s: about %llu more blocks in each run would probably decide", lead,
-                            (unsigned long long)row->further);
+            lead, counted);
+    return ifm_arena_printf(arena, "%s: about %llu more %s in each run would probably decide", lead,
+                            (unsigned long long)row->further, counted);
 }
 
 static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena, struct ifm_gate_line *line)
@@ -61,6 +62,9 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
     if (row->change.state != IFM_STATE_OK) {
         line->reason = ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->change.state), row->change.reason);
         line->remedy = row->change.remedy;
+    } else if (!row->change.has_interval) { /* values without one are shown, and decide nothing */
+        line->reason = row->speedup.text;
+        line->remedy = row->speedup.remedy;
     } else if (row->standing == IFM_STANDING_REGRESSED) {
         line->outcome = IFM_OUTCOME_FAIL;
         line->reason = ifm_arena_printf(arena, "worse than the reference: %s, wholly beyond the margin of +%.3g %%",

@@ -295,6 +295,45 @@ def effective_blocks(d):
     return max(3.0, found)
 
 
+def upper_tail(z):
+    return 0.5 * math.erfc(z / math.sqrt(2))
+
+
+def z_quantile(p):
+    low, high = 0.0, 40.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if 1 - upper_tail(middle) < p else (low, middle)
+    return (low + high) / 2
+
+
+def error_at_end(error, first, n):
+    """What the end of a run of n blocks, which no look has ended, may err by: a Brownian motion B at the number of
+    blocks is beyond z_look sqrt(k) at some look k before n, or beyond z sqrt(n) at n, with the probability `error`.
+    z is never above z_look. Each look errs by a 20th; they are at `first` blocks and at half as many more each."""
+    z_look, points, look = z_quantile(1 - error / 40), 400, first
+    at, mass, last, left = [0.0], [1.0], 0, error  # B = 0 at 0 blocks
+
+    def beyond(k, bound):
+        sd = math.sqrt(k - last)
+        return sum(m * (upper_tail((bound - x) / sd) + upper_tail((bound + x) / sd)) for x, m in zip(at, mass))
+
+    while look < n:
+        bound, sd = z_look * math.sqrt(look), math.sqrt(look - last)
+        left -= beyond(look, bound)
+        step = 2 * bound / points
+        to = [-bound + step * j for j in range(points + 1)]  # Simpson's rule
+        weights = [step / 3 * (1 if j in (0, points) else 4 if j % 2 else 2) for j in range(points + 1)]
+        mass = [w * sum(m * math.exp(-0.5 * ((y - x) / sd) ** 2) for x, m in zip(at, mass))
+                / (sd * math.sqrt(2 * math.pi)) for y, w in zip(to, weights)]
+        at, last, look = to, look, look + (look + 1) // 2
+    low, high = 0.0, z_look
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if beyond(n, middle * math.sqrt(n)) > left else (low, middle)
+    return 2 * upper_tail(high)
+
+
 def mde(v):
     base, measure = v.baseline(), v.cell.plan["measure"]
     if measure["stop"] == "group":
@@ -303,8 +342,12 @@ def mde(v):
     variants = sum(a["role"] == "variant" for a in v.cell.plan["arms"])
     error = 0.05 / variants
     stops = v.events("stop")
-    if measure["stop"] == "mde" and stops and stops[-1]["reason"] == "mde":
+    reason = stops[-1]["reason"] if stops else ""
+    if measure["stop"] == "mde" and reason == "mde":
         error *= 0.75
+    elif measure["stop"] == "decided":
+        first = max(6, measure["blocks_min"])
+        error = error / 20 if reason == "decided" else error_at_end(error, first, len(d))
     s = max(sd(d), math.hypot(tick_of(v), tick_of(base)) / math.sqrt(12))
     e = effective_blocks(d)
     quantiles = t_quantile(1 - error / 2, e - 1) + t_quantile(0.8, e - 1)

@@ -2,6 +2,7 @@
  *
  * FAKE_NVML holds "key=value" words between blanks:
  *   gpus=2 fail=1       GPUs, and the index of one whose handle is refused
+ *   card=1234           in the UUID of every GPU: other cards
  *   init=9              result of nvmlInit_v2
  *   energy_rc=4 samples_rc=3 average_rc=3 instant_rc=3 memory_rc=3   results of the readings
  *   lost=5              from the sixth reading of gpu0 on, it is lost

@@ -46,7 +46,7 @@ FAKE(nvmlDeviceGetName, char *text, unsigned size)
 /* These two must stand in nothing that is published. */
 FAKE(nvmlDeviceGetUUID, char *text, unsigned size)
 {
-    snprintf(text, size, "GPU-5ec4e7ed-0000-1111-2222-33334444555%d", device->index);
+    snprintf(text, size, "GPU-5ec4e7ed-0000-1111-2222-3333444%04ld%d", fake_number_of("card", 4555), device->index);
     return 0;
 }
 FAKE(nvmlDeviceGetSerial, char *text, unsigned size)

@@ -165,7 +165,7 @@ static void what_the_margin_divides_is_inconclusive(void **state)
     (void)state;
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_value ok = line("", IFM_OUTCOME_PASS, false).observed;
-    struct ifm_between_row rows[2] = {{.cell = "c",
+    struct ifm_between_row rows[4] = {{.cell = "c",
                                        .arm = "x",
                                        .metric = IFM_M_SPEEDUP,
                                        .interleaved = true,
@@ -177,9 +177,24 @@ static void what_the_margin_divides_is_inconclusive(void **state)
                                        .further = 42}};
     rows[1] = rows[0];
     rows[1].further = 0;
-    struct ifm_between between = {rows, 2, 2};
+    rows[2] = rows[0]; /* joules are of windows */
+    rows[2].metric = IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT;
+    rows[2].energy = true;
+    rows[3] = rows[0]; /* shown without an interval */
+    rows[3].change.has_interval = false;
+    rows[3].speedup = rows[3].change;
+    rows[3].speedup.text = "no interval: needs 6 blocks, has 3";
+    rows[3].speedup.remedy = "measure more";
+    struct ifm_between between = {rows, 4, 4};
     struct ifm_gate_lines lines = {0};
     ifm_gate_lines_between(&between, "main", arena, &lines);
+    assert_int_equal(lines.n, 4);
+    assert_string_equal(lines.items[2].name, "energy_per_step_change_percent against main");
+    assert_facts(lines.items[2].reason, "energy per baseline|both sides|42 more windows in each run");
+    assert_int_equal(lines.items[3].outcome, IFM_OUTCOME_BLOCKED);
+    assert_string_equal(lines.items[3].reason, "no interval: needs 6 blocks, has 3");
+    assert_string_equal(lines.items[3].remedy, "measure more");
+    lines.n = 2;
     assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_INCONCLUSIVE);
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
     assert_int_equal(lines.items[0].further, 42);

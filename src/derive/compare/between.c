@@ -14,8 +14,18 @@ bool ifm_log_estimate_of(const struct ifm_value *value, struct ifm_log_estimate 
         ifm_stats_t_quantile(0.5 + value->level / 2, (double)value->n - 1, &t) != IFM_STAT_OK)
         return false;
     double half = fmax(log(value->high / value->number), log(value->number / value->low));
-    *out = (struct ifm_log_estimate){log(value->number), half / t, (double)value->n - 1};
+    *out = (struct ifm_log_estimate){.mean = log(value->number), .se = half / t, .df = (double)value->n - 1};
     return isfinite(out->mean) && isfinite(out->se);
+}
+
+bool ifm_log_estimate_of_energy(const struct ifm_value *value, struct ifm_log_estimate *out)
+{
+    double t, z;
+    if (!ifm_log_estimate_of(value, out) || ifm_stats_t_quantile(0.5 + value->level / 2, out->df, &t) != IFM_STAT_OK ||
+        ifm_stats_normal_quantile(0.5 + value->level / 2, &z) != IFM_STAT_OK)
+        return false;
+    out->normal = out->se * t / z;
+    return true;
 }
 
 struct ifm_log_estimate ifm_log_difference(const struct ifm_log_estimate *other,
@@ -24,25 +34,39 @@ struct ifm_log_estimate ifm_log_difference(const struct ifm_log_estimate *other,
     double a = other->se * other->se, b = reference->se * reference->se;
     double below = a * a / other->df + b * b / reference->df;
     double df = below > 0 ? (a + b) * (a + b) / below : other->df + reference->df;
-    return (struct ifm_log_estimate){other->mean - reference->mean, sqrt(a + b), df};
+    return (struct ifm_log_estimate){.mean = other->mean - reference->mean,
+                                     .se = sqrt(a + b),
+                                     .df = df,
+                                     .normal = hypot(other->normal, reference->normal)};
+}
+
+bool ifm_log_reach(const struct ifm_log_estimate *estimate, double p, double *out)
+{
+    double t, z = 0.0;
+    if (ifm_stats_t_quantile(p, estimate->df, &t) != IFM_STAT_OK ||
+        (estimate->normal > 0 && ifm_stats_normal_quantile(p, &z) != IFM_STAT_OK))
+        return false;
+    *out = fmax(t * estimate->se, z * estimate->normal);
+    return true;
 }
 
 static bool interval_of(const struct ifm_log_estimate *estimate, double level, struct ifm_interval *out)
 {
-    double t;
-    if (ifm_stats_t_quantile(0.5 + level / 2, estimate->df, &t) != IFM_STAT_OK)
+    double reach;
+    if (!ifm_log_reach(estimate, 0.5 + level / 2, &reach))
         return false;
-    *out = (struct ifm_interval){estimate->mean - t * estimate->se, estimate->mean + t * estimate->se};
+    *out = (struct ifm_interval){estimate->mean - reach, estimate->mean + reach};
     return true;
 }
 
 /* The same words as inside a run (compare.c): beyond the margin, or by the narrower interval inside it. */
-static const char *word_of(const struct ifm_interval *change, const struct ifm_interval *equal, double edge)
+static const char *word_of(const struct ifm_interval *change, const struct ifm_interval *equal, double edge,
+                           bool energy)
 {
     if (change->high < -edge)
-        return "faster";
+        return energy ? "less" : "faster";
     if (change->low > edge)
-        return "slower";
+        return energy ? "more" : "slower";
     return equal->low > -edge && equal->high < edge ? "equivalent" : "undecided";
 }
 
@@ -57,17 +81,13 @@ static void set_all(struct ifm_between_row *row, struct ifm_value value)
 static bool is_withheld(struct ifm_between_row *row, const struct ifm_value *value, const char *where,
                         struct ifm_arena *arena)
 {
-    if (value->state == IFM_STATE_OK && value->has_interval)
+    if (value->state == IFM_STATE_OK)
         return false;
-    bool few = value->state == IFM_STATE_OK;
-    const char *why = few ? (value->text[0] != '\0' ? value->text : "it has no interval") : value->reason;
     struct ifm_value held = *value;
-    held.state = few ? IFM_STATE_ABSENT : value->state;
     held.number = 0;
     held.has_interval = held.is_integer = false;
     held.text = "";
-    held.reason = ifm_arena_printf(arena, "%s in %s: %s", ifm_metrics[row->metric].id, where, why);
-    held.remedy = few ? "measure more blocks (measure.blocks_min)" : value->remedy;
+    held.reason = ifm_arena_printf(arena, "%s in %s: %s", ifm_metrics[row->metric].id, where, value->reason);
     set_all(row, held);
     return true;
 }
@@ -78,32 +98,75 @@ static bool is_decided(const struct ifm_between_row *row)
     return row->interleaved || row->not_comparable[0] == '\0';
 }
 
+/* What of a number is on the scale of logarithms: a change of energy inside a run as a ratio. */
+static struct ifm_value ratio_of(const struct ifm_between_row *row, const struct ifm_value *value)
+{
+    struct ifm_value ratio = *value;
+    if (!row->energy || !row->interleaved)
+        return ratio;
+    ratio.number = 1.0 + value->number / 100.0;
+    ratio.low = 1.0 + value->low / 100.0;
+    ratio.high = 1.0 + value->high / 100.0;
+    return ratio;
+}
+
+/* Of a speed-up and a share more is better: the loss is their ratio upside down. */
+static double loss_of(const struct ifm_between_row *row, double difference)
+{
+    return row->interleaved && !row->energy ? -difference : difference;
+}
+
+/* A run of too few blocks has a number and no interval: then both numbers and their change are said without one. */
+static bool has_few(struct ifm_between_row *row, struct ifm_arena *arena)
+{
+    bool here = row->reference.has_interval;
+    const struct ifm_value *few = here ? &row->other : &row->reference;
+    const struct ifm_value a = ratio_of(row, &row->reference), b = ratio_of(row, &row->other);
+    if (few->has_interval || !(a.number > 0) || !(b.number > 0))
+        return false;
+    const char lead[] = "no interval: ", *why = few->text[0] != '\0' ? few->text : "it has none";
+    why += strncmp(why, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0;
+    const char *text = ifm_arena_printf(arena, "%s%s in %s: %s", lead, ifm_metrics[row->metric].id,
+                                        here ? "this run" : "the reference", why);
+    const char *remedy = "measure more blocks (measure.blocks_min)";
+    double loss = loss_of(row, log(b.number / a.number));
+    set_all(row, ifm_value_absent(text, remedy, few->n, few->n_of));
+    row->change = ifm_value_real(100.0 * expm1(loss), few->n, few->n_of);
+    row->speedup = ifm_value_real(exp(-loss), few->n, few->n_of);
+    row->change.unit = "%";
+    row->speedup.unit = "1";
+    row->word = row->change.text = is_decided(row) ? "undecided" : "";
+    row->speedup.text = text;
+    row->speedup.remedy = remedy;
+    return true;
+}
+
 /* All values of a row, one of a family of `family`, from the logarithm of the time ratio, other over reference. */
 static void set_values(struct ifm_between_row *row, const struct ifm_log_estimate *loss, size_t family)
 {
     struct ifm_interval change, equal;
-    double bound, t80, edge = log1p(row->margin), level = 1.0 - (1.0 - IFM_LEVEL) / (double)family;
+    double bound, power, edge = log1p(row->margin), level = 1.0 - (1.0 - IFM_LEVEL) / (double)family;
     int64_t blocks = row->reference.n < row->other.n ? row->reference.n : row->other.n;
+    const char *of = row->energy ? "windows" : "blocks";
     if (!interval_of(loss, level, &change) || !interval_of(loss, 1.0 - 2.0 * (1.0 - level), &equal) ||
-        ifm_stats_t_quantile(0.5 + 0.5 * level, loss->df, &bound) != IFM_STAT_OK ||
-        ifm_stats_t_quantile(0.8, loss->df, &t80) != IFM_STAT_OK) {
-        set_all(row, ifm_value_absent("no quantile of t for these blocks", "", blocks, "blocks"));
+        !ifm_log_reach(loss, 0.5 + 0.5 * level, &bound) || !ifm_log_reach(loss, 0.8, &power)) {
+        set_all(row, ifm_value_absent("no quantile of t for these blocks", "", blocks, of));
         return;
     }
-    row->change = ifm_value_of_change(loss->mean, change, level, (size_t)blocks, "blocks");
-    row->speedup = ifm_value_real(exp(-loss->mean), blocks, "blocks");
+    row->change = ifm_value_of_change(loss->mean, change, level, (size_t)blocks, of);
+    row->speedup = ifm_value_real(exp(-loss->mean), blocks, of);
     ifm_value_bracket(&row->speedup, exp(-change.high), exp(-change.low), level);
-    row->mde = ifm_value_real(100.0 * expm1(edge + (bound + t80) * loss->se), blocks, "blocks");
+    row->mde = ifm_value_real(100.0 * expm1(edge + bound + power), blocks, of);
     row->change.unit = row->mde.unit = "%";
     row->speedup.unit = "1";
-    row->word = is_decided(row) ? word_of(&change, &equal, edge) : "";
+    row->word = is_decided(row) ? word_of(&change, &equal, edge, row->energy) : "";
     row->change.text = row->word;
     row->standing = change.low > edge     ? IFM_STANDING_REGRESSED
                     : change.high <= edge ? IFM_STANDING_HOLDS
                                           : IFM_STANDING_UNDECIDED;
     if (row->standing != IFM_STANDING_UNDECIDED || blocks < 2)
         return;
-    uint64_t all = ifm_stats_foretell(fabs(edge - loss->mean), loss->se, (uint64_t)blocks, level);
+    uint64_t all = ifm_stats_foretell(fabs(edge - loss->mean), fmax(loss->se, loss->normal), (uint64_t)blocks, level);
     row->further = all == 0 ? 0 : all > (uint64_t)blocks ? all - (uint64_t)blocks : 1;
 }
 
@@ -126,9 +189,17 @@ static bool add_spread(struct ifm_log_estimate *loss, const struct ifm_value *sp
     return true;
 }
 
-/* What keeps the two numbers of a row apart; false when they give an estimate. */
-static bool is_refused(struct ifm_between_row *row, const struct spreads *spreads, struct ifm_log_estimate *loss,
-                       struct ifm_arena *arena)
+static bool has_estimates(const struct ifm_between_row *row, struct ifm_log_estimate *reference,
+                          struct ifm_log_estimate *other)
+{
+    bool (*const estimate)(const struct ifm_value *, struct ifm_log_estimate *) =
+        row->energy ? ifm_log_estimate_of_energy : ifm_log_estimate_of;
+    const struct ifm_value a = ratio_of(row, &row->reference), b = ratio_of(row, &row->other);
+    return estimate(&a, reference) && estimate(&b, other);
+}
+
+/* What forbids to hold the two numbers of a row against each other; `unlike` is of energy. */
+static bool is_forbidden(struct ifm_between_row *row, const struct ifm_value *unlike, struct ifm_arena *arena)
 {
     const char *refusal = ifm_likeness_refusal(&row->likeness, arena);
     const char *fields = ifm_likeness_fields(&row->likeness, arena);
@@ -138,19 +209,32 @@ static bool is_refused(struct ifm_between_row *row, const struct spreads *spread
         set_all(row, refused);
         return true;
     }
+    if (unlike != NULL && unlike->state != IFM_STATE_OK) {
+        set_all(row, *unlike);
+        return true;
+    }
     if (fields[0] != '\0')
         row->not_comparable = ifm_arena_printf(arena, "not comparable: %s", fields);
+    row->beside = true;
+    return false;
+}
+
+/* What keeps the two numbers of a row apart; false when they give an estimate. */
+static bool is_refused(struct ifm_between_row *row, const struct spreads *spreads, struct ifm_log_estimate *loss,
+                       struct ifm_arena *arena)
+{
     struct ifm_log_estimate reference, other;
-    if (is_withheld(row, &row->reference, "the reference", arena) || is_withheld(row, &row->other, "this run", arena))
+    if (is_withheld(row, &row->reference, "the reference", arena) || is_withheld(row, &row->other, "this run", arena) ||
+        has_few(row, arena))
         return true;
-    if (!ifm_log_estimate_of(&row->reference, &reference) || !ifm_log_estimate_of(&row->other, &other)) {
-        set_all(row, ifm_value_absent("an interval that reaches zero has no logarithm", "measure more blocks",
-                                      row->other.n, "blocks"));
+    if (!has_estimates(row, &reference, &other)) {
+        set_all(row, ifm_value_absent("an interval that reaches zero has no logarithm",
+                                      row->energy ? "measure more windows" : "measure more blocks", row->other.n,
+                                      row->other.n_of));
         return true;
     }
     *loss = ifm_log_difference(&other, &reference);
-    if (row->interleaved) /* more is better: the loss is the ratio upside down */
-        loss->mean = -loss->mean;
+    loss->mean = loss_of(row, loss->mean);
     if (!add_spread(loss, spreads->reference) || !add_spread(loss, spreads->other)) {
         set_all(row,
                 ifm_value_absent("a run has one round of ceilings, which does not show how much the ceiling varies",
@@ -159,9 +243,15 @@ static bool is_refused(struct ifm_between_row *row, const struct spreads *spread
     }
     if (loss->se > 0)
         return false;
-    set_all(row,
-            ifm_value_absent("neither run shows any spread, so no interval can be given", "", row->other.n, "blocks"));
+    set_all(row, ifm_value_absent("neither run shows any spread, so no interval can be given", "", row->other.n,
+                                  row->other.n_of));
     return true;
+}
+
+/* The energy of a step by its tokens is the same comparison twice. */
+static bool is_said_before(const struct ifm_between_row *row)
+{
+    return row->metric == IFM_M_ENERGY_PER_TOKEN_J || row->metric == IFM_M_ENERGY_PER_TOTAL_TOKEN_J;
 }
 
 /* How many rows are decided together with this one. */
@@ -170,7 +260,8 @@ static size_t family_of(const struct ifm_between *between, const struct ifm_betw
     size_t n = 0;
     for (size_t i = 0; is_decided(row) && i < between->n; i++) {
         const struct ifm_between_row *other = &between->rows[i];
-        n += other->interleaved == row->interleaved && other->has_estimate && is_decided(other);
+        n += other->interleaved == row->interleaved && other->has_estimate && is_decided(other) &&
+             !is_said_before(other);
     }
     return n > 0 ? n : 1;
 }
@@ -297,7 +388,63 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enu
         add_partner(p, pair, reference->text, other->text, "ceiling arm", &row->likeness);
     }
     const struct spreads spreads = spreads_of(p, cell, arm, metric);
-    row->has_estimate = !is_refused(row, &spreads, &row->loss, p->arena);
+    row->has_estimate = !is_forbidden(row, NULL, p->arena) && !is_refused(row, &spreads, &row->loss, p->arena);
+}
+
+/* ---- energy ---- */
+
+static bool is_in_one(const struct pairing *p, const struct ifm_like_pair *pair, enum ifm_metric_id metric, bool ok)
+{
+    const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
+    const struct ifm_value *reference = ifm_derived_value(p->reference->derived, cell, arm, metric);
+    const struct ifm_value *other = ifm_derived_value(p->other->derived, cell, arm, metric);
+    return ok ? ifm_is_ok(reference) || ifm_is_ok(other) : reference != NULL || other != NULL;
+}
+
+static void pair_joules(struct pairing *p, const struct ifm_like_pair *pair, enum ifm_metric_id metric,
+                        bool interleaved)
+{
+    static const struct spreads none = {NULL, NULL};
+    const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
+    const struct ifm_value *reference = ifm_derived_value(p->reference->derived, cell, arm, metric);
+    const struct ifm_value *other = ifm_derived_value(p->other->derived, cell, arm, metric);
+    const struct ifm_value lacking = ifm_value_absent("it was not derived", "measure with --energy", 0, "windows");
+    struct ifm_between_row *row = add_row(p, cell, arm, metric);
+    row->reference = reference != NULL ? *reference : lacking;
+    row->other = other != NULL ? *other : lacking;
+    row->margin = pair->other_cell->measure.margin;
+    row->interleaved = interleaved;
+    row->energy = true;
+    row->likeness = likeness_of(p, pair);
+    if (interleaved) {
+        const struct ifm_arm *here = ifm_cell_baseline(pair->reference_cell),
+                             *there = ifm_cell_baseline(pair->other_cell);
+        row->baseline = there == NULL ? "" : there->name;
+        add_partner(p, pair, here == NULL ? "" : here->name, row->baseline, "baseline", &row->likeness);
+    }
+    const struct ifm_value unlike = ifm_likeness_energy(p->reference, p->other, pair, interleaved, p->arena);
+    row->has_estimate = !is_forbidden(row, &unlike, p->arena) && !is_refused(row, &none, &row->loss, p->arena);
+}
+
+/* Where one of the runs has an energy pass: a step, a token where there is one, and the change against the baseline, of
+ * whose two numbers the one that compare shows inside a run. */
+static void pair_energy(struct pairing *p, const struct ifm_like_pair *pair)
+{
+    static const enum ifm_metric_id of_token[] = {IFM_M_ENERGY_PER_TOKEN_J, IFM_M_ENERGY_PER_TOTAL_TOKEN_J};
+    const enum ifm_metric_id token = IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT, step = IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT;
+    const char *cell = pair->reference_cell->name, *arm = pair->reference_arm->name;
+    if (!ifm_has_energy_pass(p->reference, cell, arm) && !ifm_has_energy_pass(p->other, cell, arm))
+        return;
+    pair_joules(p, pair, IFM_M_ENERGY_PER_STEP_J, false);
+    for (size_t i = 0; i < sizeof of_token / sizeof *of_token; i++)
+        if (is_in_one(p, pair, of_token[i], true)) {
+            pair_joules(p, pair, of_token[i], false);
+            break;
+        }
+    if (is_in_one(p, pair, token, true) || (is_in_one(p, pair, token, false) && !is_in_one(p, pair, step, false)))
+        pair_joules(p, pair, token, true);
+    else if (is_in_one(p, pair, step, false))
+        pair_joules(p, pair, step, true);
 }
 
 static void pair_arm(struct pairing *p, const struct ifm_cell *here, const struct ifm_cell *there,
@@ -312,6 +459,7 @@ static void pair_arm(struct pairing *p, const struct ifm_cell *here, const struc
     }
     for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++)
         pair_metric(p, &pair, metrics[m]);
+    pair_energy(p, &pair);
 }
 
 static bool is_shown(const struct ifm_arm *arm)

@@ -11,6 +11,7 @@
 /* A mean of logarithms that an interval stands for. */
 struct ifm_log_estimate {
     double mean, se, df;
+    double normal; /* the standard error, if the interval is that of a normal error; 0 = it is not */
 };
 
 /* Recover mean and standard error of ln(value) from a number with an interval: mean = ln(number),
@@ -21,6 +22,12 @@ bool ifm_log_estimate_of(const struct ifm_value *value, struct ifm_log_estimate 
 /* other - reference of two independent estimates; Welch (1947), degrees of freedom by Satterthwaite (1946). */
 struct ifm_log_estimate ifm_log_difference(const struct ifm_log_estimate *other,
                                            const struct ifm_log_estimate *reference);
+/* The same of a number whose interval may be that of its windows or that of its sensors, whichever is wider
+ * (energy): `normal` = the half-width / z((1 + level)/2) too. Three windows would make a small `se` of what the sensors
+ * are off by. */
+bool ifm_log_estimate_of_energy(const struct ifm_value *value, struct ifm_log_estimate *out);
+/* How far the p-quantile lies from the mean: the wider one of t(p, df) se and z(p) normal. */
+bool ifm_log_reach(const struct ifm_log_estimate *estimate, double p, double *out);
 
 enum ifm_standing {
     IFM_STANDING_UNDECIDED = 0,
@@ -31,18 +38,23 @@ enum ifm_standing {
 /* One number of a cell and arm in two runs. */
 struct ifm_between_row {
     const char *cell, *arm;
-    enum ifm_metric_id metric; /* step_ns, speedup, ceiling_read_percent or ceiling_flops_percent */
-    const char *baseline;      /* of speedup; else "" */
-    bool missing;              /* one of the runs has no such cell or arm */
-    bool interleaved;          /* a ratio of arms that took turns inside each run */
+    /* step_ns, speedup, ceiling_read_percent, ceiling_flops_percent; energy_per_step_j, energy_per_token_j (or
+     * energy_per_total_token_j), energy_per_token_change_percent or energy_per_step_change_percent */
+    enum ifm_metric_id metric;
+    const char *baseline; /* of speedup and of a change of energy; else "" */
+    bool missing;         /* one of the runs has no such cell or arm */
+    bool interleaved;     /* a ratio of arms that took turns inside each run */
+    bool energy;          /* of joules; else of time */
+    bool beside;          /* both numbers may be printed side by side: nothing forbids the comparison */
     struct ifm_likeness likeness;
     struct ifm_value reference, other; /* the numbers of both runs */
-    struct ifm_value change;           /* % of time: positive = the other run is slower. text = word or "" */
-    struct ifm_value speedup;          /* 1 / (1 + change) */
-    struct ifm_value mde;              /* %; called faster or slower with 80 % probability, the margin cleared */
-    const char *word;                  /* faster, slower, equivalent, undecided; "" = no decision is made */
-    const char *not_comparable;        /* "not comparable: locks, time"; "" when nothing qualifies the number */
-    double margin;                     /* of the other run's cell, relative */
+    struct ifm_value change;  /* % of time or energy: positive = the other run takes more. text = word or "". Without an
+                                 interval where a run has too few blocks for one: the speed-up's text says so */
+    struct ifm_value speedup; /* 1 / (1 + change) */
+    struct ifm_value mde;     /* %; called faster or slower with 80 % probability, the margin cleared */
+    const char *word; /* faster, slower, equivalent, undecided; of energy less, more; "" = no decision is made */
+    const char *not_comparable; /* "not comparable: locks, time"; "" when nothing qualifies the number */
+    double margin;              /* of the other run's cell, relative */
     enum ifm_standing standing;
     bool has_estimate;
     struct ifm_log_estimate loss; /* of ln(time of the other run / of the reference); where has_estimate */
@@ -60,9 +72,10 @@ struct ifm_between {
     size_t n, capacity;
 };
 
-/* Ratios of interleaved arms are one family, and so are step times that may be decided: with m rows in a family each
- * interval has the level 1 - 0.05 / m (and the one for equivalence 1 - 0.10 / m), so that all of a family hold at once
- * with 95 % (Bonferroni). Words and standings are read off these intervals.
+/* Ratios of interleaved arms are one family, and so are step times and energies that may be decided: with m rows in a
+ * family each interval has the level 1 - 0.05 / m (and the one for equivalence 1 - 0.10 / m), so that all of a family
+ * hold at once with 95 % (Bonferroni). Words and standings are read off these intervals. Energy per token is that per
+ * step in another unit, and counts once.
  *
  * Every number that either run holds, in the order of the reference, then what only the other has. A cell or arm that
  * one of them lacks is an absent row with its reason. `cell` NULL = all cells; `varies` as in ifm_likeness_arms. */

@@ -47,4 +47,12 @@ const char *ifm_likeness_refusal(const struct ifm_likeness *likeness, struct ifm
 /* "locks, version, environment.kernel and 3 more": the fields that qualify, at most four; "" when none does. */
 const char *ifm_likeness_fields(const struct ifm_likeness *likeness, struct ifm_arena *arena);
 
+/* An energy pass was made of the arm, whatever came of it. */
+bool ifm_has_energy_pass(const struct ifm_run_view *run, const char *cell, const char *arm);
+/* Why the energies of an arm do not stand for the same joules, as an absent value with reason and remedy: no pass in
+ * one run, other windows, other sensors; unless they are ratios of interleaved arms (a gain error cancels in them)
+ * another processor or GPU. OK where they do. */
+struct ifm_value ifm_likeness_energy(const struct ifm_run_view *reference, const struct ifm_run_view *other,
+                                     const struct ifm_like_pair *pair, bool interleaved, struct ifm_arena *arena);
+
 #endif
