@@ -156,6 +156,10 @@ enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_compare(const struct ifm_given *given, struct ifm_error *error);
+/* The setting of --varies is one that some of the folders' locks have. */
+struct ifm_folder;
+IFM_CHECKED enum ifm_status ifm_check_varies(const char *varies, const struct ifm_folder *const *folders,
+                                             size_t n_folders, struct ifm_arena *arena, struct ifm_error *error);
 enum ifm_status ifm_cmd_gate(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_list(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_summary(const struct ifm_given *given, struct ifm_error *error);

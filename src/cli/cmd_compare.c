@@ -168,22 +168,30 @@ static enum ifm_status compare_arms(const struct ifm_given *given, struct ifm_er
 
 /* --varies with a setting that no run has is an error: otherwise the comparison would look as if the setting had no
  * effect. */
-static enum ifm_status check_varies(const struct ifm_given *given, const struct ifm_folder *folders,
-                                    struct ifm_error *error)
+enum ifm_status ifm_check_varies(const char *varies, const struct ifm_folder *const *folders, size_t n_folders,
+                                 struct ifm_arena *arena, struct ifm_error *error)
 {
-    const char **known = IFM_ARENA_ARRAY(given->arena, const char *, MOST_SETTINGS), *key;
-    const char *varies = ifm_given_text(given, "varies");
+    const char **known = IFM_ARENA_ARRAY(arena, const char *, MOST_SETTINGS), *key;
     size_t n = 0;
     json_t *value;
     if (varies == NULL)
         return IFM_OK;
-    for (size_t i = 0; i < given->n_words; i++)
-        json_object_foreach(json_object_get(folders[i].lock, "parameters"), key, value)
+    for (size_t i = 0; i < n_folders; i++)
+        json_object_foreach(json_object_get(folders[i]->lock, "parameters"), key, value)
         {
             if (n < MOST_SETTINGS && !is_among(key, known, n))
                 known[n++] = key;
         }
     return is_among(varies, known, n) ? IFM_OK : ifm_arguments_unknown("setting", varies, known, n, error);
+}
+
+static enum ifm_status check_varies(const struct ifm_given *given, const struct ifm_folder *folders,
+                                    struct ifm_error *error)
+{
+    const struct ifm_folder **all = IFM_ARENA_ARRAY(given->arena, const struct ifm_folder *, given->n_words);
+    for (size_t i = 0; i < given->n_words; i++)
+        all[i] = &folders[i];
+    return ifm_check_varies(ifm_given_text(given, "varies"), all, given->n_words, given->arena, error);
 }
 
 static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folder *folders, struct ifm_error *error)

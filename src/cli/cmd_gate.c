@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct gate_request {
-    const char *dir, *against, *gates, *junit, *markdown;
+    const char *dir, *against, *varies, *gates, *junit, *markdown;
     enum ifm_format format;
     struct ifm_arena *arena;
     struct ifm_folder folder, reference; /* both stay open: lines borrow their texts */
@@ -112,8 +112,10 @@ static enum ifm_status reference_lines(struct gate_request *request, struct ifm_
     if (strcmp(here.plan->run_id, there.plan->run_id) == 0)
         return ifm_fail(error, IFM_USAGE, request->against, "name another run as the reference",
                         "this is the run to be judged itself");
+    const struct ifm_folder *const both[] = {&request->reference, &request->folder};
+    IFM_TRY(ifm_check_varies(request->varies, both, 2, request->arena, error));
     struct ifm_between between;
-    ifm_between(&there, &here, NULL, NULL, request->arena, &between);
+    ifm_between(&there, &here, NULL, request->varies, request->arena, &between);
     ifm_gate_lines_between(&between, ifm_path_base(request->against), request->arena, lines);
     if (lines->n == 0)
         add_blocked(request, lines, "against the reference",
@@ -216,6 +218,9 @@ static enum ifm_status check_request(const struct ifm_given *given, const struct
     if (request->gates != NULL && request->against != NULL)
         return ifm_fail(error, IFM_USAGE, "--gates", "call gate twice, once with each",
                         "--against compares with another run and uses no gates");
+    if (request->varies != NULL && request->against == NULL)
+        return ifm_fail(error, IFM_USAGE, "--varies", "name the reference run with --against",
+                        "a run by itself has nothing that varies between runs");
     bool both = request->junit != NULL && request->markdown != NULL;
     if (both && strcmp(request->junit, request->markdown) == 0)
         return ifm_fail(error, IFM_USAGE, "--markdown", "give each a file of its own",
@@ -229,6 +234,7 @@ enum ifm_status ifm_cmd_gate(const struct ifm_given *given, struct ifm_error *er
     struct gate_request request = {
         .dir = given->words[0],
         .against = ifm_given_text(given, "against"),
+        .varies = ifm_given_text(given, "varies"),
         .gates = ifm_given_text(given, "gates"),
         .junit = ifm_given_text(given, "junit"),
         .markdown = ifm_given_text(given, "markdown"),

@@ -77,7 +77,8 @@ static const struct ifm_option compare_options[] = {
 
 static const struct ifm_option gate_options[] = {
     {"against", '\0', "DIR", NULL, "judge against the ratios of this run instead of the run's own gates"},
-    {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant", "judge by these presets too"},
+    {"varies", '\0', "PATH", NULL, "with --against: the one setting that may differ, such as decode.isa"},
+    {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant|no-regression=3%", "judge by these presets too"},
     {"junit", '\0', "FILE", NULL, "write JUnit XML; - is standard output"},
     {"markdown", '\0', "FILE", NULL, "write a table for a pull request; - is standard output"},
     {RESULTS},

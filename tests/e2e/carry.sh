@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What one arm leaves behind for the other is not the other's time: p takes 16 ms; q 30 behind p and 10 behind itself, so
-# that it is slower by the blocks and faster by itself.
+# What one arm leaves behind for the other is not the other's time: p takes 16 ms; q 30 behind p and 10 behind itself,
+# so that it is slower by the blocks and faster by itself.
 source "$(dirname "$0")/lib.sh"
 need python3 python3
 cat >step <<'S'

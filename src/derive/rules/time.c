@@ -134,8 +134,11 @@ static void look_at_stop(const struct ifm_cell_work *work)
     if (work->n_marked > 0 && work->d->plan->rules >= IFM_PLAN_RULES_REPEATS)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
                             "%zu of %zu blocks are marked as disturbed by the machine, and %zu of them were run again; "
-                            "comparisons rest on the others, times stand over all blocks, and again without them",
-                            work->n_marked, work->n_measured, work->n_repeated);
+                            "%s, times stand over all blocks, and again without them",
+                            work->n_marked, work->n_measured, work->n_repeated,
+                            work->n_measured - work->n_marked >= IFM_BLOCKS_NEEDED
+                                ? "comparisons rest on the others"
+                                : "too few others are left to compare, so ratios are of all of them and undecided");
     else if (work->n_marked > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
                             "%zu of %zu blocks are marked as disturbed by the machine (stolen time, or preemption); "
