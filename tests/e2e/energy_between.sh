@@ -27,7 +27,7 @@ run()
         "$INFEROMETER" run -c study.yaml --quiet --out "$out" "$@" >/dev/null 2>log || fail "$out: $(cat log)"
 }
 
-energy=(--energy --energy-windows 4 --energy-idle 1s --pre-roll 100ms --energy-window)
+energy=(--energy --energy-windows 8 --energy-idle 1s --pre-roll 100ms --energy-window)
 run main 400 "${energy[@]}" 300ms
 run hot 500 "${energy[@]}" 300ms
 run none 400
