@@ -13,7 +13,7 @@
     "inprocess", '\0', NULL, NULL, "run the code of plugins in this process, not in a child: for debuggers"
 #define FORMAT "format", '\0', "FORMAT", "table|md|csv|json|jsonl"
 #define RESULTS FORMAT, "how results are printed"
-#define VERBOSE "verbose", '\0', NULL, NULL, "print rates, ceilings, notes, warnings and checklists too, as the report has them"
+#define VERBOSE "verbose", '\0', NULL, NULL, "print rates, ceilings, notes, warnings and checklists too"
 #define QUIET "quiet", '\0', NULL, NULL, "no progress and no notes"
 #define NEW_FOLDER "out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"
 #define RESUME "resume", '\0', "DIR", NULL, "go on with an interrupted run"

@@ -15,8 +15,8 @@ struct own_flag {
     bool takes_value;
 };
 static const struct own_flag own_flags[] = {
-    {"config", true}, {"override", true}, {"out", true},        {"resume", true}, {"format", true},
-    {"name", true},   {"dry-run", false}, {"quiet", false},     {"help", false},  {"plugin", true},
+    {"config", true}, {"override", true}, {"out", true},        {"resume", true},   {"format", true},
+    {"name", true},   {"dry-run", false}, {"quiet", false},     {"help", false},    {"plugin", true},
     {"times", true},  {"epsilon", true},  {"wait-quiet", true}, {"verbose", false},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };

@@ -1,6 +1,6 @@
 /* The brief document: what a terminal shows unless it is asked for more. Cells of one shape are one table, of time, one
- * rate, comparison and price; then a sentence a comparison, why a number of the tables is missing, and the word of trust.
- * What it leaves out is in report.md. Computes no number. */
+ * rate, comparison and price; then a sentence a comparison, why a number of the tables is missing, and the word of
+ * trust. What it leaves out is in report.md. Computes no number. */
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
@@ -9,11 +9,11 @@
 #include <string.h>
 
 enum {
-    WIDTH = 100,       /* of a terminal's line */
-    SENTENCES = 6,     /* of more comparisons only how many there are of each kind: the tables have them */
-    NOTES = 3,         /* footnotes below the tables */
-    ABSENT_CELLS = 3,  /* cells that this machine cannot run, each with its reason */
-    INTENSE = 4,       /* FLOP a byte, from which on the rate that matters is that of computing */
+    WIDTH = 100,      /* of a terminal's line */
+    SENTENCES = 6,    /* of more comparisons only how many there are of each kind: the tables have them */
+    NOTES = 3,        /* footnotes below the tables */
+    ABSENT_CELLS = 3, /* cells that this machine cannot run, each with its reason */
+    INTENSE = 4,      /* FLOP a byte, from which on the rate that matters is that of computing */
     MOST_COLUMNS = 16
 };
 
@@ -42,7 +42,7 @@ static const char *cut(const struct ifm_builder *builder, const char *text, size
 
 /* ---- columns ---- */
 
-struct columns {
+struct shown_columns {
     struct ifm_metric_column items[MOST_COLUMNS];
     size_t n;
 };
@@ -77,7 +77,7 @@ static const struct ifm_metric_column *column_in(const struct ifm_metric_columns
 
 /* As the tables of the report show it, where they do. */
 static bool add_column(const struct ifm_builder *builder, const struct group *group, enum ifm_metric_id metric,
-                       struct columns *out)
+                       struct shown_columns *out)
 {
     const struct ifm_metric_column *spec = column_in(&ifm_columns_arms, metric);
     bool shown = false;
@@ -110,7 +110,7 @@ static struct kinds kinds_of(const struct ifm_builder *builder, const struct gro
 }
 
 /* The rate that matters: tokens where a step makes some, else that of the roof which the work is near to. */
-static void add_rates(const struct ifm_builder *builder, const struct group *group, struct columns *out)
+static void add_rates(const struct ifm_builder *builder, const struct group *group, struct shown_columns *out)
 {
     if (add_column(builder, group, IFM_M_TOKENS_GENERATED_PER_S, out) ||
         add_column(builder, group, IFM_M_TOKENS_PROMPT_PER_S, out))
@@ -125,7 +125,7 @@ static void add_rates(const struct ifm_builder *builder, const struct group *gro
 }
 
 /* Energy that a pass of its own measured, or a sensor beside the samples. */
-static void add_energy(const struct ifm_builder *builder, const struct group *group, struct columns *out)
+static void add_energy(const struct ifm_builder *builder, const struct group *group, struct shown_columns *out)
 {
     if (!ifm_power_is_planned(group->first)) {
         (void)add_column(builder, group, IFM_M_TOTAL_ENERGY_J, out);
@@ -134,17 +134,16 @@ static void add_energy(const struct ifm_builder *builder, const struct group *gr
     bool tokens = has_any(builder, group, IFM_M_ENERGY_PER_TOKEN_J, true) ||
                   !has_any(builder, group, IFM_M_ENERGY_PER_STEP_J, true);
     enum ifm_metric_id metric = tokens ? IFM_M_ENERGY_PER_TOKEN_J : IFM_M_ENERGY_PER_STEP_J;
-    const struct ifm_metric_column *spec =
-        column_in(tokens ? &ifm_columns_energy : &ifm_columns_energy_step, metric);
+    const struct ifm_metric_column *spec = column_in(tokens ? &ifm_columns_energy : &ifm_columns_energy_step, metric);
     if (spec == NULL || !has_any(builder, group, metric, false))
         return;
     bool run = ifm_cell_counts_programs(group->first) && !tokens;
     out->items[out->n++] = (struct ifm_metric_column){run ? "energy/run" : spec->heading, metric, 0};
 }
 
-static struct columns columns_of(const struct ifm_builder *builder, const struct group *group)
+static struct shown_columns columns_of(const struct ifm_builder *builder, const struct group *group)
 {
-    struct columns columns = {.n = 0};
+    struct shown_columns columns = {.n = 0};
     if (add_column(builder, group, IFM_M_STEP_NS, &columns) && ifm_cell_counts_programs(group->first))
         columns.items[0].heading = "time/run";
     add_rates(builder, group, &columns);
@@ -227,8 +226,8 @@ static size_t count_rows(const struct ifm_builder *builder, const struct group *
     return n;
 }
 
-static struct ifm_grid grid_of(struct ifm_builder *builder, const struct group *group, const struct columns *columns,
-                               bool told)
+static struct ifm_grid grid_of(struct ifm_builder *builder, const struct group *group,
+                               const struct shown_columns *columns, bool told)
 {
     size_t labels = group->n > 1 ? 2 : 1, row = 0;
     struct ifm_grid grid = ifm_grid_make(builder->arena, labels + columns->n, count_rows(builder, group));
@@ -236,9 +235,9 @@ static struct ifm_grid grid_of(struct ifm_builder *builder, const struct group *
         grid.headings[0] = (struct ifm_heading){label_heading(builder, group->first), IFM_M_NONE, true, 0};
     grid.headings[labels - 1] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
     for (size_t c = 0; c < columns->n; c++)
-        grid.headings[labels + c] = (struct ifm_heading){
-            heading_of(builder, group, &columns->items[c]), columns->items[c].metric,
-            ifm_metrics[columns->items[c].metric].rounding == IFM_ROUNDING_COMPARISON, 0};
+        grid.headings[labels + c] =
+            (struct ifm_heading){heading_of(builder, group, &columns->items[c]), columns->items[c].metric,
+                                 ifm_metrics[columns->items[c].metric].rounding == IFM_ROUNDING_COMPARISON, 0};
     for (size_t i = 0; i < group->n; i++) {
         const struct ifm_cell *cell = &group->first[i];
         bool named = labels == 1;
@@ -288,7 +287,7 @@ static void forget_notes(struct ifm_builder *builder, size_t n)
         ifm_names_add(builder->notes, builder->document->notes[i].text);
 }
 
-static bool drop(struct columns *columns, enum ifm_metric_id metric)
+static bool drop(struct shown_columns *columns, enum ifm_metric_id metric)
 {
     for (size_t c = 0; c < columns->n; c++)
         if (columns->items[c].metric == metric) {
@@ -303,10 +302,10 @@ static bool drop(struct columns *columns, enum ifm_metric_id metric)
  * the error of a sentence, the rate that is the inverse of the time. */
 static void add_table(struct ifm_builder *builder, const struct group *group, bool told, struct ifm_block *section)
 {
-    static const enum ifm_metric_id spare[] = {IFM_M_ATTENTION_KL_NATS, IFM_M_ERROR_RMS_REL,
-                                               IFM_M_TOKENS_PROMPT_PER_S, IFM_M_TOKENS_GENERATED_PER_S};
+    static const enum ifm_metric_id spare[] = {IFM_M_ATTENTION_KL_NATS, IFM_M_ERROR_RMS_REL, IFM_M_TOKENS_PROMPT_PER_S,
+                                               IFM_M_TOKENS_GENERATED_PER_S};
     enum { N_SPARE = sizeof spare / sizeof *spare };
-    struct columns columns = columns_of(builder, group);
+    struct shown_columns columns = columns_of(builder, group);
     size_t notes = builder->document->n_notes;
     struct ifm_grid grid = grid_of(builder, group, &columns, told);
     for (size_t i = 0; i < N_SPARE && grid_width(&grid) > WIDTH; i++) {
@@ -315,8 +314,9 @@ static void add_table(struct ifm_builder *builder, const struct group *group, bo
         forget_notes(builder, notes);
         grid = grid_of(builder, group, &columns, told);
     }
-    ifm_add_grid(builder, section, &grid);
-    if (grid.n_rows == 0)
+    if (columns.n > 0)
+        ifm_add_grid(builder, section, &grid);
+    if (columns.n == 0 || grid.n_rows == 0)
         ifm_cell_caches(builder, group->first, section);
 }
 
@@ -334,9 +334,7 @@ static size_t count_compared(const struct ifm_builder *builder, const struct ifm
 /* Of cells beside each other whose arms differ in nothing but time, the table says all; a price needs its sentence. */
 static bool has_sentences(const struct ifm_builder *builder, const struct group *group)
 {
-    const struct ifm_plan *plan = builder->from->plan;
-    bool few = count_compared(builder, plan->cells, plan->n_cells) <= SENTENCES;
-    return few && (group->n == 1 || has_any(builder, group, IFM_M_BYTES_RATIO, true));
+    return group->n == 1 || has_any(builder, group, IFM_M_BYTES_RATIO, true);
 }
 
 static size_t line_width(const struct ifm_line *line)
@@ -383,8 +381,8 @@ static void add_energy_absent(struct ifm_builder *builder, const struct ifm_cell
         has_any(builder, &alone, IFM_M_ENERGY_PER_STEP_J, false))
         return;
     struct ifm_power_reason why = ifm_power_missing(from->plan, from->events, from->facts, cell, builder->arena);
-    const char *text = ifm_arena_printf(builder->arena, "energy absent: %s",
-                                        ifm_with_remedy(why.reason, why.remedy, builder->arena));
+    const char *text =
+        ifm_arena_printf(builder->arena, "energy absent: %s", ifm_with_remedy(why.reason, why.remedy, builder->arena));
     ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, cut(builder, text, WIDTH - 2));
 }
 
@@ -393,10 +391,11 @@ static const char *title_of(const struct group *group)
     return group->n > 1 ? group->first->workload : group->first->name;
 }
 
-static void add_group(struct ifm_builder *builder, const struct group *group)
+/* `few`: so few comparisons in all that each can have its sentence. */
+static void add_group(struct ifm_builder *builder, const struct group *group, bool few)
 {
     const char *title = title_of(group);
-    bool sentences = has_sentences(builder, group);
+    bool sentences = few && has_sentences(builder, group);
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", title);
     size_t room = width_of(title) + 2 < WIDTH ? WIDTH - width_of(title) - 2 : 0;
     section->subtitle = ifm_cell_conditions(builder, group->first, room);
@@ -435,8 +434,7 @@ static void add_absent(struct ifm_builder *builder, const struct ifm_cell *cell,
     if (before > ABSENT_CELLS)
         return;
     bool last = before == ABSENT_CELLS;
-    struct ifm_block *section =
-        ifm_add_part(builder, IFM_LEVEL_BRIEF, "", last ? "more cells are absent" : cell->name);
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", last ? "more cells are absent" : cell->name);
     section->subtitle =
         last ? "--verbose or the report" : ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
 }
@@ -445,13 +443,14 @@ static void add_cells(struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;
     size_t absent = 0;
+    bool few = count_compared(builder, plan->cells, plan->n_cells) <= SENTENCES;
     for (size_t i = 0; i < plan->n_cells;) {
         if (!ifm_is_empty(plan->cells[i].unsupported)) {
             add_absent(builder, &plan->cells[i++], absent++);
             continue;
         }
         struct group group = group_at(builder, i);
-        add_group(builder, &group);
+        add_group(builder, &group, few);
         i += group.n;
     }
 }
@@ -472,9 +471,9 @@ static void add_notes(struct ifm_builder *builder)
         ifm_add_sentence(builder, list, cut(builder, document->notes[i].text, WIDTH - 5))->number =
             document->notes[i].number;
     if (document->n_notes > shown)
-        ifm_add_sentence(builder, list,
-                         ifm_arena_printf(builder->arena, "%zu more: --verbose or the report",
-                                          document->n_notes - shown));
+        ifm_add_sentence(
+            builder, list,
+            ifm_arena_printf(builder->arena, "%zu more: --verbose or the report", document->n_notes - shown));
 }
 
 /* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in two lines at most. */

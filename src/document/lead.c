@@ -81,8 +81,7 @@ const char *ifm_counts_of_comparisons(const struct ifm_builder *builder, const s
     size_t counts[N_WORDS] = {0}, n = 0, decided = 0;
     for (size_t i = 0; i < n_cells; i++)
         for (size_t a = 0; a < cells[i].n_arms; a++) {
-            const struct ifm_value *change =
-                ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_CHANGE_PERCENT);
+            const struct ifm_value *change = ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_CHANGE_PERCENT);
             n += change != NULL;
             for (size_t w = 0; w < N_WORDS; w++)
                 counts[w] += ifm_is_ok(change) && strcmp(change->text, words[w]) == 0;
@@ -196,7 +195,8 @@ const char *ifm_level_words(double least, double most, struct ifm_arena *arena)
 {
     const char *from = ifm_arena_printf(arena, "%.3g", 100 * least);
     const char *to = ifm_arena_printf(arena, "%.3g", 100 * most);
-    return strcmp(from, to) == 0 ? ifm_arena_printf(arena, "%s %%", to) : ifm_arena_printf(arena, "%s to %s %%", from, to);
+    return strcmp(from, to) == 0 ? ifm_arena_printf(arena, "%s %%", to)
+                                 : ifm_arena_printf(arena, "%s to %s %%", from, to);
 }
 
 /* Of several arms in a cell each comparison has a higher level than a number alone. */
@@ -207,7 +207,8 @@ static void say_levels(struct ifm_builder *builder, struct ifm_line *line)
         plain = compared;
     if (plain.most == 0)
         return;
-    ifm_say(builder, line, IFM_TONE_PLAIN, "±0.8 and [1.2, 1.9] are %s intervals", ifm_level_words(plain.least, plain.most, builder->arena));
+    ifm_say(builder, line, IFM_TONE_PLAIN, "±0.8 and [1.2, 1.9] are %s intervals",
+            ifm_level_words(plain.least, plain.most, builder->arena));
     if (compared.most > plain.most)
         ifm_say(builder, line, IFM_TONE_PLAIN, "; those of comparisons have %s, so that all of a cell hold at once",
                 ifm_level_words(compared.least, compared.most, builder->arena));
@@ -275,8 +276,7 @@ void ifm_build_lead(struct ifm_builder *builder)
     build_header(builder);
     /* that nothing was asked is no news on a terminal */
     bool asked = verdict->outcome != IFM_OUTCOME_NOT_GATED || verdict->exit_code != IFM_OK;
-    struct ifm_block *section =
-        ifm_add_part(builder, asked ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE, "", look.label);
+    struct ifm_block *section = ifm_add_part(builder, asked ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE, "", look.label);
     section->purpose = IFM_AS_VERDICT;
     section->tone = look.tone;
     struct ifm_block *reasons = ifm_add_list(builder, section, IFM_AS_REASONS);

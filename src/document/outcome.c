@@ -111,7 +111,8 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
                 ifm_is_empty(speedup->reason) ? "no reason is known" : speedup->reason);
         return;
     }
-    const char *word = ifm_is_ok(change) ? change->text : "", *range = bare ? "" : ifm_quantity_range(speedup, builder->arena);
+    const char *word = ifm_is_ok(change) ? change->text : "",
+               *range = bare ? "" : ifm_quantity_range(speedup, builder->arena);
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
     const char *number = ifm_quantity_of(speedup, builder->arena).number, *gap = range[0] == '\0' ? "" : " ";
     if (strcmp(word, "faster") == 0) {

@@ -56,12 +56,19 @@ static const char *rule_text(const struct ifm_finding *finding)
     return finding->rule == NULL ? "" : finding->rule;
 }
 
+/* A cell that this machine cannot run is absent from the tables, and touches no other. */
+static bool is_absent(const struct ifm_publication *from, const char *name)
+{
+    const struct ifm_cell *cell = ifm_plan_cell(from->plan, name);
+    return cell != NULL && !ifm_is_empty(cell->unsupported);
+}
+
 /* 0 = it touches nothing that is compared. */
 static int gravity_of(const struct ifm_publication *from, const struct ifm_finding *finding)
 {
     if (finding->severity == IFM_SEVERITY_INVALID)
         return 3;
-    if (finding->severity == IFM_SEVERITY_NOTE ||
+    if (finding->severity == IFM_SEVERITY_NOTE || is_absent(from, finding->cell) ||
         (!ifm_is_empty(finding->arm) && !is_row(from, finding->cell, finding->arm)))
         return 0;
     return is_check(rule_text(finding)) ? 2 : 1;
@@ -110,6 +117,20 @@ static size_t count_warnings(const struct ifm_publication *from, struct ifm_aren
     return ifm_names_count(texts);
 }
 
+/* Does a finding say why the number is refused? It is the cause then, and none beside it. */
+static bool is_told(const struct ifm_publication *from, const struct ifm_number *number, struct ifm_arena *arena)
+{
+    const char *rule = rule_of(number->value.reason, arena), *reason = number->value.reason;
+    const char *bare = rule[0] != '\0' && strncmp(reason + 7, ": ", 2) == 0 ? reason + 9 : reason;
+    for (size_t i = 0; i < from->derived->n_findings; i++) {
+        const struct ifm_finding *finding = &from->derived->findings[i];
+        bool same = strcmp(finding->text, reason) == 0 || strcmp(finding->text, bare) == 0;
+        if (same && gravity_of(from, finding) > 0)
+            return true;
+    }
+    return false;
+}
+
 static struct ifm_trust by_finding(const struct ifm_finding *finding, enum ifm_trust_word word, struct ifm_arena *arena)
 {
     bool says = strstr(finding->text, "--wait-quiet") != NULL || strstr(finding->text, "--warmup-cap") != NULL;
@@ -141,8 +162,8 @@ static struct ifm_trust by_number(const struct ifm_number *number, struct ifm_ar
 /* ---- undecided ---- */
 
 struct decisions {
-    size_t n, undecided;
-    double needed; /* blocks, of the one that needs fewest; 0 = not known */
+    size_t n, undecided; /* or without an answer at all */
+    double needed;       /* blocks, of the one that needs fewest; 0 = not known */
 };
 
 static struct decisions decisions_of(const struct ifm_publication *from)
@@ -150,10 +171,10 @@ static struct decisions decisions_of(const struct ifm_publication *from)
     struct decisions d = {0};
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
-        if (number->metric != IFM_M_CHANGE_PERCENT || !ifm_is_ok(&number->value))
+        if (number->metric != IFM_M_CHANGE_PERCENT)
             continue;
         d.n++;
-        if (ifm_is_empty(number->value.text) || strcmp(number->value.text, "undecided") != 0)
+        if (ifm_is_ok(&number->value) && strcmp(number->value.text, "undecided") != 0)
             continue;
         const struct ifm_value *needed =
             ifm_derived_value(from->derived, number->cell, number->arm, IFM_M_BLOCKS_NEEDED);
@@ -170,7 +191,9 @@ static struct ifm_trust by_decisions(const struct decisions *d, struct ifm_arena
         .word = IFM_TRUST_NOISY,
         .place = "",
         .cause = ifm_arena_printf(arena, "%zu of %zu comparison%s undecided", d->undecided, d->n,
-                                  d->n == 1 ? " is" : d->undecided == 1 ? "s is" : "s are"),
+                                  d->n == 1           ? " is"
+                                  : d->undecided == 1 ? "s is"
+                                                      : "s are"),
         .rule = "",
         .remedy = d->needed > 0 ? ifm_arena_printf(arena, "more blocks (--repeats), about %.0f", d->needed)
                                 : "more blocks (--repeats), or a quieter machine",
@@ -211,6 +234,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust.cause = ifm_arena_printf(arena, "the derived numbers do not agree: %s", distrust.message);
     } else if (number != NULL) {
         trust = by_number(number, arena);
+        told = is_told(from, number, arena);
     } else if (!is_measured(from)) {
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = reason_of(from);
