@@ -17,7 +17,7 @@ static const char *remedy_of(const char *rule)
     static const char *const remedies[][2] = {
         {"rule-01", "measure again"},
         {"rule-02", "end other work, or --wait-quiet 10min"},
-        {"rule-03", "see what holds the arms back: --verbose"},
+        {"rule-03", "see rates beside their ceilings: --verbose"},
         {"rule-04", "measure again into a new folder"},
         {"rule-05", "see what each sensor can do: inferometer power"},
         {"rule-07", "end other work, or --wait-quiet 10min"},
@@ -30,6 +30,22 @@ static const char *remedy_of(const char *rule)
         if (strcmp(rule, remedies[i][0]) == 0)
             return remedies[i][1];
     return "";
+}
+
+/* What a finding's own words ask for; else what most often helps against what its rule finds. */
+static const char *remedy_for(const struct ifm_finding *finding)
+{
+    static const char *const remedies[][2] = {
+        {"blocks, has ", "more blocks: --repeats"},
+        {"warm-up ended", "warm up for longer: --warmup-cap"},
+        {"reaches only", "see what holds the baseline back: --verbose"},
+    };
+    if (strstr(finding->text, "--") != NULL) /* it says so itself */
+        return "";
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (strstr(finding->text, remedies[i][0]) != NULL)
+            return remedies[i][1];
+    return remedy_of(finding->rule == NULL ? "" : finding->rule);
 }
 
 /* "rule-03" of a reason that begins with it. */
@@ -133,13 +149,12 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
 
 static struct ifm_trust by_finding(const struct ifm_finding *finding, enum ifm_trust_word word, struct ifm_arena *arena)
 {
-    bool says = strstr(finding->text, "--wait-quiet") != NULL || strstr(finding->text, "--warmup-cap") != NULL;
     return (struct ifm_trust){
         .word = word,
         .place = ifm_document_place(finding->cell, finding->arm, arena),
         .cause = finding->text,
         .rule = rule_text(finding),
-        .remedy = says ? "" : remedy_of(rule_text(finding)),
+        .remedy = remedy_for(finding),
     };
 }
 

@@ -154,6 +154,10 @@ static void a_warning_is_noise_with_its_remedy(void **state)
     assert_int_equal(trust.warnings, 2); /* of the same words one, and none of the probe's */
     const struct ifm_finding says = {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: --wait-quiet 10min"};
     assert_string_equal(trust_of(&says, 1).remedy, ""); /* its text has it */
+    const struct ifm_finding few = {IFM_SEVERITY_WARNING, "rule-07", D, "", "needs 6 blocks, has 1: no interval"};
+    assert_has(trust_of(&few, 1).remedy, "--repeats");
+    const struct ifm_finding cold = {IFM_SEVERITY_WARNING, "rule-07", D, "", "not steady when the warm-up ended: half"};
+    assert_has(trust_of(&cold, 1).remedy, "--warmup-cap");
 }
 
 static void an_undecided_comparison_is_noise(void **state)
