@@ -457,19 +457,33 @@ static void add_cells(struct ifm_builder *builder)
 
 /* ---- below the tables ---- */
 
-/* Below the last table. */
+/* A reason by a rule of honesty is why a number is refused. */
+static bool is_refusal(const struct ifm_note *note)
+{
+    return strncmp(note->text, "rule-", 5) == 0;
+}
+
+/* Below the last table; where they are too many, those of refused numbers first. */
 static void add_notes(struct ifm_builder *builder)
 {
     const struct ifm_document *document = builder->document;
-    size_t shown = document->n_notes > NOTES ? NOTES : document->n_notes;
-    if (shown == 0)
+    size_t refusals = 0, shown = 0, refused = 0;
+    for (size_t i = 0; i < document->n_notes; i++)
+        refusals += is_refusal(&document->notes[i]);
+    if (document->n_notes == 0)
         return;
-    struct ifm_block *section = builder->document->root.last;
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
+    struct ifm_block *list = ifm_add_list(builder, document->root.last, IFM_AS_NOTES);
+    size_t others = refusals < NOTES ? NOTES - refusals : 0;
     list->id = "note";
-    for (size_t i = 0; i < shown; i++)
-        ifm_add_sentence(builder, list, cut(builder, document->notes[i].text, WIDTH - 5))->number =
-            document->notes[i].number;
+    for (size_t i = 0; i < document->n_notes; i++) {
+        const struct ifm_note *note = &document->notes[i];
+        bool chosen = is_refusal(note) ? refused++ < NOTES : others > 0;
+        if (!chosen)
+            continue;
+        others -= !is_refusal(note);
+        shown++;
+        ifm_add_sentence(builder, list, cut(builder, note->text, WIDTH - 5))->number = note->number;
+    }
     if (document->n_notes > shown)
         ifm_add_sentence(
             builder, list,

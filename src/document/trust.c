@@ -32,20 +32,21 @@ static const char *remedy_of(const char *rule)
     return "";
 }
 
-/* What a finding's own words ask for; else what most often helps against what its rule finds. */
-static const char *remedy_for(const struct ifm_finding *finding)
+/* What the words of a cause ask for; else what most often helps against what its rule finds. */
+static const char *remedy_for(const char *cause, const char *rule)
 {
     static const char *const remedies[][2] = {
         {"blocks, has ", "more blocks: --repeats"},
         {"warm-up ended", "warm up for longer: --warmup-cap"},
         {"reaches only", "see what holds the baseline back: --verbose"},
+        {"runs failed", "run the command alone, and see why it fails"},
     };
-    if (strstr(finding->text, "--") != NULL) /* it says so itself */
+    if (strstr(cause, "--") != NULL) /* they say so themselves */
         return "";
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
-        if (strstr(finding->text, remedies[i][0]) != NULL)
+        if (strstr(cause, remedies[i][0]) != NULL)
             return remedies[i][1];
-    return remedy_of(finding->rule == NULL ? "" : finding->rule);
+    return remedy_of(rule);
 }
 
 /* "rule-03" of a reason that begins with it. */
@@ -90,6 +91,21 @@ static int gravity_of(const struct ifm_publication *from, const struct ifm_findi
     return is_check(rule_text(finding)) ? 2 : 1;
 }
 
+/* That the run did not end, and what completes it: of no rule and no cell. */
+static bool is_unfinished(const struct ifm_finding *finding)
+{
+    return finding->severity == IFM_SEVERITY_WARNING && rule_text(finding)[0] == '\0' && ifm_is_empty(finding->cell);
+}
+
+/* Of warnings, that the run did not end comes first: what it says of noise is said of a part. */
+static bool is_graver(const struct ifm_publication *from, const struct ifm_finding *finding,
+                      const struct ifm_finding *than)
+{
+    if (is_unfinished(finding) != is_unfinished(than))
+        return is_unfinished(finding);
+    return ifm_finding_weight(from->plan, finding) > ifm_finding_weight(from->plan, than);
+}
+
 static const struct ifm_finding *gravest(const struct ifm_publication *from, int *gravity)
 {
     const struct ifm_finding *best = NULL;
@@ -97,8 +113,7 @@ static const struct ifm_finding *gravest(const struct ifm_publication *from, int
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
         int its = gravity_of(from, finding);
-        bool more = its > *gravity || (its > 0 && its == *gravity &&
-                                       ifm_finding_weight(from->plan, finding) > ifm_finding_weight(from->plan, best));
+        bool more = its > *gravity || (its > 0 && its == *gravity && is_graver(from, finding, best));
         if (more) {
             best = finding;
             *gravity = its;
@@ -154,7 +169,7 @@ static struct ifm_trust by_finding(const struct ifm_finding *finding, enum ifm_t
         .place = ifm_document_place(finding->cell, finding->arm, arena),
         .cause = finding->text,
         .rule = rule_text(finding),
-        .remedy = remedy_for(finding),
+        .remedy = remedy_for(finding->text, rule_text(finding)),
     };
 }
 
@@ -170,7 +185,7 @@ static struct ifm_trust by_number(const struct ifm_number *number, struct ifm_ar
         .place = ifm_document_place(number->cell, number->arm, arena),
         .cause = reason,
         .rule = rule,
-        .remedy = ifm_is_empty(value->remedy) ? remedy_of(rule) : value->remedy,
+        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule) : value->remedy,
     };
 }
 
@@ -217,8 +232,11 @@ static struct ifm_trust by_decisions(const struct decisions *d, struct ifm_arena
 
 /* ---- the whole ---- */
 
+/* Without gates the verdict is not valid where nothing was measured, or nothing of what was asked for. */
 static bool is_measured(const struct ifm_publication *from)
 {
+    if (from->verdict->outcome == IFM_OUTCOME_NOT_GATED && from->verdict->exit_code == IFM_INVALID)
+        return false;
     for (size_t i = 0; i < from->derived->n_numbers; i++)
         if (ifm_is_ok(&from->derived->numbers[i].value) &&
             ifm_metrics[from->derived->numbers[i].metric].kind != IFM_CLASS_COUNT)
@@ -251,8 +269,11 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust = by_number(number, arena);
         told = is_told(from, number, arena);
     } else if (!is_measured(from)) {
+        told = finding != NULL && is_unfinished(finding);
+        if (told) /* it names the remedy; the verdict says what is missing */
+            trust = by_finding(finding, IFM_TRUST_DO_NOT_USE, arena);
         trust.word = IFM_TRUST_DO_NOT_USE;
-        trust.cause = reason_of(from);
+        trust.cause = told ? trust.cause : reason_of(from);
     } else if (gravity == 1) {
         trust = by_finding(finding, IFM_TRUST_NOISY, arena);
         told = true;

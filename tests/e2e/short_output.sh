@@ -1,7 +1,7 @@
 #!/bin/bash
 # What a run prints is short: a first run of four cells at most 30 lines, decode alone at most 18, notes and warnings on
-# standard error included, no line wider than 100 columns; a word of trust and the report's path end it. --verbose prints
-# the rest, and report.md holds it either way.
+# standard error included, no line wider than 100 columns; a word of trust and the report's path end it. --verbose
+# prints the rest, and report.md holds it either way.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8
@@ -15,7 +15,7 @@ short()
     lines=$(wc -l <"$1")
     [ "$lines" -le "$2" ] || fail "$1: $lines lines, at most $2: $(cat "$1")"
     [ "$(wc -L <"$1")" -le 100 ] || fail "$1: a line is wider than 100 columns: $(cat "$1")"
-    tail -1 "$1" | grep '^report: .*/report.html$' >/dev/null || fail "$1: the last line is not the report's: $(cat "$1")"
+    tail -1 "$1" | has '^report: .*/report.html$' || fail "$1: the last line is not the report's: $(cat "$1")"
     [ "$(grep -cE '^(solid|noisy|do not use): ' "$1")" = 1 ] || fail "$1: not one word of trust: $(cat "$1")"
     ! grep -E 'MEASURED|^Checklists|Measured ceiling|^What would help' "$1" || fail "$1 says more than it should"
 }
@@ -31,9 +31,9 @@ short first.txt 30
 "$INFEROMETER" run -c "$study" "${fake[@]}" --script 'step_ns=1e9; noise=0.02' --out refused >refused.txt 2>&1 ||
     fail "refused: $(cat refused.txt)"
 short refused.txt 30
-grep '^do not use: decode, ' refused.txt >/dev/null || fail "refused numbers pass for usable: $(cat refused.txt)"
+grep -q '^do not use: decode, ' refused.txt || fail "refused numbers pass for usable: $(cat refused.txt)"
 [ "$(grep -cE '^  [¹²³⁴⁵⁶⁷⁸⁹]+ ' refused.txt)" = 3 ] || fail "not three reasons: $(cat refused.txt)"
-grep -E '^  [0-9]+ more: --verbose or the report$' refused.txt >/dev/null || fail "the rest is not counted"
+grep -qE '^  [0-9]+ more: --verbose or the report$' refused.txt || fail "the rest is not counted"
 
 "$INFEROMETER" decode "${fake[@]}" --ceilings none --script "$script" --compress 1,2,4,8 --out alone >alone.txt 2>&1 ||
     fail "decode: $(cat alone.txt)"

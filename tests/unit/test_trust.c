@@ -268,6 +268,28 @@ static void nothing_measured_is_not_to_be_used(void **state)
     struct ifm_trust trust = again(s);
     assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
     assert_string_equal(trust.cause, "no cell was measured");
+    s = sample_of(NULL, 0); /* numbers there are, and the verdict is not valid */
+    s->verdict.reasons = reasons;
+    s->verdict.n_reasons = 1;
+    s->verdict.exit_code = IFM_INVALID;
+    assert_int_equal(again(s).word, IFM_TRUST_DO_NOT_USE);
+}
+
+static void a_run_that_did_not_end_says_so_first(void **state)
+{
+    (void)state;
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
+                                        {IFM_SEVERITY_WARNING, "", "", "", "the run did not finish; go on"},
+                                        {IFM_SEVERITY_WARNING, "rule-04", "", "", "the clock was set"}};
+    struct ifm_trust trust = trust_of(found, 3);
+    assert_int_equal(trust.word, IFM_TRUST_NOISY);
+    assert_string_equal(trust.cause, "the run did not finish; go on");
+    struct sample *s = sample_of(found, 3);
+    s->derived.n_numbers = 0;
+    trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+    assert_string_equal(trust.cause, "the run did not finish; go on");
+    assert_int_equal(trust.warnings, 2);
 }
 
 /* ---- the brief document ---- */
@@ -355,6 +377,7 @@ int main(void)
         cmocka_unit_test(what_is_invalid_comes_first),
         cmocka_unit_test(numbers_that_disagree_are_not_to_be_used),
         cmocka_unit_test(nothing_measured_is_not_to_be_used),
+        cmocka_unit_test(a_run_that_did_not_end_says_so_first),
         cmocka_unit_test(the_table_says_its_level_and_no_verdict),
         cmocka_unit_test(a_verdict_that_was_asked_for_stays),
         cmocka_unit_test(footnotes_are_those_of_the_table),
