@@ -96,7 +96,7 @@ struct ifm_options {
     struct ifm_again *again;             /* where a command takes these; else NULL */
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
-    bool dry_run, quiet, colour;
+    bool dry_run, quiet, verbose, colour;
     double wait_quiet_s; /* 0 = do not wait */
     bool gates;          /* --gates was given: a second one would silently replace the first */
     bool has_format;     /* --format or --json was given */
@@ -119,7 +119,8 @@ IFM_CHECKED enum ifm_status ifm_again_take(const char *name, const char *value, 
                                            struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct ifm_again *again,
                                             struct ifm_error *error);
-/* How the last stage prints for these options. */
+/* How the last stage prints for these options, and its table alone. */
+struct ifm_table_look ifm_cli_look(const struct ifm_options *options);
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);
 
 /* ---- plugins.c ---- */

@@ -42,10 +42,11 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     if (status == IFM_OK)
         status = ifm_publish_files(&folder.publication, error);
     if (status == IFM_OK) {
-        if (options.format == IFM_FORMAT_TABLE)
+        const struct ifm_table_look look = ifm_cli_look(&options);
+        if (options.format == IFM_FORMAT_TABLE && !options.verbose)
             print_verdict(folder.verdict, folder.arena);
         else
-            status = ifm_publish_table(&folder.publication, options.format, options.colour, stdout, error);
+            status = ifm_publish_table(&folder.publication, &look, stdout, error);
     }
     if (status == IFM_OK)
         status = folder.verdict->exit_code;

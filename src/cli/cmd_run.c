@@ -82,10 +82,12 @@ static void tell_so_far(struct ifm_so_far *so_far)
 /* Replaces this process with `run --resume`; returns only when exec fails. Open files are closed by it. */
 static void go_on_in_a_new_process(const char *dir, const struct ifm_options *options)
 {
-    const char *arguments[8] = {"inferometer", "run", "--resume", dir};
+    const char *arguments[9] = {"inferometer", "run", "--resume", dir};
     size_t n = 4;
     if (options->quiet)
         arguments[n++] = "--quiet";
+    if (options->verbose)
+        arguments[n++] = "--verbose";
     if (options->format == IFM_FORMAT_ELASTIC_KV) {
         arguments[n++] = "--json";
     } else if (options->has_format) {
@@ -127,9 +129,14 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
     return status;
 }
 
+struct ifm_table_look ifm_cli_look(const struct ifm_options *options)
+{
+    return (struct ifm_table_look){options->format, options->colour, options->verbose};
+}
+
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options)
 {
-    return (struct ifm_story_printing){options->format, options->colour, stdout, options->quiet ? NULL : stderr};
+    return (struct ifm_story_printing){ifm_cli_look(options), stdout, options->quiet ? NULL : stderr};
 }
 
 static enum ifm_status dry_run(const struct ifm_options *options, const struct ifm_config *config,

@@ -13,6 +13,7 @@
     "inprocess", '\0', NULL, NULL, "run the code of plugins in this process, not in a child: for debuggers"
 #define FORMAT "format", '\0', "FORMAT", "table|md|csv|json|jsonl"
 #define RESULTS FORMAT, "how results are printed"
+#define VERBOSE "verbose", '\0', NULL, NULL, "print rates, ceilings, notes, warnings and checklists too"
 #define QUIET "quiet", '\0', NULL, NULL, "no progress and no notes"
 #define NEW_FOLDER "out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"
 #define RESUME "resume", '\0', "DIR", NULL, "go on with an interrupted run"
@@ -37,6 +38,7 @@ static const struct ifm_option run_options[] = {
     {WAIT_QUIET},
     {DRY_RUN},
     {RESULTS},
+    {VERBOSE},
     {QUIET},
     {HELP},
 };
@@ -50,6 +52,7 @@ static const struct ifm_option exec_options[] = {
     {WAIT_QUIET},
     {DRY_RUN},
     {RESULTS},
+    {VERBOSE},
     {QUIET},
     {HELP},
 };
@@ -62,11 +65,13 @@ static const struct ifm_option rerun_options[] = {
     {INPROCESS},
     {WAIT_QUIET},
     {RESULTS},
+    {VERBOSE},
     {QUIET},
     {HELP},
 };
 
-static const struct ifm_option folder_options[] = {{RESULTS}, {HELP}};
+static const struct ifm_option folder_options[] = {{RESULTS}, {VERBOSE}, {HELP}};
+static const struct ifm_option list_options[] = {{RESULTS}, {HELP}};
 
 static const struct ifm_option compare_options[] = {
     {"cell", '\0', "NAME", NULL, "only this cell"},
@@ -143,7 +148,7 @@ const struct ifm_verb ifm_verbs[] = {
      .plain = ifm_cmd_compare},
     {"gate", "DIR [--gates NAME | --against DIR]", "judge a run for a pipeline and exit with the answer",
      OPTIONS(gate_options), .plain = ifm_cmd_gate},
-    {"list", "[DIR]", "list the run folders below DIR (default: runs), newest first", OPTIONS(folder_options),
+    {"list", "[DIR]", "list the run folders below DIR (default: runs), newest first", OPTIONS(list_options),
      .plain = ifm_cmd_list},
     {"summary", "DIR", "print a summary of at most 1,024 bytes to paste", OPTIONS(help_options),
      .plain = ifm_cmd_summary},

@@ -15,9 +15,9 @@ struct own_flag {
     bool takes_value;
 };
 static const struct own_flag own_flags[] = {
-    {"config", true}, {"override", true}, {"out", true},        {"resume", true}, {"format", true},
-    {"name", true},   {"dry-run", false}, {"quiet", false},     {"help", false},  {"plugin", true},
-    {"times", true},  {"epsilon", true},  {"wait-quiet", true},
+    {"config", true}, {"override", true}, {"out", true},        {"resume", true},   {"format", true},
+    {"name", true},   {"dry-run", false}, {"quiet", false},     {"help", false},    {"plugin", true},
+    {"times", true},  {"epsilon", true},  {"wait-quiet", true}, {"verbose", false},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -67,6 +67,8 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
 {
     if (strcmp(name, "quiet") == 0)
         options->quiet = true;
+    else if (strcmp(name, "verbose") == 0)
+        options->verbose = true;
     else if (strcmp(name, "format") == 0)
         return choose_format(value, options, error);
     else if (strcmp(name, "wait-quiet") == 0)

@@ -32,7 +32,7 @@ struct watch {
     struct ifm_witness witness;
     char dir[PATH_MAX]; /* of the run that is measured; "" = none */
     char format[16];    /* of its results, and whether notes are wanted: for whoever goes on with it */
-    bool quiet;
+    bool quiet, verbose;
     bool replaced; /* by another program, which has a status of its own */
     bool done;     /* the command is, with this status */
     int status;
@@ -54,6 +54,7 @@ struct ifm_witness *ifm_supervise_run(const char *dir, const struct ifm_options 
              : options->has_format                    ? ifm_format_names[options->format]
                                                       : "");
     watch->quiet = options->quiet;
+    watch->verbose = options->verbose;
     return &watch->witness;
 }
 
@@ -124,6 +125,8 @@ static enum ifm_status go_on_without(const char *reason, struct ifm_error *error
     words[n++] = watch->dir;
     if (watch->quiet)
         words[n++] = "--quiet";
+    if (watch->verbose)
+        words[n++] = "--verbose";
     if (strcmp(watch->format, "elastic-kv") == 0) {
         words[n++] = "--json";
     } else if (watch->format[0] != '\0') {

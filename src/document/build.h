@@ -56,8 +56,10 @@ enum ifm_tone ifm_tone_of_word(const char *word);
 /* ---- builders, in the order of the document ---- */
 
 void ifm_build_lead(struct ifm_builder *builder);                              /* lead.c */
+void ifm_build_brief(struct ifm_builder *builder);                             /* brief.c: all of the short one */
 void ifm_end_lead(struct ifm_builder *builder);                                /* lead.c */
 void ifm_build_gates(struct ifm_builder *builder);                             /* lead.c */
+void ifm_build_gate_table(struct ifm_builder *builder);                        /* lead.c: of gates, one at least */
 void ifm_build_contents(struct ifm_builder *builder);                          /* lead.c */
 void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell); /* cell.c */
 void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
@@ -80,6 +82,21 @@ struct ifm_told {
     bool is_alike;  /* an earlier one is */
 };
 size_t ifm_gather_findings(struct ifm_builder *builder, struct ifm_told **out);
+/* The graver of two findings weighs more. */
+int ifm_finding_weight(const struct ifm_plan *plan, const struct ifm_finding *finding);
+
+/* ---- pieces of a cell (cell.c) ---- */
+
+/* Has any row something to say in a column? */
+bool ifm_cell_shows(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                    const struct ifm_metric_column *spec);
+/* `told`: what must be said beside a comparison stands in a sentence, and needs no footnote. */
+struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                                enum ifm_metric_id metric, bool told);
+/* "batch 4, kv_len 8192, hot cache, 2 threads, margin ±0.3 %", in about `most` bytes. */
+const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most);
+/* The caches that a cell of probes found. */
+void ifm_cell_caches(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 
 /* ---- sentences about arms (outcome.c) ---- */
 
@@ -90,6 +107,18 @@ bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes);
  * returns how many there are. */
 size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,
                         bool times);
+
+/* The sentence about a compared arm; `bare`: without the interval, which stands beside it. */
+void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                     const struct ifm_arm *arm, bool bare);
+
+/* ---- of many comparisons (lead.c) ---- */
+
+/* "9 comparisons with a baseline: 7 faster, 0 slower, 1 equivalent, 1 undecided."; "" where there are none. */
+const char *ifm_counts_of_comparisons(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n_cells);
+
+/* "98.3 %", "97.5 to 98.3 %" */
+const char *ifm_level_words(double least, double most, struct ifm_arena *arena);
 
 /* ---- facts of the journal (environment.c) ---- */
 

@@ -35,8 +35,8 @@ static bool is_said(const struct ifm_metric_column *spec, const struct ifm_value
     return value != NULL && (!one_is_silent || (value->state == IFM_STATE_OK && value->number != 1));
 }
 
-static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                     const struct ifm_metric_column *spec)
+bool ifm_cell_shows(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                    const struct ifm_metric_column *spec)
 {
     if (is_aside(builder, cell, spec))
         return false;
@@ -49,9 +49,10 @@ static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *c
     return false;
 }
 
-/* "faster 1.94x" with its interval: the word is derive's decision, and what must be said beside the number its note. */
+/* "faster 1.94x" with its interval: the word is derive's decision, and what must be said beside the number its note,
+ * unless a sentence has told it. */
 static struct ifm_field comparison_field(struct ifm_builder *builder, const struct ifm_cell *cell,
-                                         const struct ifm_arm *arm, const struct ifm_value *value)
+                                         const struct ifm_arm *arm, const struct ifm_value *value, bool told)
 {
     if (value == NULL)
         return ifm_field_text(arm->role == IFM_ROLE_BASELINE ? "baseline" : "", IFM_TONE_DIM);
@@ -64,7 +65,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     field.text = ifm_arena_printf(builder->arena, "%s%s%sx", word, word[0] == '\0' ? "" : " ", ratio.number);
     field.interval = ifm_quantity_range(value, builder->arena);
     field.tone = ifm_tone_of_word(word);
-    if (!ifm_is_empty(value->text))
+    if (!told && !ifm_is_empty(value->text))
         field.note = ifm_add_note(builder, value->text, "");
     const struct ifm_value *needed = ifm_value_of(builder, cell, arm, IFM_M_BLOCKS_NEEDED);
     if (field.note == 0 && ifm_is_ok(needed) && strcmp(word, "undecided") == 0)
@@ -86,16 +87,16 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
     return field;
 }
 
-static struct ifm_field column_field(struct ifm_builder *builder, const struct ifm_cell *cell,
-                                     const struct ifm_arm *arm, const struct ifm_metric_column *spec)
+struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                                enum ifm_metric_id metric, bool told)
 {
-    const struct ifm_value *value = ifm_value_of(builder, cell, arm, spec->metric);
-    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_COMPARISON)
-        return comparison_field(builder, cell, arm, value);
-    if (ifm_metrics[spec->metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
+    const struct ifm_value *value = ifm_value_of(builder, cell, arm, metric);
+    if (ifm_metrics[metric].rounding == IFM_ROUNDING_COMPARISON)
+        return comparison_field(builder, cell, arm, value, told);
+    if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ifm_field_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
-    return ifm_metrics[spec->metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
-                                                                    : quantity_field(builder, value);
+    return ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
+                                                              : quantity_field(builder, value);
 }
 
 /* The columns of a table that this cell has something for. */
@@ -109,7 +110,7 @@ static struct shown shown_of(struct ifm_builder *builder, const struct ifm_cell 
 {
     struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n), 0};
     for (size_t c = 0; c < columns->n; c++)
-        if (is_shown(builder, cell, &columns->items[c]))
+        if (ifm_cell_shows(builder, cell, &columns->items[c]))
             shown.specs[shown.n++] = &columns->items[c];
     return shown;
 }
@@ -130,7 +131,7 @@ static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, c
     size_t n_shown = shown->n;
     *ifm_grid_at(grid, row, 0) = ifm_field_text(ifm_arm_label(arm), IFM_TONE_STRONG);
     for (size_t c = 0; c < n_shown; c++)
-        *ifm_grid_at(grid, row, c + 1) = column_field(builder, cell, arm, shown->specs[c]);
+        *ifm_grid_at(grid, row, c + 1) = ifm_cell_field(builder, cell, arm, shown->specs[c]->metric, false);
     const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
     if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
         *ifm_grid_at(grid, row, n_shown + 1) =
@@ -356,8 +357,8 @@ static bool is_silent(const char *text)
 }
 
 /* The shape that all arms share, as far as it has an effect and the cell's name does not say it: "batch 4, kv_len 8192,
- * "; "" for probes. */
-static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell)
+ * "; "" for probes. Settings beyond `most` bytes are left out, and the gap is shown. */
+static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
 {
     const char *shape = "";
     size_t length = strlen(cell->workload);
@@ -369,14 +370,18 @@ static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *
             const char *path = arm->settings[i].path, *text = arm->settings[i].text;
             bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
             bool silent = is_silent(text) || is_idle(cell, path);
-            if (own && !silent && !is_axis(cell, path) && is_common(cell, path, text))
-                shape = ifm_arena_printf(builder->arena, "%s%s %s, ", shape, path + length + 1, text);
+            if (!own || silent || is_axis(cell, path) || !is_common(cell, path, text))
+                continue;
+            const char *longer = ifm_arena_printf(builder->arena, "%s%s %s, ", shape, path + length + 1, text);
+            if (strlen(longer) > most)
+                return ifm_arena_printf(builder->arena, "%s…, ", shape);
+            shape = longer;
         }
     }
     return shape;
 }
 
-static const char *conditions_of(struct ifm_builder *builder, const struct ifm_cell *cell)
+const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
 {
     const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
     const char *threads =
@@ -387,8 +392,16 @@ static const char *conditions_of(struct ifm_builder *builder, const struct ifm_c
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
-    return ifm_arena_printf(builder->arena, "%s%s, %s, margin ±%s%s", shape_of(builder, cell), cache, threads, margin,
-                            cell->cache_resident ? ", cache-resident" : "");
+    const char *rest = ifm_arena_printf(builder->arena, "%s, %s, margin ±%s%s", cache, threads, margin,
+                                        cell->cache_resident ? ", cache-resident" : "");
+    size_t taken = strlen(rest) + strlen("…, ");
+    return ifm_arena_printf(builder->arena, "%s%s", shape_of(builder, cell, most > taken ? most - taken : 0), rest);
+}
+
+void ifm_cell_caches(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
+{
+    add_caches(builder, cell, section);
+    add_curve(builder, cell, section);
 }
 
 void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
@@ -400,14 +413,13 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
         section->subtitle = ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
         return;
     }
-    section->subtitle = conditions_of(builder, cell);
+    section->subtitle = ifm_cell_conditions(builder, cell, SIZE_MAX);
     add_arms(builder, cell, section);
     add_sentences(builder, cell, section);
     add_compression(builder, cell, section);
     ifm_build_energy(builder, cell, section);
     add_ceilings(builder, cell, section);
-    add_caches(builder, cell, section);
-    add_curve(builder, cell, section);
+    ifm_cell_caches(builder, cell, section);
     for (int kind = 0; builder->most == IFM_LEVEL_PAGE && kind < IFM_FIGURE_KINDS; kind++) {
         struct ifm_block *figure = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_FIGURE);
         figure->figure = (enum ifm_figure_kind)kind;

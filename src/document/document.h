@@ -22,9 +22,10 @@ struct ifm_publication {
     const struct ifm_facts_view *facts;
 };
 
-/* How much of a document a medium shows: a terminal what is always shown, report.md all but the page's own, the page
- * everything. Folded: behind its summary, where a medium can fold. */
-enum ifm_level { IFM_LEVEL_ALWAYS = 0, IFM_LEVEL_VERBOSE, IFM_LEVEL_FOLDED, IFM_LEVEL_PAGE };
+/* How much of a document a medium shows: a terminal with --verbose what is always shown, report.md all but the page's
+ * own, the page everything. Folded: behind its summary, where a medium can fold. A brief document, which a terminal
+ * shows else, is another one: the answer, its price and its trust. */
+enum ifm_level { IFM_LEVEL_BRIEF = 0, IFM_LEVEL_ALWAYS, IFM_LEVEL_VERBOSE, IFM_LEVEL_FOLDED, IFM_LEVEL_PAGE };
 
 enum ifm_tone { IFM_TONE_PLAIN = 0, IFM_TONE_STRONG, IFM_TONE_DIM, IFM_TONE_GOOD, IFM_TONE_BAD, IFM_TONE_WARN };
 
@@ -190,7 +191,7 @@ struct ifm_document {
     const char *const *cell_ids; /* what ids of a cell's figures begin with: different for each cell of the plan */
 };
 
-/* `most`: blocks of a higher level are not built. */
+/* `most`: blocks of a higher level need not be built. At IFM_LEVEL_BRIEF the brief document. */
 IFM_CHECKED enum ifm_status ifm_document_build(const struct ifm_publication *publication, enum ifm_level most,
                                                struct ifm_arena *arena, struct ifm_document **out,
                                                struct ifm_error *error);

@@ -117,7 +117,7 @@ static bool is_probe(const struct ifm_plan *plan, const struct ifm_finding *find
 
 /* What a sceptic asks first: is the output right, is a number refused, was a decision disturbed, was the machine quiet.
  * What concerns a ceiling's probe alone comes last. */
-static int weight_of(const struct ifm_plan *plan, const struct ifm_finding *finding)
+int ifm_finding_weight(const struct ifm_plan *plan, const struct ifm_finding *finding)
 {
     static const char *const rules[] = {"rule-07", "rule-02", "rule-08", "rule-03", "rule-04",
                                         "rule-01", "rule-10", "rule-11", "rule-12"};
@@ -174,7 +174,7 @@ static void choose(const struct ifm_builder *builder, const struct ifm_told *tol
         for (size_t i = 0; i < n; i++) {
             if (shown[i] || told[i].is_alike)
                 continue;
-            int weight = weight_of(builder->from->plan, told[i].first);
+            int weight = ifm_finding_weight(builder->from->plan, told[i].first);
             weight -= is_told(told, n_shown, list, i) ? 85 : 0; /* behind what is said of nothing yet */
             if (best == n || weight > most) {
                 best = i;

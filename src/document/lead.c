@@ -74,31 +74,35 @@ static void add_linked_outcomes(struct ifm_builder *builder, struct ifm_block *p
 }
 
 /* Of many comparisons only how many there are of each kind. */
-static void add_counts(struct ifm_builder *builder, struct ifm_block *parent)
+const char *ifm_counts_of_comparisons(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n_cells)
 {
     static const char *const words[] = {"faster", "slower", "equivalent", "undecided"};
     enum { N_WORDS = sizeof words / sizeof *words };
-    const struct ifm_derived *derived = builder->from->derived;
     size_t counts[N_WORDS] = {0}, n = 0, decided = 0;
-    for (size_t i = 0; i < derived->n_numbers; i++) {
-        const struct ifm_number *number = &derived->numbers[i];
-        if (number->metric != IFM_M_CHANGE_PERCENT)
-            continue;
-        n++;
-        for (size_t w = 0; w < N_WORDS; w++)
-            counts[w] += ifm_is_ok(&number->value) && strcmp(number->value.text, words[w]) == 0;
-    }
+    for (size_t i = 0; i < n_cells; i++)
+        for (size_t a = 0; a < cells[i].n_arms; a++) {
+            const struct ifm_value *change = ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_CHANGE_PERCENT);
+            n += change != NULL;
+            for (size_t w = 0; w < N_WORDS; w++)
+                counts[w] += ifm_is_ok(change) && strcmp(change->text, words[w]) == 0;
+        }
     if (n == 0)
-        return;
-    struct ifm_line *line = ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_TEXT, "");
-    ifm_say(builder, line, IFM_TONE_PLAIN, "%zu comparison%s with a baseline: ", n, n == 1 ? "" : "s");
+        return "";
+    const char *text = ifm_arena_printf(builder->arena, "%zu comparison%s with a baseline: ", n, n == 1 ? "" : "s");
     for (size_t w = 0; w < N_WORDS; w++) {
-        ifm_say(builder, line, IFM_TONE_PLAIN, "%s%zu %s", w == 0 ? "" : ", ", counts[w], words[w]);
+        text = ifm_arena_printf(builder->arena, "%s%s%zu %s", text, w == 0 ? "" : ", ", counts[w], words[w]);
         decided += counts[w];
     }
     if (n > decided)
-        ifm_say(builder, line, IFM_TONE_PLAIN, ", %zu absent or refused", n - decided);
-    ifm_say(builder, line, IFM_TONE_PLAIN, ".");
+        text = ifm_arena_printf(builder->arena, "%s, %zu absent or refused", text, n - decided);
+    return ifm_arena_printf(builder->arena, "%s.", text);
+}
+
+static void add_counts(struct ifm_builder *builder, struct ifm_block *parent)
+{
+    const char *text = ifm_counts_of_comparisons(builder, builder->from->plan->cells, builder->from->plan->n_cells);
+    if (text[0] != '\0')
+        ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_TEXT, text);
 }
 
 void ifm_build_contents(struct ifm_builder *builder)
@@ -187,12 +191,12 @@ static struct levels levels_of(const struct ifm_derived *derived, bool compares)
 }
 
 /* "95 %", "97.5 to 98.3 %". */
-static const char *level_words(const struct levels *levels, struct ifm_arena *arena)
+const char *ifm_level_words(double least, double most, struct ifm_arena *arena)
 {
-    const char *least = ifm_arena_printf(arena, "%.3g", 100 * levels->least);
-    const char *most = ifm_arena_printf(arena, "%.3g", 100 * levels->most);
-    return strcmp(least, most) == 0 ? ifm_arena_printf(arena, "%s %%", most)
-                                    : ifm_arena_printf(arena, "%s to %s %%", least, most);
+    const char *from = ifm_arena_printf(arena, "%.3g", 100 * least);
+    const char *to = ifm_arena_printf(arena, "%.3g", 100 * most);
+    return strcmp(from, to) == 0 ? ifm_arena_printf(arena, "%s %%", to)
+                                 : ifm_arena_printf(arena, "%s to %s %%", from, to);
 }
 
 /* Of several arms in a cell each comparison has a higher level than a number alone. */
@@ -203,10 +207,11 @@ static void say_levels(struct ifm_builder *builder, struct ifm_line *line)
         plain = compared;
     if (plain.most == 0)
         return;
-    ifm_say(builder, line, IFM_TONE_PLAIN, "±0.8 and [1.2, 1.9] are %s intervals", level_words(&plain, builder->arena));
+    ifm_say(builder, line, IFM_TONE_PLAIN, "±0.8 and [1.2, 1.9] are %s intervals",
+            ifm_level_words(plain.least, plain.most, builder->arena));
     if (compared.most > plain.most)
         ifm_say(builder, line, IFM_TONE_PLAIN, "; those of comparisons have %s, so that all of a cell hold at once",
-                level_words(&compared, builder->arena));
+                ifm_level_words(compared.least, compared.most, builder->arena));
     ifm_say(builder, line, IFM_TONE_PLAIN, ". ");
 }
 
@@ -269,13 +274,15 @@ void ifm_build_lead(struct ifm_builder *builder)
     size_t n_cells = builder->from->plan->n_cells;
     struct outcome_look look = verdict_look(builder);
     build_header(builder);
-    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "", look.label);
+    /* that nothing was asked is no news on a terminal */
+    bool asked = verdict->outcome != IFM_OUTCOME_NOT_GATED || verdict->exit_code != IFM_OK;
+    struct ifm_block *section = ifm_add_part(builder, asked ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE, "", look.label);
     section->purpose = IFM_AS_VERDICT;
     section->tone = look.tone;
     struct ifm_block *reasons = ifm_add_list(builder, section, IFM_AS_REASONS);
     for (size_t i = 0; i < verdict->n_reasons; i++)
         ifm_add_sentence(builder, reasons, verdict->reasons[i])->level =
-            i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
+            asked && i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
     if (!ifm_is_empty(verdict->rollback_advice))
         ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_STRONG, verdict->rollback_advice);
     if (builder->most < IFM_LEVEL_PAGE)
@@ -304,7 +311,7 @@ bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes)
 
 /* ---- gates ---- */
 
-static void add_gates(struct ifm_builder *builder)
+void ifm_build_gate_table(struct ifm_builder *builder)
 {
     static const char *const headings[] = {"gate", "where", "wanted", "observed", "outcome"};
     const struct ifm_verdict *verdict = builder->from->verdict;
@@ -356,7 +363,7 @@ static void add_classes(struct ifm_builder *builder)
 void ifm_build_gates(struct ifm_builder *builder)
 {
     if (builder->from->verdict->n_gates > 0)
-        add_gates(builder);
+        ifm_build_gate_table(builder);
     if (builder->from->verdict->n_classes > 0)
         add_classes(builder);
 }

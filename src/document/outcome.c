@@ -97,9 +97,9 @@ static void say_price(struct ifm_builder *builder, struct ifm_line *line, const 
 /* ---- the sentence ---- */
 
 /* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word
- * is derive's decision. */
+ * is derive's decision. `bare`: without the interval. */
 static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
-                      const struct ifm_arm *arm)
+                      const struct ifm_arm *arm, bool bare)
 {
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
@@ -111,7 +111,8 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
                 ifm_is_empty(speedup->reason) ? "no reason is known" : speedup->reason);
         return;
     }
-    const char *word = ifm_is_ok(change) ? change->text : "", *range = ifm_quantity_range(speedup, builder->arena);
+    const char *word = ifm_is_ok(change) ? change->text : "",
+               *range = bare ? "" : ifm_quantity_range(speedup, builder->arena);
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
     const char *number = ifm_quantity_of(speedup, builder->arena).number, *gap = range[0] == '\0' ? "" : " ";
     if (strcmp(word, "faster") == 0) {
@@ -195,6 +196,15 @@ static enum ifm_level level_of(const struct ifm_builder *builder, const struct i
     return ifm_is_ok(bytes) ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
 }
 
+void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                     const struct ifm_arm *arm, bool bare)
+{
+    say_speed(builder, line, cell, arm, bare);
+    say_price(builder, line, cell, arm);
+    say_energy_change(builder, line, cell, arm);
+    say_refused_rate(builder, line, cell, arm);
+}
+
 static void add_outcome(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell,
                         const struct ifm_arm *arm, bool compares)
 {
@@ -208,10 +218,7 @@ static void add_outcome(struct ifm_builder *builder, struct ifm_block *list, con
         say_time(builder, &item->line, cell, arm);
         return;
     }
-    say_speed(builder, &item->line, cell, arm);
-    say_price(builder, &item->line, cell, arm);
-    say_energy_change(builder, &item->line, cell, arm);
-    say_refused_rate(builder, &item->line, cell, arm);
+    ifm_say_outcome(builder, &item->line, cell, arm, false);
 }
 
 size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,

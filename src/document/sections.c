@@ -86,6 +86,10 @@ enum ifm_status ifm_document_build(const struct ifm_publication *publication, en
     *out = builder.document = document_of(publication, arena);
     if (most == IFM_LEVEL_PAGE)
         IFM_TRY(gather(&builder, error));
+    if (most == IFM_LEVEL_BRIEF) {
+        ifm_build_brief(&builder);
+        return IFM_OK;
+    }
     ifm_build_lead(&builder);
     ifm_build_gates(&builder);
     ifm_build_contents(&builder);

@@ -16,7 +16,7 @@ enum ifm_status ifm_compose_document(const struct ifm_publication *publication, 
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_document *document;
     enum ifm_status status = ifm_document_build(publication, most, arena, &document, error);
-    if (status == IFM_OK && most == IFM_LEVEL_ALWAYS)
+    if (status == IFM_OK && most <= IFM_LEVEL_ALWAYS)
         status = ifm_paint_terminal(document, colour, utf8, out, error);
     else if (status == IFM_OK && most == IFM_LEVEL_FOLDED)
         ifm_paint_markdown(document, out);
@@ -26,12 +26,15 @@ enum ifm_status ifm_compose_document(const struct ifm_publication *publication, 
     return status;
 }
 
-static enum ifm_status compose(const struct ifm_publication *publication, enum ifm_format format, bool colour,
+static enum ifm_status compose(const struct ifm_publication *publication, const struct ifm_table_look *look,
                                struct ifm_text *text, struct ifm_error *error)
 {
+    enum ifm_format format = look->format;
+    enum ifm_level most = format == IFM_FORMAT_MD ? IFM_LEVEL_FOLDED
+                          : look->verbose         ? IFM_LEVEL_ALWAYS
+                                                  : IFM_LEVEL_BRIEF;
     if (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD)
-        return ifm_compose_document(publication, format == IFM_FORMAT_TABLE ? IFM_LEVEL_ALWAYS : IFM_LEVEL_FOLDED,
-                                    colour, is_utf8(), text, error);
+        return ifm_compose_document(publication, most, look->colour, is_utf8(), text, error);
     if (format == IFM_FORMAT_CSV)
         ifm_compose_csv(publication, text);
     if (format == IFM_FORMAT_JSONL)
@@ -45,12 +48,12 @@ static enum ifm_status compose(const struct ifm_publication *publication, enum i
     return IFM_OK;
 }
 
-enum ifm_status ifm_publish_table(const struct ifm_publication *publication, enum ifm_format format, bool colour,
+enum ifm_status ifm_publish_table(const struct ifm_publication *publication, const struct ifm_table_look *look,
                                   FILE *out, struct ifm_error *error)
 {
     IFM_TRY(ifm_compose_check(publication, error));
     struct ifm_text text = {0};
-    enum ifm_status status = compose(publication, format, colour, &text, error);
+    enum ifm_status status = compose(publication, look, &text, error);
     if (status == IFM_OK && text.size > 0 && (fwrite(text.data, 1, text.size, out) != text.size || fflush(out) != 0))
         status = ifm_fail(error, IFM_INTERNAL, "standard output", NULL, "the table could not be written: %s",
                           strerror(errno));

@@ -16,9 +16,14 @@ enum ifm_format {
     IFM_FORMAT_ELASTIC_KV
 };
 
+/* How results are printed. */
+struct ifm_table_look {
+    enum ifm_format format;
+    bool colour, verbose; /* of a table: with rates, ceilings, notes and checklists */
+};
 /* One row of every table: the same field names in every format. */
-IFM_CHECKED enum ifm_status ifm_publish_table(const struct ifm_publication *publication, enum ifm_format format,
-                                              bool colour, FILE *out, struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_publish_table(const struct ifm_publication *publication,
+                                              const struct ifm_table_look *look, FILE *out, struct ifm_error *error);
 /* What would help, where its condition holds; nothing else. For streams beside a format that has no room for it. */
 void ifm_publish_advice(const struct ifm_publication *publication, FILE *out);
 /* Write derived.json, verdict.json, metrics.json, the specification's files of the workloads that ran, power.csv and

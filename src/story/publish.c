@@ -12,10 +12,11 @@ static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm
 {
     const struct ifm_publication *publication = &folder->publication;
     IFM_TRY(ifm_publish_files(publication, error));
-    IFM_TRY(ifm_publish_table(publication, how->format, how->colour, how->out, error));
-    if (how->format == IFM_FORMAT_TABLE)
-        fprintf(how->out, "\nreport: %s/report.html\n", ifm_text_plain(publication->dir, folder->arena));
-    if (how->format == IFM_FORMAT_ELASTIC_KV && how->advice != NULL)
+    IFM_TRY(ifm_publish_table(publication, &how->look, how->out, error));
+    if (how->look.format == IFM_FORMAT_TABLE)
+        fprintf(how->out, "%sreport: %s/report.html\n", how->look.verbose ? "\n" : "",
+                ifm_text_plain(publication->dir, folder->arena));
+    if (how->look.format == IFM_FORMAT_ELASTIC_KV && how->advice != NULL)
         ifm_publish_advice(publication, how->advice);
     return IFM_OK;
 }

@@ -53,8 +53,7 @@ IFM_CHECKED enum ifm_status ifm_story_read_back(const char *dir, struct ifm_conf
 
 /* ---- derive, judge, publish (publish.c) ---- */
 struct ifm_story_printing {
-    enum ifm_format format;
-    bool colour;
+    struct ifm_table_look look;
     FILE *out;
     FILE *advice; /* where a format has no room for advice, it goes here; NULL = nowhere */
 };

@@ -74,6 +74,8 @@ if len(windows) == 8:
         assert numbers[arm, "gpu_energy_j"]["state"] == "ok" and numbers[arm, "energy_above_idle_j"]["value"] > 0
 PY
 "$INFEROMETER" report whole --format table >said 2>&1 || [ $? = 3 ] || fail "report: $(cat said)"
+grep -q 'vs baseline.*energy/run' said || fail "the table has no energy: $(cat said)"
+"$INFEROMETER" report whole --format table --verbose >said 2>&1 || [ $? = 3 ] || fail "report --verbose: $(cat said)"
 grep -q 'energy/run.*vs baseline' said || fail "the table of energy is not one of runs: $(cat said)"
 "$INFEROMETER" summary whole >said 2>&1 || fail "summary: $(cat said)"
 python3 - <<'PY' || fail "the summary has no energy: $(cat said)"

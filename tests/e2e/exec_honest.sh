@@ -45,6 +45,7 @@ assert runs["twice"] <= numbers["twice", "command_strays"]["value"] <= 2 * runs[
 own = {i: sum(int(s["child_cpu_ns"]) for s in slots if s["arm"] == str(i)) for i in range(4)}
 assert min(own.values()) > 0.3 * max(own.values()), own
 PY
+"$INFEROMETER" report trees --verbose >out 2>&1 || fail "report: $(cat out)"
 grep -q 'processes outlived the program in' out || fail "the strays are not shown: $(cat out)"
 "$INFEROMETER" verify trees >/dev/null 2>errors || fail "verify: $(cat errors)"
 

@@ -26,7 +26,7 @@ expect()
     study "$1" "$3"
     rm -rf out
     local code=0
-    "$INFEROMETER" run -c study.yaml --gates "$2" --out out >printed 2>errors || code=$?
+    "$INFEROMETER" run -c study.yaml --gates "$2" --verbose --out out >printed 2>errors || code=$?
     [ "$code" = "$5" ] || fail "$2, $3: exit $code instead of $5: $(cat errors printed)"
     grep -q "^  \"outcome\": \"$4\"" out/verdict.json || fail "$2, $3: the verdict is not $4: $(cat printed)"
     "$INFEROMETER" verify out >/dev/null 2>errors || fail "$2, $3: $(cat errors)"

@@ -20,8 +20,12 @@ static void publish(const struct ifm_publication *publication, FILE *out)
     struct ifm_error error = {0};
     struct ifm_text text = {0};
     struct ifm_verified verified = {0};
-    for (int format = IFM_FORMAT_TABLE; format <= IFM_FORMAT_JSONL; format++)
-        must(ifm_publish_table(publication, (enum ifm_format)format, format == 0, out, &error) == IFM_OK);
+    struct ifm_table_look look = {.verbose = true};
+    must(ifm_publish_table(publication, &look, out, &error) == IFM_OK);
+    for (int format = IFM_FORMAT_TABLE; format <= IFM_FORMAT_JSONL; format++) {
+        look = (struct ifm_table_look){.format = (enum ifm_format)format, .colour = format == 0};
+        must(ifm_publish_table(publication, &look, out, &error) == IFM_OK);
+    }
     ifm_summary_compose(publication, &text);
     ifm_text_free(&text);
     if (ifm_publish_files(publication, &error) != IFM_OK)

@@ -13,12 +13,13 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROW = re.compile(r"^\|.*\|$")
 LINE = re.compile(r"^\|[-:| ]+\|$")
+LEVEL = re.compile(r" \([\d.]+(?: to [\d.]+)? %\)$")  # "vs baseline (98.3 %)"
 NAMES = (
     r"\b(rule-\d\d)\b",
     r"^([A-Z]{4,})  ",  # the verdict of a run
     r'"(?:outcome|state|word|label)": "([^"]+)"',
     r"\b(faster|slower|equivalent|undecided|absent|refused|inactive|blocked|inconclusive|verified|interrupted)\b",
-    r"^(warning|note)(?=: )",
+    r"^(warning|note|solid|noisy|do not use)(?=: )",
     r"(?:^Checklists  |, )([A-Z][a-z]+ (?:lock|checklist)): \d+ of",
     r"(?<=, )(hot cache|cold cache|margin)\b",
     r"\b(MEASURED|PASS|FAIL|BLOCKED|INVALID|INCONCLUSIVE)\b",
@@ -29,7 +30,8 @@ def headings(lines):
     """Of tables on the terminal, whose columns stand apart by two blanks, and of those in Markdown."""
     for at, line in enumerate(lines):
         if re.match(r"^ *(arm|gate|cell) {2,}\S", line):
-            yield from re.split(r" {2,}", line.strip())
+            for heading in re.split(r" {2,}", line.strip()):
+                yield LEVEL.sub("", heading)
         if at > 0 and LINE.match(line) and ROW.match(lines[at - 1]):
             yield from (piece.strip() for piece in lines[at - 1].strip("|").split("|"))
 

@@ -22,7 +22,8 @@ static char *table(enum ifm_format format, bool colour)
     char *data = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&data, &size);
-    assert_int_equal(ifm_publish_table(&publication, format, colour, out, &error), IFM_OK);
+    assert_int_equal(ifm_publish_table(&publication, &(struct ifm_table_look){format, colour, true}, out, &error),
+                     IFM_OK);
     fclose(out);
     if (getenv("IFM_TEST_SHOW") != NULL)
         fputs(data, stderr);
@@ -265,7 +266,8 @@ static void findings_that_differ_in_figures_are_one_line(void **state)
     for (size_t i = 0; i < 2; i++) {
         size_t size = 0;
         FILE *out = open_memstream(&data[i], &size);
-        assert_int_equal(ifm_publish_table(&publication, formats[i], false, out, &error), IFM_OK);
+        assert_int_equal(
+            ifm_publish_table(&publication, &(struct ifm_table_look){formats[i], false, true}, out, &error), IFM_OK);
         fclose(out);
     }
     assert_has(data[0], "drifts by -66.72 %");
@@ -289,7 +291,9 @@ static void a_number_that_is_none_is_an_error(void **state)
     derived.n_numbers = 1;
     struct ifm_publication publication = sample_publication(NULL);
     publication.derived = &derived;
-    assert_int_equal(ifm_publish_table(&publication, IFM_FORMAT_CSV, false, stderr, &error), IFM_INTERNAL);
+    assert_int_equal(
+        ifm_publish_table(&publication, &(struct ifm_table_look){IFM_FORMAT_CSV, false, false}, stderr, &error),
+        IFM_INTERNAL);
     assert_has(error.message, "step_ns");
 }
 

@@ -55,7 +55,7 @@ static char *measure(struct fixture *f)
     int claim = -1;
     FILE *out = open_memstream(&printed, &size);
     const struct ifm_run_options how = {.dir = f->run};
-    const struct ifm_story_printing printing = {.format = IFM_FORMAT_JSON, .out = out};
+    const struct ifm_story_printing printing = {.look = {.format = IFM_FORMAT_JSON}, .out = out};
     enum ifm_status judged = IFM_INTERNAL;
     assert_int_equal(ifm_story_ready(f->plan, &f->error), IFM_OK);
     assert_int_equal(ifm_story_folder(f->run, f->config, f->plan, ifm_host_private(0, NULL), &claim, &f->error), 0);

@@ -1,4 +1,5 @@
-/* The summary on a terminal: what a first look needs. What is left out is counted; report.md and report.html have it.
+/* A document on a terminal: the brief one, or with --verbose what a first look needs of the whole one. What is left out
+ * of that is counted; report.md and report.html have it.
  * The width is not asked for: what goes into a pipe and onto a screen is the same. */
 #include "publish/paint/terminal.h"
 
@@ -238,8 +239,8 @@ static void say_heading(struct ifm_terminal *terminal, const struct ifm_block *s
 {
     const char *folds = folds_of(terminal, section), *beside = section->subtitle[0] != '\0' ? section->subtitle : folds;
     size_t margin = depth == 0 ? 0 : IFM_TERMINAL_INDENT;
-    ifm_text_add(terminal->out, "\n");
-    if (is_labelled(section))
+    ifm_text_add(terminal->out, terminal->out->size > 0 ? "\n" : "");
+    if (is_labelled(section) || section->title[0] == '\0')
         return;
     indent(terminal, margin);
     say(terminal, IFM_TONE_STRONG, section->title);

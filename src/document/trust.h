@@ -1,0 +1,28 @@
+/* How far the numbers of a run may be trusted, in one word with its main cause and one remedy.
+ *
+ * Decides nothing of its own: the word follows from findings, states and decisions that derive and judge made. Pure;
+ * thread rule: no shared state. */
+#ifndef IFM_DOCUMENT_TRUST_H
+#define IFM_DOCUMENT_TRUST_H
+
+#include "document/document.h"
+
+enum ifm_trust_word {
+    IFM_TRUST_SOLID = 0,  /* nothing was refused, and no warning touches what is compared */
+    IFM_TRUST_NOISY,      /* a warning does, or a comparison is undecided */
+    IFM_TRUST_DO_NOT_USE, /* a number is refused, a check failed, or the record is not valid */
+};
+
+struct ifm_trust {
+    enum ifm_trust_word word;
+    const char *place; /* "decode, int4" of the cause; "" = the whole run */
+    const char *cause;
+    const char *rule;   /* "rule-07"; "" = none */
+    const char *remedy; /* "" = the cause names it */
+    size_t warnings;    /* kinds of them beside the cause that touch what is compared */
+};
+
+const char *ifm_trust_label(enum ifm_trust_word word); /* "do not use" */
+struct ifm_trust ifm_trust_of(const struct ifm_publication *publication, struct ifm_arena *arena);
+
+#endif

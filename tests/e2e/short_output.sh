@@ -1,0 +1,52 @@
+#!/bin/bash
+# What a run prints is short: a first run of four cells at most 30 lines, decode alone at most 18, notes and warnings on
+# standard error included, no line wider than 100 columns; a word of trust and the report's path end it. --verbose
+# prints the rest, and report.md holds it either way.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+export LC_ALL=C.UTF-8
+fake=(--device fake --seed 1 --repeats 60)
+study=$IFM_SOURCE/examples/first-run.yaml
+
+# short NAME MOST: of what NAME holds.
+short()
+{
+    local lines
+    lines=$(wc -l <"$1")
+    [ "$lines" -le "$2" ] || fail "$1: $lines lines, at most $2: $(cat "$1")"
+    [ "$(wc -L <"$1")" -le 100 ] || fail "$1: a line is wider than 100 columns: $(cat "$1")"
+    tail -1 "$1" | has '^report: .*/report.html$' || fail "$1: the last line is not the report's: $(cat "$1")"
+    [ "$(grep -cE '^(solid|noisy|do not use): ' "$1")" = 1 ] || fail "$1: not one word of trust: $(cat "$1")"
+    ! grep -E 'MEASURED|^Checklists|Measured ceiling|^What would help' "$1" || fail "$1 says more than it should"
+}
+
+# Without ceilings every comparison is given, and the arms' times keep their speed-ups below their ratios of bytes.
+script='step_ns=1e8; noise=0.02; arm.int8.step_ns=7e7; arm.int4.step_ns=4e7; arm.int2.step_ns=3e7'
+"$INFEROMETER" run -c "$study" "${fake[@]}" --ceilings none --script "$script" --out first >first.txt 2>&1 ||
+    fail "first run: $(cat first.txt)"
+short first.txt 30
+[ "$(grep -c '^  b32h8s' first.txt)" = 3 ] || fail "the cells of attention are not one table: $(cat first.txt)"
+
+# With the ceilings of a fake that computes faster than any machine: refused, with three reasons at most.
+"$INFEROMETER" run -c "$study" "${fake[@]}" --script 'step_ns=1e9; noise=0.02' --out refused >refused.txt 2>&1 ||
+    fail "refused: $(cat refused.txt)"
+short refused.txt 30
+grep -q '^do not use: decode, ' refused.txt || fail "refused numbers pass for usable: $(cat refused.txt)"
+[ "$(grep -cE '^  [¹²³⁴⁵⁶⁷⁸⁹]+ ' refused.txt)" = 3 ] || fail "not three reasons: $(cat refused.txt)"
+grep -qE '^  [0-9]+ more: --verbose or the report$' refused.txt || fail "the rest is not counted"
+
+"$INFEROMETER" decode "${fake[@]}" --ceilings none --script "$script" --compress 1,2,4,8 --out alone >alone.txt 2>&1 ||
+    fail "decode: $(cat alone.txt)"
+short alone.txt 18
+
+# The report holds what the terminal leaves out, whatever was asked of the terminal.
+cp refused/report.md before.md
+"$INFEROMETER" report refused --verbose >verbose.txt 2>&1 || fail "report --verbose: $(cat verbose.txt)"
+cmp before.md refused/report.md || fail "--verbose changes report.md"
+for words in 'Measured ceiling' 'warning: ' 'Absent, refused and undecided' 'Checklists'; do
+    grep -q "$words" verbose.txt || fail "--verbose has no '$words'"
+done
+for words in 'Measured ceiling' 'Absent, refused and undecided' '### Findings' '### Checklists'; do
+    grep -q "$words" before.md || fail "report.md has no '$words'"
+done
+echo "first run $(wc -l <first.txt) lines, decode $(wc -l <alone.txt), refused $(wc -l <refused.txt)"

@@ -1,0 +1,387 @@
+/* The word of trust follows from findings, states and decisions; and what the brief document makes of them. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "base/text.h"
+#include "document/trust.h"
+#include "publish/compose.h"
+#include "publish_sample.h"
+#include <locale.h>
+
+static struct ifm_error error;
+
+static void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("\"%s\" is missing in:\n%s", part, text);
+}
+
+static void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+/* A comparison that is decided, and nothing found. */
+static struct ifm_number decided[] = {
+    {D, "plain", IFM_M_STEP_NS, RATE(800000, 799000, 801000)},
+    {D, "half", IFM_M_STEP_NS, RATE(400000, 399500, 400500)},
+    {D,
+     "half",
+     IFM_M_SPEEDUP,
+     {.number = 2, .has_interval = true, .low = 1.9, .high = 2.1, .level = 0.983, .n = 24, .n_of = "blocks"}},
+    {D,
+     "half",
+     IFM_M_CHANGE_PERCENT,
+     {.number = -50,
+      .has_interval = true,
+      .low = -52.380952380952387,
+      .high = -47.368421052631582,
+      .level = 0.983,
+      .n = 24,
+      .n_of = "blocks",
+      .text = "faster"}},
+    {D, "half", IFM_M_BLOCKS_NEEDED, WORD(IFM_STATE_ABSENT, "it is decided", "")},
+    {D, "read.linear", IFM_M_READ_BYTES_PER_S, WORD(IFM_STATE_ABSENT, "no ledger", "")},
+    {D, "half", IFM_M_READ_BYTES_PER_S, WORD(IFM_STATE_ABSENT, "no ledger", "")},
+    {D, "half", IFM_M_ENERGY_PER_STEP_J, RATE(0.1, 0.09, 0.11)},
+    {S, "16 KiB", IFM_M_LOAD_NS, RATE(1.19, 1.18, 1.20)},
+    {S, "64 KiB", IFM_M_LOAD_NS, RATE(3.1, 3.0, 3.2)},
+    {S, "1 MiB", IFM_M_LOAD_NS, RATE(4.2, 4.1, 4.3)},
+    {S, "8 MiB", IFM_M_LOAD_NS, RATE(14.1, 13.9, 14.3)},
+    {S, "64 MiB", IFM_M_LOAD_NS, RATE(88.0, 87, 89)},
+    {S, "512 MiB", IFM_M_LOAD_NS, RATE(97.4, 96, 99)},
+};
+enum { PLAIN_TIME, HALF_TIME, SPEEDUP, CHANGE, NEEDED, PROBE_RATE, HALF_RATE, HALF_ENERGY };
+
+struct sample {
+    struct ifm_number numbers[COUNT(decided)];
+    struct ifm_derived derived;
+    struct ifm_verdict verdict;
+    struct ifm_publication publication;
+    struct ifm_arena *arena;
+};
+
+static struct sample *sample_of(const struct ifm_finding *findings, size_t n)
+{
+    static struct sample s;
+    if (s.arena != NULL)
+        ifm_arena_destroy(s.arena);
+    s.arena = ifm_arena_create();
+    s.publication = sample_publication(NULL);
+    memcpy(s.numbers, decided, sizeof decided);
+    sample_fill(s.numbers, COUNT(decided));
+    s.derived = (struct ifm_derived){.run_id = sample_plan.run_id,
+                                     .config_hash = sample_plan.config_hash,
+                                     .numbers = s.numbers,
+                                     .n_numbers = COUNT(decided)};
+    s.derived.findings = IFM_ARENA_ARRAY(s.arena, struct ifm_finding, n + 1);
+    s.derived.n_findings = n;
+    if (n > 0)
+        memcpy(s.derived.findings, findings, n * sizeof *findings);
+    s.verdict = (struct ifm_verdict){.outcome = IFM_OUTCOME_NOT_GATED, .exit_code = IFM_OK, .rollback_advice = ""};
+    s.publication.derived = &s.derived;
+    s.publication.verdict = &s.verdict;
+    return &s;
+}
+
+static struct ifm_trust trust_of(const struct ifm_finding *findings, size_t n)
+{
+    struct sample *s = sample_of(findings, n);
+    return ifm_trust_of(&s->publication, s->arena);
+}
+
+static struct ifm_trust again(struct sample *s)
+{
+    return ifm_trust_of(&s->publication, s->arena);
+}
+
+static void nothing_found_is_solid(void **state)
+{
+    (void)state;
+    const struct ifm_finding notes[] = {{IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked"},
+                                        {IFM_SEVERITY_NOTE, "rule-12", D, "half", "two workloads"}};
+    struct ifm_trust trust = trust_of(NULL, 0);
+    assert_int_equal(trust.word, IFM_TRUST_SOLID);
+    assert_string_equal(ifm_trust_label(trust.word), "solid");
+    assert_int_equal(trust.warnings, 0);
+    assert_int_equal(trust_of(notes, 2).word, IFM_TRUST_SOLID);
+}
+
+/* A ceiling's probe is compared with nothing. */
+static void a_probe_touches_no_comparison(void **state)
+{
+    (void)state;
+    const struct ifm_finding probe = {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts"};
+    struct ifm_trust trust = trust_of(&probe, 1);
+    assert_int_equal(trust.word, IFM_TRUST_SOLID);
+    assert_int_equal(trust.warnings, 0);
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[PROBE_RATE].value.state = IFM_STATE_REFUSED;
+    assert_int_equal(again(s).word, IFM_TRUST_SOLID);
+}
+
+static void a_cell_that_cannot_run_touches_no_other(void **state)
+{
+    (void)state;
+    const struct ifm_finding absent = {IFM_SEVERITY_WARNING, "rule-01", "decode kv_len=4194304", "", "not measured"};
+    assert_int_equal(trust_of(&absent, 1).word, IFM_TRUST_SOLID);
+}
+
+static void a_warning_is_noise_with_its_remedy(void **state)
+{
+    (void)state;
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts by 4 %"},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 3 %"},
+                                        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "", "2 of 2 arms were not steady"}};
+    struct ifm_trust trust = trust_of(found, 1);
+    assert_int_equal(trust.word, IFM_TRUST_NOISY);
+    assert_string_equal(trust.cause, "it drifts by 3 %");
+    assert_string_equal(trust.place, D ", half");
+    assert_string_equal(trust.rule, "rule-07");
+    assert_has(trust.remedy, "--wait-quiet");
+    assert_int_equal(trust.warnings, 0);
+    trust = trust_of(found, COUNT(found));
+    assert_string_equal(trust.cause, "the machine is under load"); /* the whole run weighs more than one arm */
+    assert_string_equal(trust.place, "");
+    assert_int_equal(trust.warnings, 2); /* of the same words one, and none of the probe's */
+    const struct ifm_finding says = {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: --wait-quiet 10min"};
+    assert_string_equal(trust_of(&says, 1).remedy, ""); /* its text has it */
+    const struct ifm_finding few = {IFM_SEVERITY_WARNING, "rule-07", D, "", "needs 6 blocks, has 1: no interval"};
+    assert_has(trust_of(&few, 1).remedy, "--repeats");
+    const struct ifm_finding cold = {IFM_SEVERITY_WARNING, "rule-07", D, "", "not steady when the warm-up ended: half"};
+    assert_has(trust_of(&cold, 1).remedy, "--warmup-cap");
+}
+
+static void an_undecided_comparison_is_noise(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[CHANGE].value.text = "undecided";
+    struct ifm_trust trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_NOISY);
+    assert_string_equal(trust.cause, "1 of 1 comparison is undecided");
+    assert_has(trust.remedy, "--repeats");
+    assert_lacks(trust.remedy, "about");
+    s->numbers[NEEDED].value = (struct ifm_value)RATE(377, 300, 400);
+    sample_fill(s->numbers, COUNT(decided));
+    assert_has(again(s).remedy, "about 377");
+    s->numbers[CHANGE].value = s->numbers[SPEEDUP].value =
+        (struct ifm_value)WORD(IFM_STATE_ABSENT, "one block gives no interval", "");
+    sample_fill(s->numbers, COUNT(decided));
+    assert_int_equal(again(s).word, IFM_TRUST_NOISY); /* no answer is none that can be trusted */
+}
+
+/* The finding that says why a number is refused is no other warning. */
+static void a_cause_is_counted_once(void **state)
+{
+    (void)state;
+    const struct ifm_finding same = {IFM_SEVERITY_WARNING, "rule-05", D, "half", "less than it draws when it idles"};
+    struct sample *s = sample_of(&same, 1);
+    s->numbers[HALF_ENERGY].value =
+        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-05: less than it draws when it idles", "");
+    sample_fill(s->numbers, COUNT(decided));
+    struct ifm_trust trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+    assert_int_equal(trust.warnings, 0);
+}
+
+/* A time before energy, whichever comes first; what a rule found is named by it. */
+static void a_refused_number_is_not_to_be_used(void **state)
+{
+    (void)state;
+    const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"};
+    struct sample *s = sample_of(&load, 1);
+    s->numbers[HALF_RATE].value =
+        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: above its ceiling", "take ceilings along");
+    s->numbers[HALF_ENERGY].value = (struct ifm_value)WORD(IFM_STATE_REFUSED, "no window", "");
+    sample_fill(s->numbers, COUNT(decided));
+    struct ifm_trust trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+    assert_string_equal(ifm_trust_label(trust.word), "do not use");
+    assert_string_equal(trust.cause, "above its ceiling");
+    assert_string_equal(trust.rule, "rule-03");
+    assert_string_equal(trust.remedy, "take ceilings along");
+    assert_int_equal(trust.warnings, 1); /* the load is no longer the cause */
+    s->numbers[SPEEDUP].value = s->numbers[CHANGE].value =
+        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-10: no output", "");
+    sample_fill(s->numbers, COUNT(decided));
+    trust = again(s);
+    assert_string_equal(trust.cause, "no output");
+    assert_string_equal(trust.rule, "rule-10");
+    assert_has(trust.remedy, "output");
+}
+
+static void a_failed_check_is_not_to_be_used(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"rule-10", "rule-11", "rule-12"};
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
+                                            {IFM_SEVERITY_WARNING, rules[i], D, "half", "it fails"}};
+        struct ifm_trust trust = trust_of(found, 2);
+        assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+        assert_string_equal(trust.cause, "it fails");
+        assert_int_equal(trust.warnings, 1);
+    }
+}
+
+static void what_is_invalid_comes_first(void **state)
+{
+    (void)state;
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-12", D, "half", "the output changed"},
+                                        {IFM_SEVERITY_INVALID, "rule-02", D, "read.linear", "samples are sorted"}};
+    struct sample *s = sample_of(found, 2);
+    s->numbers[SPEEDUP].value = (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-10: no output", "");
+    sample_fill(s->numbers, COUNT(decided));
+    struct ifm_trust trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+    assert_string_equal(trust.cause, "samples are sorted");
+}
+
+static void numbers_that_disagree_are_not_to_be_used(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[SPEEDUP].value.number = 3;
+    struct ifm_trust trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+    assert_has(trust.cause, "do not agree");
+}
+
+static void nothing_measured_is_not_to_be_used(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    const char *reasons[] = {"no cell was measured"};
+    s->derived.n_numbers = 0;
+    assert_string_equal(again(s).cause, "nothing was measured");
+    s->verdict.reasons = reasons;
+    s->verdict.n_reasons = 1;
+    struct ifm_trust trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+    assert_string_equal(trust.cause, "no cell was measured");
+    s = sample_of(NULL, 0); /* numbers there are, and the verdict is not valid */
+    s->verdict.reasons = reasons;
+    s->verdict.n_reasons = 1;
+    s->verdict.exit_code = IFM_INVALID;
+    assert_int_equal(again(s).word, IFM_TRUST_DO_NOT_USE);
+}
+
+static void a_run_that_did_not_end_says_so_first(void **state)
+{
+    (void)state;
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
+                                        {IFM_SEVERITY_WARNING, "", "", "", "the run did not finish; go on"},
+                                        {IFM_SEVERITY_WARNING, "rule-04", "", "", "the clock was set"}};
+    struct ifm_trust trust = trust_of(found, 3);
+    assert_int_equal(trust.word, IFM_TRUST_NOISY);
+    assert_string_equal(trust.cause, "the run did not finish; go on");
+    struct sample *s = sample_of(found, 3);
+    s->derived.n_numbers = 0;
+    trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+    assert_string_equal(trust.cause, "the run did not finish; go on");
+    assert_int_equal(trust.warnings, 2);
+}
+
+/* ---- the brief document ---- */
+
+static char *brief(struct sample *s)
+{
+    struct ifm_text text = {0};
+    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_BRIEF, false, true, &text, &error), IFM_OK);
+    return text.data;
+}
+
+static void the_table_says_its_level_and_no_verdict(void **state)
+{
+    (void)state;
+    char *text = brief(sample_of(NULL, 0));
+    assert_lacks(text, "MEASURED");
+    assert_true(text[0] != '\n');
+    assert_has(text, "vs baseline (98.3 %)");
+    assert_has(text, "time/step  "); /* of 95 %, which is not said */
+    assert_has(text, "\n  half is 2.00x faster [1.90, 2.10] than plain");
+    assert_has(text, "\nsolid: ");
+    assert_has(text, D "  hot cache, 8 threads, margin ±0.3 %\n");
+    assert_has(text, "absent: the shape needs 96.0 GiB");
+    assert_has(text, "load time by working set"); /* a cell of probes has no other table */
+    free(text);
+}
+
+static void a_verdict_that_was_asked_for_stays(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->publication.verdict = &sample_verdict;
+    char *text = brief(s);
+    assert_has(text, "BLOCKED  The gate energy is blocked");
+    assert_has(text, "at most 0.5"); /* the table of gates */
+    free(text);
+}
+
+static void footnotes_are_those_of_the_table(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[SPEEDUP].value = s->numbers[CHANGE].value =
+        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-10: no output was recorded", "");
+    s->numbers[HALF_ENERGY].value = (struct ifm_value)WORD(IFM_STATE_ABSENT, "no sensor", "");
+    sample_fill(s->numbers, COUNT(decided));
+    char *text = brief(s);
+    assert_has(text, "refused¹");
+    assert_has(text, "  ¹ rule-10: no output was recorded\n");
+    assert_has(text, "\ndo not use: " D ", half: no output was recorded (rule-10). Remedy: ");
+    assert_lacks(text, "no sensor");
+    assert_lacks(text, "half is"); /* the refusal is in the table */
+    free(text);
+}
+
+/* Twenty warnings are one line. */
+static void the_rest_is_counted(void **state)
+{
+    (void)state;
+    struct ifm_finding found[20];
+    static char texts[20][32];
+    for (size_t i = 0; i < COUNT(found); i++) {
+        snprintf(texts[i], sizeof texts[i], "finding number %c", (char)('a' + i));
+        found[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", texts[i]};
+    }
+    char *text = brief(sample_of(found, COUNT(found)));
+    assert_has(text, "\nnoisy: " D ", half: finding number a (rule-07). Remedy: ");
+    assert_has(text, "19 more warnings: --verbose");
+    assert_lacks(text, "finding number b");
+    free(text);
+}
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8"); /* as tables are drawn */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_found_is_solid),
+        cmocka_unit_test(a_probe_touches_no_comparison),
+        cmocka_unit_test(a_cell_that_cannot_run_touches_no_other),
+        cmocka_unit_test(a_warning_is_noise_with_its_remedy),
+        cmocka_unit_test(an_undecided_comparison_is_noise),
+        cmocka_unit_test(a_cause_is_counted_once),
+        cmocka_unit_test(a_refused_number_is_not_to_be_used),
+        cmocka_unit_test(a_failed_check_is_not_to_be_used),
+        cmocka_unit_test(what_is_invalid_comes_first),
+        cmocka_unit_test(numbers_that_disagree_are_not_to_be_used),
+        cmocka_unit_test(nothing_measured_is_not_to_be_used),
+        cmocka_unit_test(a_run_that_did_not_end_says_so_first),
+        cmocka_unit_test(the_table_says_its_level_and_no_verdict),
+        cmocka_unit_test(a_verdict_that_was_asked_for_stays),
+        cmocka_unit_test(footnotes_are_those_of_the_table),
+        cmocka_unit_test(the_rest_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
