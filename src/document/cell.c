@@ -381,6 +381,15 @@ static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *
     return shape;
 }
 
+/* A token is one of all layers: who compares its rate with another run's asks how many there were. */
+static const char *depth_of(struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_ledger *ledger = cell->n_arms == 0 ? NULL : &cell->arms[0].ledger;
+    if (ledger == NULL || ledger->layers < 2 || ledger->tokens_generated + ledger->tokens_prompt == 0)
+        return "";
+    return ifm_arena_printf(builder->arena, "%llu layers, ", (unsigned long long)ledger->layers);
+}
+
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
 {
     const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
@@ -392,8 +401,8 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
-    const char *rest = ifm_arena_printf(builder->arena, "%s, %s, margin ±%s%s", cache, threads, margin,
-                                        cell->cache_resident ? ", cache-resident" : "");
+    const char *rest = ifm_arena_printf(builder->arena, "%s%s, %s, margin ±%s%s", depth_of(builder, cell), cache,
+                                        threads, margin, cell->cache_resident ? ", cache-resident" : "");
     size_t taken = strlen(rest) + strlen("…, ");
     return ifm_arena_printf(builder->arena, "%s%s", shape_of(builder, cell, most > taken ? most - taken : 0), rest);
 }
