@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Rebuild every published number as a run folder and hold Inferometer to its answer: check.py SCRATCH.
 
-The state and the reason of each number, the outcome and its exit code, the sentence on the terminal (with --verbose), in
-report.html and in docs/refused.md; that a first look at the terminal says "do not use" of what is refused, and of nothing
-else; and that every counterpart stands, with no number withheld. Then published files are edited after the fact, hashed
-anew, and must be found out. Needs INFEROMETER and IFM_SOURCE.
+The state and the reason of each number, the outcome and its exit code, the sentence on the terminal (--verbose), in
+report.html and in docs/refused.md; that a first look at the terminal says "do not use" of what is refused, and of
+nothing else; and that every counterpart stands, with no number withheld. Then published files are edited after the
+fact, hashed anew, and must be found out. Needs INFEROMETER and IFM_SOURCE.
 """
 import hashlib
 import html
