@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Rebuild every published number as a run folder and hold Inferometer to its answer: check.py SCRATCH.
 
-The state and the reason of each number, the outcome and its exit code, the sentence on the terminal, in report.html and
-in docs/refused.md; and that every counterpart stands, with no number withheld. Then published files are edited after
-the fact, hashed anew, and must be found out. Needs INFEROMETER and IFM_SOURCE.
+The state and the reason of each number, the outcome and its exit code, the sentence on the terminal (--verbose), in
+report.html and in docs/refused.md; that a first look at the terminal says "do not use" of what is refused, and of
+nothing else; and that every counterpart stands, with no number withheld. Then published files are edited after the
+fact, hashed anew, and must be found out. Needs INFEROMETER and IFM_SOURCE.
 """
 import hashlib
 import html
@@ -93,9 +94,22 @@ def check_words(name, case, terminal):
             fail(name, f"{where} does not say \"{sentence}\"")
 
 
+def check_trust(name, case, brief):
+    """The first look says that a refused number is of no use, and of no counterpart that it is."""
+    numbers = json.loads(read(name, "derived.json"))["numbers"]
+    withheld = any(n["state"] in ("refused", "inactive") for n in numbers)
+    if ("\ndo not use: " in brief) != withheld:
+        fail(name, f"{'a refusal' if withheld else 'no refusal'}, and the terminal says: {brief}")
+    share = re.search(r"baseline at [0-9.]+ % of its read", case.get("says", ""))
+    if share and not withheld and share.group() not in one_line(brief):
+        fail(name, f"the speed-up stands without \"{share.group()}\": {brief}")
+
+
 def check_case(name, case):
     make.make(name, name)
-    status, terminal = call("derive", name)
+    status, brief = call("derive", name)
+    check_trust(name, case, brief)
+    status, terminal = call("derive", name, "--verbose")
     if status != 0:
         fail(name, f"derive ends with {status}: {terminal}")
     check_numbers(name, case)
