@@ -260,7 +260,7 @@ static enum ifm_status take_over(struct ifm_cell_run *cell, const struct ifm_eve
 }
 
 /* What it takes to begin and end a slot on this machine: by slots of one step of the first arm. Steps that take long
- * hide it. */
+ * hide it, and where the configuration says how many samples a slot has it changes nothing. */
 static enum ifm_status read_bounds(struct ifm_cell_run *cell, struct ifm_error *error)
 {
     struct ifm_arm_run *arm = &cell->arms[0];
@@ -268,8 +268,9 @@ static enum ifm_status read_bounds(struct ifm_cell_run *cell, struct ifm_error *
     struct ifm_sample sample;
     struct ifm_slot slot = {0};
     cell->bounds_ns = 0;
-    bool apart = arm->plan->gaps || cell->plan->measure.cache == IFM_CACHE_COLD;
-    if (ifm_device_is_fake(cell->device) || apart || arm->step_ns > SHORT_NS)
+    const struct ifm_measure *measure = &cell->plan->measure;
+    bool idle = arm->plan->gaps || measure->cache == IFM_CACHE_COLD || measure->slot_steps > 0;
+    if (ifm_device_is_fake(cell->device) || idle || arm->step_ns > SHORT_NS)
         return IFM_OK;
     int64_t *columns = ifm_zeros(cell->pass->n_columns, sizeof *columns);
     double took_ns[BOUNDS_TRIES] = {0};
