@@ -125,10 +125,12 @@ static struct ifm_bound of_processor(const struct ifm_arm_work *arm, enum ifm_ce
                                                arm->work->cell->threads, amount, unit, hz * 1e-9)};
 }
 
-/* Tiles of 16-bit factors (AMX): FLOP a core and cycle. */
-static double tiles_of(const struct core *core)
+/* Operations a core and cycle of whatever it has most of: vectors of floats or of bytes (a ledger counts both alike),
+ * or tiles of bytes (AMX). */
+static double most_operations(const struct core *core)
 {
-    return strcmp(core->vendor, "GenuineIntel") == 0 && core->first >= 143 ? 1024 : 0;
+    const bool tiles = strcmp(core->vendor, "GenuineIntel") == 0 && core->first >= 143;
+    return fmax(fmax(ADDERS * core->flops, core->byte_ops), tiles ? 2048 : 0);
 }
 
 struct ifm_bound ifm_bound_without_probe(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
@@ -144,10 +146,10 @@ struct ifm_bound ifm_bound_without_probe(const struct ifm_arm_work *arm, enum if
     const double allowed_cores = fmax((double)allowed, arm->work->cell->threads),
                  hz = highest_clock(arm, core, &processor);
     const bool loads = kind == IFM_CEILING_READ;
-    const double amount = loads ? core->load_bytes : fmax(ADDERS * core->flops, tiles_of(core));
+    const double amount = loads ? core->load_bytes : most_operations(core);
     return (struct ifm_bound){1e-9 * allowed_cores * amount * hz,
                               ifm_arena_printf(arm->d->arena, "%.0f cores x %.0f %s a cycle x %.2f GHz", allowed_cores,
-                                               amount, loads ? "B of loads" : "FLOP", hz * 1e-9)};
+                                               amount, loads ? "B of loads" : "operations", hz * 1e-9)};
 }
 
 /* ---- GPUs ---- */

@@ -215,8 +215,11 @@ static struct decisions decisions_of(const struct ifm_publication *from)
     return d;
 }
 
-static struct ifm_trust by_decisions(const struct decisions *d, struct ifm_arena *arena)
+static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
+                                     struct ifm_arena *arena)
 {
+    const bool counts = from->plan->n_cells > 0 && from->plan->cells[0].measure.stop == IFM_STOP_REPEATS;
+    const char *longer = counts ? "more samples (--repeats)" : "a longer --cap";
     return (struct ifm_trust){
         .word = IFM_TRUST_NOISY,
         .place = "",
@@ -225,8 +228,8 @@ static struct ifm_trust by_decisions(const struct decisions *d, struct ifm_arena
                                   : d->undecided == 1 ? "s is"
                                                       : "s are"),
         .rule = "",
-        .remedy = d->needed > 0 ? ifm_arena_printf(arena, "more blocks (--repeats), about %.0f", d->needed)
-                                : "more blocks (--repeats), or a quieter machine",
+        .remedy = d->needed > 0 ? ifm_arena_printf(arena, "%s, for about %.0f blocks", longer, d->needed)
+                                : ifm_arena_printf(arena, "%s, or a quieter machine", longer),
     };
 }
 
@@ -278,7 +281,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust = by_finding(finding, IFM_TRUST_NOISY, arena);
         told = true;
     } else if (decisions.undecided > 0) {
-        trust = by_decisions(&decisions, arena);
+        trust = by_decisions(from, &decisions, arena);
     } else {
         trust.cause = "no number was refused, and no warning touches what is compared";
     }

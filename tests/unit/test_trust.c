@@ -168,8 +168,14 @@ static void an_undecided_comparison_is_noise(void **state)
     struct ifm_trust trust = again(s);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
     assert_string_equal(trust.cause, "1 of 1 comparison is undecided");
-    assert_has(trust.remedy, "--repeats");
+    assert_has(trust.remedy, "a longer --cap");
     assert_lacks(trust.remedy, "about");
+    struct ifm_plan plan = *s->publication.plan;
+    plan.cells = IFM_ARENA_ARRAY(s->arena, struct ifm_cell, plan.n_cells);
+    memcpy(plan.cells, s->publication.plan->cells, plan.n_cells * sizeof *plan.cells);
+    plan.cells[0].measure.stop = IFM_STOP_REPEATS;
+    s->publication.plan = &plan;
+    assert_has(again(s).remedy, "--repeats");
     s->numbers[NEEDED].value = (struct ifm_value)RATE(377, 300, 400);
     sample_fill(s->numbers, COUNT(decided));
     assert_has(again(s).remedy, "about 377");
