@@ -38,6 +38,9 @@ need() { command -v "$1" >/dev/null || skip "needs $1, of the Debian package $2"
 # pipefail the command before it, which then writes into a closed pipe, makes the whole pipe fail: at times.
 has() { grep "$@" >/dev/null; }
 
+# installed LIBRARY: whether this machine itself has it: what is said of its absence can then not be seen here
+installed() { LD_LIBRARY_PATH='' python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$1" 2>/dev/null; }
+
 # cut_short SIGNAL FOLDER SLOTS[:FILE] command...: sends the signal to the command when its run in FOLDER has recorded
 # so many slots. The command's status is left in $status. Where a busy machine let it end before, it is done again.
 cut_short()
