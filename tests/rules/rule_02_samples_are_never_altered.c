@@ -391,6 +391,30 @@ static void what_all_blocks_cost_may_not_say_another_word(void **state)
     fx_stop(&fx);
 }
 
+/* The others may be too wild for any word of their own: a mean that points the other way is enough against one. */
+static void a_mean_of_the_other_sign_leaves_no_word(void **state)
+{
+    (void)state;
+    for (int other_way = 0; other_way < 2; other_way++) {
+        struct fixture fx;
+        start_disturbed(&fx, 40, 2, 98000);
+        struct ifm_record *r = &fx.parts[0].record;
+        for (size_t k = 0; k < r->n_slots; k++) /* times 2 and 0.6 in turn: dearer in the mean; or 1.4 and 0.5 */
+            for (size_t i = r->first[k]; r->slots[k].columns[0] > 0 && r->slots[k].arm == 1 && i < r->first[k + 1]; i++)
+                r->samples[i].duration_ns = llround((double)r->samples[i].duration_ns *
+                                                    ((r->slots[k].block - fx.warmup_blocks) / 2 % 2 == 0
+                                                         ? (other_way ? 2 : 1.4)
+                                                         : (other_way ? 0.6 : 0.5)));
+        stretch(&fx, 0, true, 1);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        assert_string_equal(fx_value(&fx, "other", "change_percent_all_blocks")->text, "undecided");
+        assert_true(fx_value(&fx, "other", "change_percent")->number < -1);
+        assert_string_equal(fx_value(&fx, "other", "change_percent")->text, other_way ? "undecided" : "faster");
+        fx_stop(&fx);
+    }
+}
+
 /* An arm that is disturbed much more often than the other disturbs itself: its blocks count. */
 static void disturbances_that_follow_an_arm_are_its_own(void **state)
 {
@@ -482,6 +506,7 @@ int main(void)
         cmocka_unit_test(words_rest_on_undisturbed_blocks),
         cmocka_unit_test(too_few_undisturbed_blocks_decide_nothing),
         cmocka_unit_test(what_all_blocks_cost_may_not_say_another_word),
+        cmocka_unit_test(a_mean_of_the_other_sign_leaves_no_word),
         cmocka_unit_test(disturbances_that_follow_an_arm_are_its_own),
         cmocka_unit_test(more_disturbed_blocks_make_no_firmer_word),
         cmocka_unit_test(repeats_follow_from_what_was_counted),
