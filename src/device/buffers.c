@@ -24,6 +24,20 @@ struct ifm_buffer *ifm_buffer_add(struct ifm_buffer **list, const char *name, si
     return buffer;
 }
 
+void ifm_buffer_lend(struct ifm_buffer *list, const void *data)
+{
+    for (; list != NULL; list = list->next)
+        list->lent = list->lent || list->data == data;
+}
+
+const struct ifm_buffer *ifm_buffer_lent(const struct ifm_buffer *list, size_t i)
+{
+    for (; list != NULL; list = list->next)
+        if (list->lent && i-- == 0)
+            return list;
+    return NULL;
+}
+
 size_t ifm_buffer_total(const struct ifm_buffer *list)
 {
     size_t total = 0;

@@ -229,6 +229,21 @@ static enum ifm_status cpu_buffer(struct ifm_device *device, const char *name, s
     return IFM_OK;
 }
 
+static void cpu_lend(struct ifm_device *device, const void *data)
+{
+    ifm_buffer_lend(cpu_of(device)->buffers, data);
+}
+
+static bool cpu_lent(struct ifm_device *device, size_t i, const void **data, size_t *bytes)
+{
+    const struct ifm_buffer *found = ifm_buffer_lent(cpu_of(device)->buffers, i);
+    if (found == NULL)
+        return false;
+    *data = found->data;
+    *bytes = found->bytes;
+    return true;
+}
+
 static void dirty(void *arg, unsigned index, unsigned count)
 {
     const struct ifm_buffer *buffer = arg;
@@ -308,5 +323,7 @@ const struct ifm_device_ops ifm_device_cpu = {
     .flush = cpu_flush,
     .buffer = cpu_buffer,
     .drop_buffers = cpu_drop_buffers,
+    .lend = cpu_lend,
+    .lent = cpu_lent,
     .facts = cpu_facts,
 };

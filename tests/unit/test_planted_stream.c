@@ -386,6 +386,78 @@ static void shapes_take_the_pieces_of_a_buffer_in_turn(void **context)
         ifm_implementation_close(opened[i].by, opened[i].state);
 }
 
+/* A buffer of the bench, of bytes that no formula gives. */
+static unsigned char *some_buffer(struct bench *bench, const char *name, size_t bytes, bool lent)
+{
+    struct ifm_error error = {0};
+    void *memory;
+    bool fresh;
+    assert_int_equal(serial_buffer(&bench->serial.device, name, bytes, &memory, &fresh, &error), IFM_OK);
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)memory)[i] = (unsigned char)(i * i >> 7);
+    if (lent)
+        serial_lend(&bench->serial.device, memory);
+    return memory;
+}
+
+/* Pieces of what other arms have lent are read instead of a source of its own, in turn, and checked as that is. */
+static void lent_memory_is_read_in_its_pieces(void **context)
+{
+    enum { PIECE = 8 << 20, PIECES = 4 };
+    static const struct ifm_setting settings[] = {
+        {"stream.probe", "read"}, {"stream.size", "33554432"}, {"stream.pieces", "true"}};
+    struct bench *bench = *context;
+    bench->machine.threads = 1;
+    const struct ifm_arm_list arms = describe(bench, settings, COUNT(settings));
+    unsigned char *first = some_buffer(bench, "kv", 2 * PIECE + 4096, true);
+    some_buffer(bench, "written", 8 * PIECE, false);
+    unsigned char *second = some_buffer(bench, "more kv", 3 * PIECE, true);
+    unsigned char *const pieces[PIECES] = {first, first + PIECE, second, second + PIECE};
+    struct opened opened;
+    struct ifm_error error = {0};
+    struct ifm_check check;
+    assert_int_equal(open_arm_on(&ifm_workload_stream, &arms.items[0], "cpu", &bench->serial.device, 1, 7, bench->arena,
+                                 &opened, &error),
+                     IFM_OK);
+    struct ifm_stream_run *run = opened.state;
+    for (size_t i = 0; i < bench->serial.n; i++)
+        assert_null(strstr(bench->serial.slots[i].name, "stream.source"));
+    for (uint64_t turn = 0; turn < 3 * PIECES; turn++) {
+        opened.by->spoil(run, true);
+        if (turn % 3 == 2) /* a step that leaves out the end of its piece */
+            a_line_less(run);
+        opened.by->step(run, 1);
+        assert_ptr_equal(run->from, pieces[turn % PIECES]);
+        if (turn % 3 == 2)
+            run->now += 64;
+        if (turn % 3 == 1)
+            run->results[0].sum++;
+        assert_int_equal(opened.by->check(run, &check, &error), IFM_OK);
+        assert_int_equal(check.error_max_rel == 0, turn % 3 == 0);
+    }
+    ifm_implementation_close(opened.by, opened.state);
+}
+
+/* Too little of it, or memory that is written, is left alone. */
+static void too_little_lent_memory_is_not_read(void **context)
+{
+    static const struct ifm_setting settings[] = {
+        {"stream.probe", "read"}, {"stream.size", "33554432"}, {"stream.pieces", "true"}};
+    struct bench *bench = *context;
+    bench->machine.threads = 1;
+    const struct ifm_arm_list arms = describe(bench, settings, COUNT(settings));
+    some_buffer(bench, "kv", 24 << 20, true);
+    some_buffer(bench, "written", 64 << 20, false);
+    struct opened opened;
+    struct ifm_error error = {0};
+    assert_int_equal(open_arm_on(&ifm_workload_stream, &arms.items[0], "cpu", &bench->serial.device, 1, 7, bench->arena,
+                                 &opened, &error),
+                     IFM_OK);
+    assert_non_null(strstr(bench->serial.slots[2].name, "stream.source"));
+    assert_ptr_equal(((struct ifm_stream_run *)opened.state)->from, bench->serial.slots[2].memory);
+    ifm_implementation_close(opened.by, opened.state);
+}
+
 static void caches_refuses_them(void **context)
 {
     refuse_in(*context, "caches", 3, (const struct fault_list[2]){{chain_faults, COUNT(chain_faults)}, {NULL, 0}});
@@ -404,6 +476,8 @@ int main(void)
         WITH_BENCH(clock_refuses_them),
         WITH_BENCH(reads_of_caches_refuse_them),
         WITH_BENCH(shapes_take_the_pieces_of_a_buffer_in_turn),
+        WITH_BENCH(lent_memory_is_read_in_its_pieces),
+        WITH_BENCH(too_little_lent_memory_is_not_read),
         cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,6 +148,8 @@ static enum ifm_status open_layer(struct ifm_decode_run *state, const struct ifm
              (unsigned long long)identity(state), (unsigned long long)layer);
     IFM_TRY(state->device->ops->buffer(state->device, name, bytes, &pool, &fresh, error));
     IFM_TRY(ifm_kv_cache_create(shape, encode, pool, &state->caches[layer], error));
+    if (!state->settings->inference && state->device->ops->lend != NULL) /* a cycle appends */
+        state->device->ops->lend(state->device, pool);
     if (layer == 0)
         *first = pool;
     if (layer == 0 && fresh)

@@ -69,6 +69,8 @@ static enum ifm_status take_inputs(struct ifm_gemm_host *host, struct ifm_error 
     IFM_TRY(host->device->ops->buffer(host->device, name, host->layers * host->bytes, &memory, &fresh, error));
     if (fresh)
         IFM_TRY(fill_weights(host, memory, error));
+    if (host->device->ops->lend != NULL)
+        host->device->ops->lend(host->device, memory);
     host->first_matrix = memory;
     snprintf(name, sizeof name, "gemm.x %llux%llu seed %016llx", (unsigned long long)s->m, (unsigned long long)s->k,
              (unsigned long long)host->data.seed);

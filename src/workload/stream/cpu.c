@@ -223,6 +223,23 @@ static enum ifm_status share_cursor(struct ifm_stream_run *state, struct ifm_err
     return IFM_OK;
 }
 
+/* Arms that read a piece a step read what other arms of the cell have lent, where that is as much. */
+static enum ifm_status take_source(struct ifm_stream_run *state, struct ifm_error *error)
+{
+    bool fresh;
+    if (state->probe == IFM_PROBE_READ && state->asked.piece > 0)
+        IFM_TRY(ifm_stream_borrow(state->device, state->bytes, state->asked.piece, &state->lent, error));
+    if (state->lent.pieces != NULL) {
+        state->bytes = state->lent.n * state->asked.piece;
+        state->from = (unsigned char *)(uintptr_t)state->lent.pieces[0]; /* which nobody writes through it */
+        return IFM_OK;
+    }
+    IFM_TRY(buffer(state, "source", &state->from, &fresh, error));
+    if (fresh)
+        state->device->ops->parallel(state->device, state->threads, fill_source, state);
+    return IFM_OK;
+}
+
 /* Read and copy arms of a cell share their source; targets belong to a probe. */
 static enum ifm_status allocate(struct ifm_stream_run *state, struct ifm_error *error)
 {
@@ -235,11 +252,8 @@ static enum ifm_status allocate(struct ifm_stream_run *state, struct ifm_error *
         return ifm_fail(error, IFM_INTERNAL, state->arm, NULL, "out of memory");
     for (unsigned i = 0; i < state->threads; i++)
         state->results[i].sum = OTHER;
-    if (state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_COPY) {
-        IFM_TRY(buffer(state, "source", &state->from, &fresh, error));
-        if (fresh)
-            state->device->ops->parallel(state->device, state->threads, fill_source, state);
-    }
+    if (state->probe == IFM_PROBE_READ || state->probe == IFM_PROBE_COPY)
+        IFM_TRY(take_source(state, error));
     if (state->probe == IFM_PROBE_WRITE || state->probe == IFM_PROBE_COPY)
         IFM_TRY(buffer(state, ifm_probe_names[state->probe], &state->to, &fresh, error));
     if (state->probe == IFM_PROBE_CACHES) {
@@ -253,6 +267,7 @@ static enum ifm_status allocate(struct ifm_stream_run *state, struct ifm_error *
 static void close_stream(void *opened)
 {
     struct ifm_stream_run *state = opened;
+    ifm_stream_give_back(&state->lent);
     free(state->results);
     free(state->wrong);
 }
@@ -339,8 +354,12 @@ static void take_piece(struct ifm_stream_run *state)
 {
     if (state->next == NULL)
         return;
-    state->at = *state->next + state->now > state->bytes ? 0 : *state->next;
-    *state->next = state->at + state->now;
+    const uint64_t piece = state->asked.piece, at = *state->next + piece > state->bytes ? 0 : *state->next;
+    *state->next = at + piece;
+    if (state->lent.pieces != NULL)
+        state->from = (unsigned char *)(uintptr_t)state->lent.pieces[at / piece];
+    else
+        state->at = at;
 }
 
 static void step(void *opened, uint64_t n)
@@ -386,11 +405,13 @@ static void spoil(void *opened, bool all)
         spoil_some(state);
 }
 
-/* The sum of a worker's part of the source, from the formula that filled it. */
+/* The sum of a worker's part of the source, from the formula that filled it; of lent memory, from what lies there. */
 static uint64_t sum_of_span(const struct ifm_stream_run *state, struct stream_span span)
 {
     const uint64_t first = span.from / sizeof(uint64_t), words = span.bytes / sizeof(uint64_t);
     uint64_t sum = 0, last = 0, word = word_at(state->seed, first + words);
+    if (state->lent.pieces != NULL)
+        return ifm_stream_sum(state->from + span.from, span.bytes);
     for (uint64_t i = first; i < first + words; i++)
         sum += word_at(state->seed, i);
     memcpy(&last, &word, span.bytes % sizeof word);

@@ -5,6 +5,7 @@
 #define IFM_WORKLOAD_STREAM_RUN_H
 
 #include "kernel/cpu/dispatch.h"
+#include "workload/stream/lent.h"
 #include "workload/stream/stream.h"
 
 struct ifm_stream_result {
@@ -18,6 +19,7 @@ struct ifm_stream_run {
     enum ifm_probe probe;
     const struct ifm_kernel *kernel;
     unsigned char *from, *to;
+    struct ifm_stream_lent lent; /* instead of a source of its own: then `from` is the piece of this step, and `at` 0 */
     uint64_t bytes, rounds, loads;
     uint64_t at, now; /* the piece of this step, and its bytes: all, or those up to the end of the buffer */
     uint64_t *next;   /* where the next step over pieces begins, of all arms that share the buffer: what one of them has
