@@ -204,5 +204,8 @@ enum { IFM_MOST_BUFFER_SETS = 4 };
 unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets);
 /* How often the memory of an arm exists at once: once for each set of buffers that it works in. */
 unsigned ifm_plan_copies(const struct ifm_cell *cell, size_t arm);
+/* Bytes of the cell; UINT64_MAX where they are more. Arms with one ledger work on the same data and share it; the
+ * rest adds up. In sets of buffers they share it inside each set, in processes of their own not at all. */
+uint64_t ifm_plan_memory(const struct ifm_cell *cell);
 
 #endif

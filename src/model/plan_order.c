@@ -129,6 +129,28 @@ unsigned ifm_plan_copies(const struct ifm_cell *cell, size_t arm)
     return sets ? isolated_arms(cell) : 1;
 }
 
+static bool same_data(const struct ifm_arm *a, const struct ifm_arm *b)
+{
+    return strcmp(a->workload, b->workload) == 0 && a->working_set == b->working_set && a->memory == b->memory &&
+           memcmp(&a->ledger, &b->ledger, sizeof a->ledger) == 0;
+}
+
+uint64_t ifm_plan_memory(const struct ifm_cell *cell)
+{
+    int isolation = cell->measure.isolation;
+    uint64_t total = 0, bytes;
+    for (size_t i = 0; i < cell->n_arms; i++) {
+        bool shared = false, apart = isolation != IFM_ISOLATION_SHARED && ifm_plan_isolates(cell, i);
+        for (size_t j = 0; j < i && !shared && !(apart && isolation == IFM_ISOLATION_PROCESSES); j++)
+            shared = same_data(&cell->arms[i], &cell->arms[j]) &&
+                     apart == (isolation != IFM_ISOLATION_SHARED && ifm_plan_isolates(cell, j));
+        if (!shared && (__builtin_mul_overflow(cell->arms[i].memory, ifm_plan_copies(cell, i), &bytes) ||
+                        __builtin_add_overflow(total, bytes, &total)))
+            return UINT64_MAX;
+    }
+    return total;
+}
+
 unsigned ifm_plan_sets(const struct ifm_cell *cell, unsigned block, unsigned *sets)
 {
     unsigned n = isolated_arms(cell), placed = 0;

@@ -302,34 +302,10 @@ static enum ifm_status check_names(const struct arms *arms, const struct ifm_cel
     return IFM_OK;
 }
 
-static bool same_data(const struct ifm_arm *a, const struct ifm_arm *b)
-{
-    return strcmp(a->workload, b->workload) == 0 && a->working_set == b->working_set && a->memory == b->memory &&
-           memcmp(&a->ledger, &b->ledger, sizeof a->ledger) == 0;
-}
-
-/* Arms with one ledger work on the same data and share it; the rest adds up. In sets of buffers they share it inside
- * each set, in processes of their own not at all. */
-static uint64_t memory_needed(const struct ifm_cell *cell)
-{
-    int isolation = cell->measure.isolation;
-    uint64_t total = 0, bytes;
-    for (size_t i = 0; i < cell->n_arms; i++) {
-        bool shared = false, apart = isolation != IFM_ISOLATION_SHARED && ifm_plan_isolates(cell, i);
-        for (size_t j = 0; j < i && !shared && !(apart && isolation == IFM_ISOLATION_PROCESSES); j++)
-            shared = same_data(&cell->arms[i], &cell->arms[j]) &&
-                     apart == (isolation != IFM_ISOLATION_SHARED && ifm_plan_isolates(cell, j));
-        if (!shared && (__builtin_mul_overflow(cell->arms[i].memory, ifm_plan_copies(cell, i), &bytes) ||
-                        __builtin_add_overflow(total, bytes, &total)))
-            return UINT64_MAX;
-    }
-    return total;
-}
-
 static enum ifm_status check_memory(const struct ifm_cell *cell, const struct ifm_machine *machine,
                                     struct ifm_error *error)
 {
-    uint64_t needed = memory_needed(cell);
+    uint64_t needed = ifm_plan_memory(cell);
     if (needed <= machine->memory_available)
         return IFM_OK;
     char need[48], have[48];

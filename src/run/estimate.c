@@ -224,8 +224,7 @@ static enum ifm_status estimate_cell(struct dry_look *look, size_t index, struct
     *estimate = (struct ifm_estimate){0};
     if (plan->unsupported[0] != '\0')
         return IFM_OK;
-    for (size_t i = 0; i < plan->n_arms; i++)
-        estimate->memory += plan->arms[i].memory * ifm_plan_copies(plan, i);
+    estimate->memory = ifm_plan_memory(plan);
     for (size_t i = 0; i < index && !has_time(look, 0); i++) {
         const struct ifm_cell *other = &look->plan->cells[i];
         if (strcmp(other->workload, plan->workload) != 0 || other->unsupported[0] != '\0' || cells[i].scaled)

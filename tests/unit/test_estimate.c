@@ -129,6 +129,11 @@ static void cells_add_up_and_memory_does_not(void **state)
     assert_seconds(total.seconds, FIXED_S + 2 * (WARM_UP_S + 10 * BLOCK_S));
     three[2] = f->cells[0];
     assert_true(estimate(f, cells).memory == 12000); /* of the largest cell, not of the last */
+    larger[1].memory = larger[0].memory; /* of one ledger: one memory, in each of two sets of buffers */
+    assert_true(estimate(f, cells).memory == 2000);
+    three[1].measure.isolation = IFM_ISOLATION_SHARED;
+    estimate(f, cells);
+    assert_int_equal(cells[1].memory, 1000);
 }
 
 /* Short steps are timed in a pilot, which records nothing. */
