@@ -4,6 +4,7 @@
 #include "story/folder.h"
 
 #include "base/file.h"
+#include "base/program.h"
 #include "base/text.h"
 #include "device/cuda.h"
 #include "device/fake.h"
@@ -296,15 +297,28 @@ static void compare_settings(struct review *review, const struct ifm_config *con
         find_fault(review, IFM_WHOLE_PLAN, ifm_arena_strdup(review->arena, error.message));
 }
 
+/* A plan of older rules has fewer checks to pass, so the record must be of a build that had them. */
+static void review_rules(struct review *review)
+{
+    const unsigned rules = review->plan->rules;
+    const char *revision = ifm_program_revision(), *measured = ifm_fingerprint_of(review->events).revision;
+    if (rules > IFM_PLAN_RULES)
+        find_fault(review, IFM_WHOLE_PLAN,
+                   ifm_arena_printf(review->arena,
+                                    "plan.json is of a later version (rules %u, this one knows %d); read it with that",
+                                    rules, IFM_PLAN_RULES));
+    else if (rules < IFM_PLAN_RULES && revision != NULL && measured != NULL && strcmp(revision, measured) == 0)
+        find_fault(review, IFM_WHOLE_PLAN,
+                   ifm_arena_printf(review->arena,
+                                    "plan.json: rules is %u, the build that measured (revision %.12s) plans by %d",
+                                    rules, revision, IFM_PLAN_RULES));
+}
+
 static void review_plan(struct review *review, const struct ifm_config *config)
 {
     const char *device = ifm_story_device(config);
     const struct ifm_machine *machine = machine_of(review, config);
-    if (review->plan->rules > IFM_PLAN_RULES)
-        find_fault(review, IFM_WHOLE_PLAN,
-                   ifm_arena_printf(review->arena,
-                                    "plan.json is of a later version (rules %u, this one knows %d); read it with that",
-                                    review->plan->rules, IFM_PLAN_RULES));
+    review_rules(review);
     review->not_rebuilt = why_not(machine, device, review->arena);
     if (review->not_rebuilt != NULL)
         compare_settings(review, config);

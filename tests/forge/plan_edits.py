@@ -96,6 +96,9 @@ EDITS = [
     ("null", "gates", "set", [{"name": "fast", "metric": "latency_ns_p50", "arm": "", "cell": "", "op": "at_most",
                                "threshold": 1e12, "interval": True, "least_n": 0, "classes": ""}], "gates[0]"),
     ("null", "rules", "set", 99, "later version"),
+    ("null", "rules", "set", 4, "rules is 4"),
+    ("decode", "rules", "set", 1, "rules is 1"),
+    ("null", "rules", "drop", None, "rules is 0"),
     ("null", "machine.device", "set", "fake", ""),
     ("decode", "machine.isas", "set", ["scalar"], ""),
     # of an older version, and of a caller of the library
