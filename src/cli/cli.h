@@ -85,6 +85,12 @@ struct ifm_again {
     double epsilon; /* relative; 0 = the usual one */
 };
 
+/* What `ci` takes beside flags. */
+struct ifm_ci {
+    const char *max_regression; /* NULL = the usual limit */
+    struct ifm_story_gates files;
+};
+
 /* Options of the commands that measure. */
 struct ifm_options {
     struct ifm_config *config;           /* what its flags set; NULL: the command takes none */
@@ -94,6 +100,7 @@ struct ifm_options {
     const char *dir;                     /* positional folder, or NULL */
     struct ifm_positionals *positionals; /* where a command takes any number of them; else NULL */
     struct ifm_again *again;             /* where a command takes these; else NULL */
+    struct ifm_ci *ci;                   /* the same */
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, verbose, colour;
@@ -114,6 +121,10 @@ extern const struct ifm_option ifm_specification_options[IFM_SPECIFICATION_OPTIO
 /* A new run, or the rest of an interrupted one, with all its stages (cmd_run.c). */
 IFM_CHECKED enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config *config,
                                         struct ifm_error *error);
+/* One arm for each command, the first is the baseline (cmd_exec.c). `verb` names the command in messages. */
+IFM_CHECKED enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char *verb, bool quiet,
+                                             struct ifm_config *config, struct ifm_arena *arena,
+                                             struct ifm_error *error);
 /* rerun_times.c: one of its flags; and its sessions. IFM_REJECTED: they are not repeatable. */
 IFM_CHECKED enum ifm_status ifm_again_take(const char *name, const char *value, struct ifm_again *again,
                                            struct ifm_error *error);
@@ -148,6 +159,7 @@ void ifm_supervise_done(enum ifm_status status);
 /* ---- commands ---- */
 enum ifm_status ifm_cmd_run(int argc, char **argv, struct ifm_error *error); /* and the quick forms */
 enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_ci(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error); /* and report */
 enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error);

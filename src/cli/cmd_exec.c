@@ -50,12 +50,9 @@ static void tell_names(const struct ifm_quick_arm *arms, size_t n)
         ifm_note("arm %s: %.*s%s", arms[i].name, SHOWN, arms[i].text, strlen(arms[i].text) > SHOWN ? "..." : "");
 }
 
-static enum ifm_status set_up(const struct ifm_positionals *given, bool quiet, struct ifm_config *config,
-                              struct ifm_arena *arena, struct ifm_error *error)
+enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char *verb, bool quiet,
+                                 struct ifm_config *config, struct ifm_arena *arena, struct ifm_error *error)
 {
-    if (given->n == 0)
-        return ifm_fail(error, IFM_USAGE, "exec", "such as inferometer exec 'sort a.txt' 'sort --parallel=2 a.txt'",
-                        "no command is given");
     IFM_TRY(check_names(given, error));
     struct ifm_quick_arm *arms = IFM_ARENA_ARRAY(arena, struct ifm_quick_arm, given->n);
     bool shell = ifm_config_is_true(config, "command.shell"), numbered = false;
@@ -66,10 +63,19 @@ static enum ifm_status set_up(const struct ifm_positionals *given, bool quiet, s
     if (ifm_config_is_true(config, "measure.energy")) /* the device idles between the runs too; 15 ticks of NVML */
         IFM_TRY(ifm_config_default(config, "measure.energy_idle", "1.5s", error));
     IFM_TRY(ifm_config_override(config, "workload=command", error));
-    IFM_TRY(ifm_config_quick_arms(config, "command.line", arms, given->n, "exec", error));
+    IFM_TRY(ifm_config_quick_arms(config, "command.line", arms, given->n, verb, error));
     if (!quiet && numbered)
         tell_names(arms, given->n);
     return IFM_OK;
+}
+
+static enum ifm_status set_up(const struct ifm_positionals *given, bool quiet, struct ifm_config *config,
+                              struct ifm_arena *arena, struct ifm_error *error)
+{
+    if (given->n == 0)
+        return ifm_fail(error, IFM_USAGE, "exec", "such as inferometer exec 'sort a.txt' 'sort --parallel=2 a.txt'",
+                        "no command is given");
+    return ifm_cli_programs(given, "exec", quiet, config, arena, error);
 }
 
 enum ifm_status ifm_cmd_exec(int argc, char **argv, struct ifm_error *error)

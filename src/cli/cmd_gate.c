@@ -69,23 +69,6 @@ static enum ifm_status judge_all(struct gate_request *request, struct ifm_verdic
     return ifm_judge(plan, derived, request->arena, out, error);
 }
 
-/* A line for a reason outside the gates that blocks the answer; without it the files would show the run as passed. */
-static void add_blocked(struct gate_request *request, struct ifm_gate_lines *lines, const char *name,
-                        const char *reason)
-{
-    IFM_ARENA_GROW(request->arena, lines->items, lines->n, lines->capacity);
-    lines->items[lines->n++] = (struct ifm_gate_line){
-        .name = name,
-        .cell = "",
-        .arm = "",
-        .metric = "",
-        .outcome = IFM_OUTCOME_BLOCKED,
-        .observed = {.state = IFM_STATE_ABSENT, .reason = "", .remedy = "", .text = "", .unit = "", .n_of = ""},
-        .threshold = "",
-        .reason = reason,
-    };
-}
-
 static enum ifm_status own_lines(struct gate_request *request, struct ifm_gate_lines *lines,
                                  struct ifm_verdict **verdict, struct ifm_error *error)
 {
@@ -95,9 +78,7 @@ static enum ifm_status own_lines(struct gate_request *request, struct ifm_gate_l
             error, IFM_USAGE, request->dir,
             "name a preset with --gates or a reference run with --against, or put gates into the configuration",
             "the run has no gates: nothing can pass");
-    ifm_gate_lines_verdict(*verdict, request->arena, lines);
-    if ((*verdict)->exit_code != IFM_OK && ifm_gate_lines_status(lines) == IFM_OK)
-        add_blocked(request, lines, "the run itself", (*verdict)->reasons[0]);
+    ifm_gate_lines_run(*verdict, request->arena, lines);
     return IFM_OK;
 }
 
@@ -118,9 +99,10 @@ static enum ifm_status reference_lines(struct gate_request *request, struct ifm_
     ifm_between(&there, &here, NULL, request->varies, request->arena, &between);
     ifm_gate_lines_between(&between, ifm_path_base(request->against), request->arena, lines);
     if (lines->n == 0)
-        add_blocked(request, lines, "against the reference",
-                    "the runs have no ratio of interleaved arms in common, and absolute times of separate runs are not "
-                    "compared: in both, measure a baseline with its variant, or a ceiling, in the same cell");
+        ifm_gate_lines_block(lines, request->arena, "against the reference",
+                             "the runs have no ratio of interleaved arms in common, and absolute times of separate "
+                             "runs are not compared: in both, measure a baseline with its variant, or a ceiling, in "
+                             "the same cell");
     return IFM_OK;
 }
 

@@ -124,7 +124,7 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
         go_on_in_a_new_process(dir, options);
     if (status == IFM_INTERRUPTED) {
         tell_so_far(&shown.so_far);
-        ifm_error_hint(error, "go on with `inferometer run --resume %s`", dir);
+        ifm_error_hint(error, "go on with `inferometer %s --resume %s`", options->ci == NULL ? "run" : "ci", dir);
     }
     return status;
 }
@@ -136,7 +136,8 @@ struct ifm_table_look ifm_cli_look(const struct ifm_options *options)
 
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options)
 {
-    return (struct ifm_story_printing){ifm_cli_look(options), stdout, options->quiet ? NULL : stderr};
+    return (struct ifm_story_printing){ifm_cli_look(options), stdout, options->quiet ? NULL : stderr,
+                                       options->ci == NULL ? NULL : &options->ci->files};
 }
 
 static enum ifm_status dry_run(const struct ifm_options *options, const struct ifm_config *config,

@@ -57,6 +57,23 @@ static const struct ifm_option exec_options[] = {
     {HELP},
 };
 
+static const struct ifm_option ci_options[] = {
+    {"max-regression", '\0', "PERCENT", NULL, "how much longer NEW may take than OLD (default: 3%)"},
+    {"junit", '\0', "FILE", NULL, "a copy of the folder's junit.xml"},
+    {"markdown", '\0', "FILE", NULL, "a copy of the folder's gate.md, for a pull request"},
+    {"name", '\0', "NAME", NULL, "name of a command's arm, once for each (default: old and new)"},
+    {"config", 'c', "FILE", NULL, "a YAML study whose settings and gates are used"},
+    {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
+    {NEW_FOLDER},
+    {RESUME},
+    {WAIT_QUIET},
+    {DRY_RUN},
+    {RESULTS},
+    {VERBOSE},
+    {QUIET},
+    {HELP},
+};
+
 static const struct ifm_option rerun_options[] = {
     {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
     {"times", '\0', "N", NULL, "measure N sessions, into DIR-1, DIR-2, ..., and say how far they lie apart"},
@@ -135,6 +152,9 @@ const struct ifm_verb ifm_verbs[] = {
     {"exec", "'COMMAND' ['COMMAND'...] [OPTIONS]",
      "measure any programs, each argument one command, in mirrored blocks", OPTIONS(exec_options), .measures = true,
      .main = ifm_cmd_exec},
+    {"ci", "'OLD' 'NEW' [OPTIONS]",
+     "measure two programs in mirrored blocks and fail where NEW is slower; Markdown and JUnit in the run folder",
+     OPTIONS(ci_options), .measures = true, .main = ifm_cmd_ci},
     {"rerun", "DIR [OPTIONS]", "measure again with the exact configuration of a run folder", OPTIONS(rerun_options),
      .main = ifm_cmd_rerun},
     {"derive", "DIR", "recompute every number of a run folder from its raw record", OPTIONS(folder_options),
@@ -184,7 +204,8 @@ const struct ifm_verb *ifm_verb_find(const char *name)
 static const struct ifm_section *const *sections_of(const char *command, bool all, struct ifm_arena *arena)
 {
     size_t n = 0;
-    const char *workload = strcmp(command, "exec") == 0 ? "command" : command;
+    bool programs = strcmp(command, "exec") == 0 || strcmp(command, "ci") == 0;
+    const char *workload = programs ? "command" : command;
     const struct ifm_section **sections = IFM_ARENA_ARRAY(arena, const struct ifm_section *, 64);
     sections[n++] = &ifm_section_general;
     sections[n++] = &ifm_section_device;

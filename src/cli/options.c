@@ -17,7 +17,8 @@ struct own_flag {
 static const struct own_flag own_flags[] = {
     {"config", true}, {"override", true}, {"out", true},        {"resume", true},   {"format", true},
     {"name", true},   {"dry-run", false}, {"quiet", false},     {"help", false},    {"plugin", true},
-    {"times", true},  {"epsilon", true},  {"wait-quiet", true}, {"verbose", false},
+    {"times", true},  {"epsilon", true},  {"wait-quiet", true}, {"verbose", false}, {"max-regression", true},
+    {"junit", true},  {"markdown", true},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -26,9 +27,21 @@ static bool is_of_again(const char *name)
     return strcmp(name, "times") == 0 || strcmp(name, "epsilon") == 0;
 }
 
-/* Only `exec` takes names, and only `rerun` sessions. */
+/* Where `ci` keeps the value of its own flag; NULL: it is none. */
+static const char **of_ci(const char *name, struct ifm_ci *ci)
+{
+    return strcmp(name, "max-regression") == 0 ? &ci->max_regression
+           : strcmp(name, "junit") == 0        ? &ci->files.junit
+           : strcmp(name, "markdown") == 0     ? &ci->files.markdown
+                                               : NULL;
+}
+
+/* Only commands on programs take names, only `rerun` sessions, and only `ci` its limit and files. */
 static bool is_known(const struct own_flag *flag, const struct ifm_options *options)
 {
+    struct ifm_ci none;
+    if (of_ci(flag->name, &none) != NULL)
+        return options->ci != NULL;
     if (is_of_again(flag->name))
         return options->again != NULL;
     return options->positionals != NULL || strcmp(flag->name, "name") != 0;
@@ -62,9 +75,20 @@ static enum ifm_status wait_quiet(const char *value, struct ifm_options *options
                     "'%s' is no time to wait for a quiet machine", value);
 }
 
+static enum ifm_status take_ci(const char *name, const char *value, struct ifm_ci *ci, struct ifm_error *error)
+{
+    const char **place = of_ci(name, ci);
+    if (*place != NULL)
+        return ifm_fail(error, IFM_USAGE, "", "give it once", "--%s is given twice", name);
+    *place = value;
+    return IFM_OK;
+}
+
 static enum ifm_status apply_own(const char *name, const char *value, struct ifm_options *options,
                                  struct ifm_error *error)
 {
+    if (options->ci != NULL && of_ci(name, options->ci) != NULL)
+        return take_ci(name, value, options->ci, error);
     if (strcmp(name, "quiet") == 0)
         options->quiet = true;
     else if (strcmp(name, "verbose") == 0)

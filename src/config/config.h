@@ -63,6 +63,8 @@ IFM_CHECKED enum ifm_status ifm_config_quick_arms(struct ifm_config *config, con
                                                   struct ifm_error *error);
 /* Whether a boolean row has been set to true so far, by anything but its default. */
 bool ifm_config_is_true(const struct ifm_config *config, const char *path);
+/* Whether a file, an override or a flag has set a row so far. */
+bool ifm_config_is_set(const struct ifm_config *config, const char *path);
 /* "path=value"; a value may be a list "512,1024" where the row is sweepable. */
 IFM_CHECKED enum ifm_status ifm_config_override(struct ifm_config *config, const char *assignment,
                                                 struct ifm_error *error);

@@ -122,6 +122,12 @@ bool ifm_config_is_true(const struct ifm_config *config, const char *path)
     return slot != NULL && slot->n > 0 && strcmp(slot->texts[0], "true") == 0;
 }
 
+bool ifm_config_is_set(const struct ifm_config *config, const char *path)
+{
+    const struct ifm_config_slot *slot = ifm_config_find(config, path);
+    return slot != NULL && slot->rank >= IFM_RANK_FILE;
+}
+
 static struct ifm_node *add_node(struct ifm_config *config, struct ifm_node *parent, enum ifm_node_kind kind,
                                  const char *key, const char *text)
 {

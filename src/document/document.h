@@ -20,6 +20,7 @@ struct ifm_publication {
     const struct ifm_events *events; /* run.log */
     /* The record itself, for pictures and for files that hold raw samples; NULL: there are none of either. */
     const struct ifm_facts_view *facts;
+    bool gate_files; /* gate.md and junit.xml are written where the folder has none yet */
 };
 
 /* How much of a document a medium shows: a terminal with --verbose what is always shown, report.md all but the page's

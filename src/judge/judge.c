@@ -90,6 +90,34 @@ static bool is_of_few_blocks(const struct ifm_gate *gate, const struct ifm_value
            (compares || ifm_judge_by_interval(gate, v));
 }
 
+/* Was a time of the cell measured? Else `*why` its first time is absent; NULL where nobody says. */
+static bool is_measured(const struct ifm_derived *derived, const struct ifm_cell *cell, const char **why)
+{
+    *why = NULL;
+    for (size_t a = 0; a <= cell->n_arms;
+         a++) { /* the last is the cell itself, which has a time where it has no arms */
+        const char *arm = a < cell->n_arms ? cell->arms[a].name : "";
+        const struct ifm_value *value = ifm_derived_value(derived, cell->name, arm, IFM_M_STEP_NS);
+        if (value != NULL && value->state != IFM_STATE_ABSENT)
+            return true;
+        if (value != NULL && *why == NULL && value->reason[0] != '\0')
+            *why = value->reason;
+    }
+    return false;
+}
+
+/* What an instrument would have given: an arm or a cell without any time lacks more than that. */
+static bool lacks_instrument(const struct judging *j, const struct ifm_gate_result *result, const struct ifm_value *v)
+{
+    const char *why;
+    const struct ifm_cell *cell = ifm_plan_cell(j->plan, result->cell);
+    const struct ifm_value *time =
+        result->arm[0] == '\0' ? NULL : ifm_derived_value(j->derived, result->cell, result->arm, IFM_M_STEP_NS);
+    bool timed = cell == NULL || !ifm_is_empty(cell->unsupported) ||
+                 (time == NULL ? is_measured(j->derived, cell, &why) : time->state != IFM_STATE_ABSENT);
+    return timed && v->state == IFM_STATE_ABSENT && v->n == 0 && v->remedy[0] != '\0';
+}
+
 static void decide(struct judging *j, struct ifm_gate_result *result, const struct ifm_value *v)
 {
     const struct ifm_gate *gate = result->gate;
@@ -100,8 +128,7 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
         return;
     }
     if (v->state != IFM_STATE_OK) {
-        bool capability = v->state == IFM_STATE_ABSENT && v->n == 0 && v->remedy[0] != '\0';
-        block(j, result, capability,
+        block(j, result, lacks_instrument(j, result, v),
               ifm_arena_printf(j->arena, "%s is %s: %s", gate->metric, ifm_state_label(v->state), v->reason));
         result->remedy = v->remedy;
         return;
@@ -310,22 +337,6 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
                                                           : "is inconclusive";
         add_reason(j, ifm_arena_printf(j->arena, "gate %s %s%s: %s", r->gate->name, is, place, r->reason));
     }
-}
-
-/* Was a time of the cell measured? Else `*why` its first time is absent; NULL where nobody says. */
-static bool is_measured(const struct ifm_derived *derived, const struct ifm_cell *cell, const char **why)
-{
-    *why = NULL;
-    for (size_t a = 0; a <= cell->n_arms;
-         a++) { /* the last is the cell itself, which has a time where it has no arms */
-        const char *arm = a < cell->n_arms ? cell->arms[a].name : "";
-        const struct ifm_value *value = ifm_derived_value(derived, cell->name, arm, IFM_M_STEP_NS);
-        if (value != NULL && value->state != IFM_STATE_ABSENT)
-            return true;
-        if (value != NULL && *why == NULL && value->reason[0] != '\0')
-            *why = value->reason;
-    }
-    return false;
 }
 
 /* A run in which nothing was measured has no result to accept, gates or not: IFM_MISSING where this device cannot run

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/program.h"
 #include "publish/compose.h"
+#include "publish/junit.h"
 #include "sample/manifest.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -60,6 +61,47 @@ static enum ifm_status visit_power(const struct file_walk *walk, struct ifm_erro
     return status;
 }
 
+/* ---- gates as files ---- */
+
+enum ifm_status ifm_publish_gate_md(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                    struct ifm_text *out, struct ifm_error *error)
+{
+    struct ifm_document *document;
+    IFM_TRY(ifm_document_build(publication, IFM_LEVEL_BRIEF, arena, &document, error));
+    ifm_paint_markdown(document, out);
+    return IFM_OK;
+}
+
+void ifm_publish_gate_junit(const struct ifm_publication *publication, struct ifm_arena *arena, struct ifm_text *out)
+{
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_run(publication->verdict, arena, &lines);
+    ifm_gate_lines_junit(&lines, publication->plan->run_id, out);
+}
+
+static bool has_gate_file(const struct file_walk *walk, const char *name)
+{
+    const struct ifm_publication *from = walk->publication;
+    return from->verdict->n_gates > 0 &&
+           (from->gate_files || ifm_file_exists(ifm_path_join(walk->arena, from->dir, name)));
+}
+
+/* Once written they are published with all others, so that no later manifest vouches for others' words. */
+static enum ifm_status visit_gates(const struct file_walk *walk, struct ifm_text *text, struct ifm_error *error)
+{
+    if (has_gate_file(walk, "gate.md")) {
+        IFM_TRY(ifm_publish_gate_md(walk->publication, walk->arena, text, error));
+        IFM_TRY(visit_text(walk, "gate.md", IFM_PUBLISHED_WORDS, text, error));
+        ifm_text_clear(text);
+    }
+    if (has_gate_file(walk, "junit.xml")) {
+        ifm_publish_gate_junit(walk->publication, walk->arena, text);
+        IFM_TRY(visit_text(walk, "junit.xml", IFM_PUBLISHED_WORDS, text, error));
+        ifm_text_clear(text);
+    }
+    return IFM_OK;
+}
+
 static enum ifm_status visit_reports(const struct file_walk *walk, struct ifm_text *text, struct ifm_error *error)
 {
     struct ifm_document *document;
@@ -85,7 +127,9 @@ enum ifm_status ifm_published_each(const struct ifm_publication *publication, st
                        error));
     IFM_TRY(visit_compat(&walk, error));
     IFM_TRY(visit_power(&walk, error));
-    enum ifm_status status = visit_reports(&walk, &text, error);
+    enum ifm_status status = visit_gates(&walk, &text, error);
+    if (status == IFM_OK)
+        status = visit_reports(&walk, &text, error);
     ifm_text_free(&text);
     return status;
 }

@@ -36,6 +36,27 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
     }
 }
 
+void ifm_gate_lines_block(struct ifm_gate_lines *out, struct ifm_arena *arena, const char *name, const char *reason)
+{
+    *add_line(out, arena) = (struct ifm_gate_line){
+        .name = name,
+        .cell = "",
+        .arm = "",
+        .metric = "",
+        .outcome = IFM_OUTCOME_BLOCKED,
+        .observed = {.state = IFM_STATE_ABSENT, .reason = "", .remedy = "", .text = "", .unit = "", .n_of = ""},
+        .threshold = "",
+        .reason = reason,
+    };
+}
+
+void ifm_gate_lines_run(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out)
+{
+    ifm_gate_lines_verdict(verdict, arena, out);
+    if (verdict->exit_code != IFM_OK && ifm_gate_lines_status(out) == IFM_OK)
+        ifm_gate_lines_block(out, arena, "the run itself", verdict->reasons[0]);
+}
+
 /* ---- against a reference ---- */
 
 static const char *open_reason(const struct ifm_between_row *row, const char *change, struct ifm_arena *arena)

@@ -26,8 +26,11 @@ struct ifm_gate_lines {
     size_t n_notes, notes_capacity;
 };
 
-/* The gates that a verdict judged. */
+/* The gates that a verdict judged; and with a line for what else keeps the run from passing. */
 void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out);
+void ifm_gate_lines_run(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out);
+/* A line for a reason outside the gates that blocks the answer; without it files would show the run as passed. */
+void ifm_gate_lines_block(struct ifm_gate_lines *out, struct ifm_arena *arena, const char *name, const char *reason);
 /* The ratios of interleaved arms that the reference holds, and beside the speed-up of an arm that compresses what its
  * output loses. One that this run has lost blocks; one that the reference
  * does not hold, or whose cell or arm one run lacks, is not judged and noted. `label` names the reference. */

@@ -4,6 +4,7 @@
 #ifndef IFM_PUBLISH_PUBLISH_H
 #define IFM_PUBLISH_PUBLISH_H
 
+#include "base/text.h"
 #include "document/document.h"
 #include <stdio.h>
 
@@ -27,8 +28,13 @@ IFM_CHECKED enum ifm_status ifm_publish_table(const struct ifm_publication *publ
 /* What would help, where its condition holds; nothing else. For streams beside a format that has no room for it. */
 void ifm_publish_advice(const struct ifm_publication *publication, FILE *out);
 /* Write derived.json, verdict.json, metrics.json, the specification's files of the workloads that ran, power.csv and
- * its kin where there are readings of power, report.csv, report.md, report.html and the manifest, each atomically. */
+ * its kin where there are readings of power, gate.md and junit.xml where `gate_files` asks for them or the folder has
+ * them, report.csv, report.md, report.html and the manifest, each atomically. */
 IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error);
+/* The texts of gate.md, for a pull request, and of junit.xml, for a pipeline. The run has gates. */
+IFM_CHECKED enum ifm_status ifm_publish_gate_md(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                                struct ifm_text *out, struct ifm_error *error);
+void ifm_publish_gate_junit(const struct ifm_publication *publication, struct ifm_arena *arena, struct ifm_text *out);
 enum { IFM_PUBLISHER_SIZE = 96 };
 struct ifm_verified {
     bool words;                         /* false: another version published the folder, in other words */

@@ -26,6 +26,11 @@ static size_t config_number(const char *name)
     return strcmp(name, ".json") == 0 ? number : 0;
 }
 
+static bool is_of_gates(const char *name)
+{
+    return strcmp(name, "gate.md") == 0 || strcmp(name, "junit.xml") == 0;
+}
+
 static bool gives_power(const struct ifm_power_files *files, const char *name)
 {
     for (size_t i = 0; i < files->n; i++)
@@ -55,7 +60,8 @@ static enum ifm_status check_name(const struct ifm_publication *publication, con
     if (is_power(name))
         return check_power(publication, name, error);
     bool stray = (strcmp(name, "elastic_kv.json") == 0 && !ifm_compat_has_elastic_kv(plan)) ||
-                 (strcmp(name, "summary.json") == 0 && n == 0) || number > n;
+                 (strcmp(name, "summary.json") == 0 && n == 0) || number > n ||
+                 (is_of_gates(name) && publication->verdict->n_gates == 0);
     return stray ? ifm_fail(error, IFM_INVALID, name, "remove it", "%s is there, and the record does not give it", name)
                  : IFM_OK;
 }

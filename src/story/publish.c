@@ -7,10 +7,29 @@
 #include "sample/manifest.h"
 #include "story/folder.h"
 
-static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm_story_printing *how,
-                               struct ifm_error *error)
+static enum ifm_status copy_gates(const struct ifm_publication *publication, const struct ifm_story_gates *copies,
+                                  struct ifm_arena *arena, struct ifm_error *error)
+{
+    struct ifm_text text = {0};
+    enum ifm_status status = IFM_OK;
+    if (copies->markdown != NULL) {
+        status = ifm_publish_gate_md(publication, arena, &text, error);
+        if (status == IFM_OK)
+            status = ifm_file_write_named(copies->markdown, text.data, text.size, error);
+        ifm_text_clear(&text);
+    }
+    if (status == IFM_OK && copies->junit != NULL) {
+        ifm_publish_gate_junit(publication, arena, &text);
+        status = ifm_file_write_named(copies->junit, text.data, text.size, error);
+    }
+    ifm_text_free(&text);
+    return status;
+}
+
+static enum ifm_status publish(struct ifm_folder *folder, const struct ifm_story_printing *how, struct ifm_error *error)
 {
     const struct ifm_publication *publication = &folder->publication;
+    folder->publication.gate_files = how->gates != NULL;
     IFM_TRY(ifm_publish_files(publication, error));
     IFM_TRY(ifm_publish_table(publication, &how->look, how->out, error));
     if (how->look.format == IFM_FORMAT_TABLE)
@@ -18,7 +37,7 @@ static enum ifm_status publish(const struct ifm_folder *folder, const struct ifm
                 ifm_text_plain(publication->dir, folder->arena));
     if (how->look.format == IFM_FORMAT_ELASTIC_KV && how->advice != NULL)
         ifm_publish_advice(publication, how->advice);
-    return IFM_OK;
+    return how->gates == NULL ? IFM_OK : copy_gates(publication, how->gates, folder->arena, error);
 }
 
 enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how, enum ifm_status *judged,

@@ -52,10 +52,15 @@ IFM_CHECKED enum ifm_status ifm_story_read_back(const char *dir, struct ifm_conf
                                                 struct ifm_plan **plan, struct ifm_error *error);
 
 /* ---- derive, judge, publish (publish.c) ---- */
+/* The gates as gate.md and junit.xml in the folder, and as copies that a user named; NULL = no copy. */
+struct ifm_story_gates {
+    const char *markdown, *junit;
+};
 struct ifm_story_printing {
     struct ifm_table_look look;
     FILE *out;
-    FILE *advice; /* where a format has no room for advice, it goes here; NULL = nowhere */
+    FILE *advice;                        /* where a format has no room for advice, it goes here; NULL = nowhere */
+    const struct ifm_story_gates *gates; /* NULL: the gates have no files of their own */
 };
 /* Derive, judge, write the files, print. `judged` receives the verdict's exit code. */
 IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how,

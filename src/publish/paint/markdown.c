@@ -147,8 +147,10 @@ static void add_section(const struct ifm_block *section, int depth, struct ifm_t
         ifm_text_add(out, "</details>\n\n");
         return;
     }
-    ifm_text_printf(out, "%.*s ", depth + 3, "######");
-    ifm_escape_print(ifm_escape_markdown, out, "%s\n\n", section->title);
+    if (section->title[0] != '\0') {
+        ifm_text_printf(out, "%.*s ", depth + 3, "######");
+        ifm_escape_print(ifm_escape_markdown, out, "%s\n\n", section->title);
+    }
     if (section->subtitle[0] != '\0')
         ifm_escape_print(ifm_escape_markdown, out, "%s\n\n", section->subtitle);
     add_blocks(section, depth + 1, out);
