@@ -59,17 +59,31 @@ static void print_rows(const json_t *rows)
 static void print_remedies(const json_t *rows)
 {
     const json_t *row;
-    size_t index, open = 0;
+    size_t index, open = 0, listed = 0;
     json_array_foreach(rows, index, row)
     {
         if (is_fine(row))
             continue;
-        if (open++ == 0)
+        open++;
+        if (doctor_text(row, "remedy")[0] == '\0') /* its line says it */
+            continue;
+        if (listed++ == 0)
             printf("\nMissing or unfavourable, why it matters, and the remedy:\n");
         printf("  %s: %s\n    %s\n", doctor_text(row, "what"), doctor_text(row, "why"), doctor_text(row, "remedy"));
     }
     printf("\n%zu of %zu are ready for measurement; every report lists what is absent.\n", json_array_size(rows) - open,
            json_array_size(rows));
+}
+
+/* The answer first: what to do before anything else on this machine. */
+static void print_first(const json_t *rows)
+{
+    const json_t *row = ifm_doctor_first(rows);
+    if (row == NULL)
+        printf("Nothing here would make measurements better.\n\n");
+    else
+        printf("Most would help: %s\n  (%s: %s)\n\n", doctor_text(row, "remedy"), doctor_text(row, "what"),
+               doctor_text(row, "detail"));
 }
 
 /* Exits 0 whatever it finds. A study that needs locks sets measure.locks=required. */
@@ -78,6 +92,8 @@ enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
     IFM_TRY(no_arguments(argc, argv, error));
     json_t *rows = ifm_host_doctor("");
     ifm_power_rows(rows);
+    ifm_doctor_fold_gpus(rows);
+    print_first(rows);
     print_rows(rows);
     print_remedies(rows);
     json_decref(rows);

@@ -53,5 +53,8 @@ void ifm_host_caches(const char *root, uint64_t *sizes, unsigned levels);
 
 /* `inferometer doctor`: rows {"what", "state": "ok"|"absent"|"warn", "detail", "remedy"} (new reference). */
 json_t *ifm_host_doctor(const char *root);
+/* Where no GPU can be used, its rows become one. The row whose remedy would help most; NULL = none would. Borrowed. */
+void ifm_doctor_fold_gpus(json_t *rows);
+const json_t *ifm_doctor_first(const json_t *rows);
 
 #endif

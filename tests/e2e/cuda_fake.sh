@@ -46,7 +46,7 @@ if ! installed libcuda.so.1; then
     refused "there is no CUDA driver: libcuda.so.1 is not found" env LD_LIBRARY_PATH= FAKE_CUDA= \
         "$INFEROMETER" null --device cuda --out none
     [ ! -e none ] || fail "a run folder was made without a driver"
-    env LD_LIBRARY_PATH= "$INFEROMETER" doctor | has '^CUDA  *absent  *there is no CUDA driver' ||
+    env LD_LIBRARY_PATH= "$INFEROMETER" doctor | has '^\(GPU\|CUDA\)  *absent  *there is no CUDA driver' ||
         fail "doctor does not say that there is no driver"
 fi
 refused "it has no cuGraphUpload" fake lacks=cuGraphUpload "$INFEROMETER" null --device cuda --out none

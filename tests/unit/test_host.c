@@ -269,6 +269,76 @@ static void doctor_on_bare_tree(void **state)
     json_decref(rows);
 }
 
+static json_t *rows_of(const char *text)
+{
+    json_t *rows = json_array();
+    char copy[256], *rest = copy, *pair;
+    snprintf(copy, sizeof copy, "%s", text);
+    while ((pair = strsep(&rest, "|")) != NULL) {
+        char *state = strchr(pair, '=');
+        *state++ = '\0';
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:s}", "what", pair, "state", state, "detail",
+                                              "it is so", "why", "because", "remedy", "do that"));
+    }
+    return rows;
+}
+
+/* A machine without a GPU has one row about it, and any sign of one keeps them all. */
+static void no_gpu_is_one_row(void **state)
+{
+    (void)state;
+    json_t *rows = rows_of("clock=ok|NVIDIA driver=absent|GPU counters (CUPTI)=ok|GPU counter permission=absent|"
+                           "CUDA=absent|GPU=absent|memory=ok|GPU power (NVML)=absent");
+    ifm_doctor_fold_gpus(rows);
+    assert_int_equal(json_array_size(rows), 3);
+    assert_facts(json_string_value(json_object_get(row(rows, "GPU"), "detail")), "it is so|do that");
+    row(rows, "clock");
+    row(rows, "memory");
+    json_decref(rows);
+    static const char *const signs[] = {"NVIDIA driver=ok|CUDA=absent|GPU=absent",
+                                        "NVIDIA driver=absent|CUDA=ok|GPU=absent",
+                                        "NVIDIA driver=absent|CUDA=absent|GPU=ok"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        rows = rows_of(signs[i]);
+        ifm_doctor_fold_gpus(rows);
+        assert_int_equal(json_array_size(rows), 3);
+        json_decref(rows);
+    }
+}
+
+/* The largest effect comes first, whatever the order of the rows; what nothing helps is no answer. */
+static void the_first_help(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"lock: governor=warn|foreign load=warn|GPU=absent", "foreign load"},
+        {"isolated CPUs=absent|lock: governor=warn|foreign load=ok", "lock: governor"},
+        {"lock: governor=absent|bare metal=warn", "bare metal"},
+        {"perf_event_paranoid=warn|cgroup limits=ok", "perf_event_paranoid"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *rows = rows_of(cases[i][0]);
+        assert_string_equal(json_string_value(json_object_get(ifm_doctor_first(rows), "what")), cases[i][1]);
+        json_decref(rows);
+    }
+    json_t *rows = rows_of("clock=ok|GPU=absent");
+    assert_null(ifm_doctor_first(rows));
+    json_decref(rows);
+    /* every row of this machine that can be amiss has its place */
+    rows = ifm_host_doctor(NOWHERE);
+    ifm_doctor_fold_gpus(rows);
+    for (const json_t *one; (one = ifm_doctor_first(rows)) != NULL;)
+        for (size_t i = 0; i < json_array_size(rows); i++)
+            if (json_array_get(rows, i) == one)
+                json_array_remove(rows, i--);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const char *what = json_string_value(json_object_get(json_array_get(rows, i), "what"));
+        if (strcmp(what, "GPU") != 0 && strcmp(what, "instruction sets") != 0 && strcmp(what, "memory lock limit") != 0)
+            fail_msg("'%s' is never the first to be helped", what);
+    }
+    json_decref(rows);
+}
+
 /* A leaf that is empty text, or an absence without a reason, is a hole in the fingerprint. */
 static void check_leaves(const json_t *value, const char *name)
 {
@@ -412,6 +482,8 @@ int main(void)
         cmocka_unit_test(replays_container),
         cmocka_unit_test(doctor_replays),
         cmocka_unit_test(doctor_on_bare_tree),
+        cmocka_unit_test(no_gpu_is_one_row),
+        cmocka_unit_test(the_first_help),
         cmocka_unit_test(fingerprints_have_no_holes),
         cmocka_unit_test(fingerprint_holds_no_private_fact),
         cmocka_unit_test(this_machine_is_sane),
