@@ -39,9 +39,9 @@ void ifm_doctor_fold_gpus(json_t *rows)
     size_t i = 0;
     if (!is_absent(cuda) || !is_absent(find(rows, "GPU")) || !is_absent(find(rows, "NVIDIA driver")))
         return;
-    json_t *one =
-        json_pack("{s:s, s:s, s:o, s:s, s:s}", "what", "GPU", "state", "absent", "detail",
-                  json_sprintf("%s. Remedy: %s", text_of(cuda, "detail"), text_of(cuda, "remedy")), "why", "", "remedy", "");
+    json_t *detail = json_sprintf("%s. Remedy: %s", text_of(cuda, "detail"), text_of(cuda, "remedy"));
+    json_t *one = json_pack("{s:s, s:s, s:o, s:s, s:s}", "what", "GPU", "state", "absent", "detail", detail, "why", "",
+                            "remedy", "");
     while ((row = json_array_get(rows, i)) != NULL)
         if (is_of_gpus(row))
             json_array_remove(rows, i);

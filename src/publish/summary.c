@@ -226,6 +226,19 @@ static const char *warnings(const struct ifm_derived *derived, struct ifm_arena 
     return n == 0 ? "" : ifm_arena_printf(arena, "warnings: %zu, the report says which\n", n);
 }
 
+/* A run that did not end says so, whatever else is left out. */
+static const char *interruption(const struct ifm_publication *p, struct ifm_arena *arena)
+{
+    size_t done = 0, cells = p->plan->n_cells;
+    if (IFM_FIRST(p->events, run_done) != NULL)
+        return "";
+    for (size_t c = 0; c < cells; c++)
+        done += IFM_LAST(p->events, cell_done, p->plan->cells[c].name, NULL) != NULL;
+    bool session = cells > 0 && strcmp(p->plan->cells[0].workload, "session") == 0;
+    return ifm_arena_printf(arena, "interrupted: %zu of %zu cells complete; %s\n", done, cells,
+                            session ? "measure again" : "inferometer run --resume RUN-FOLDER goes on");
+}
+
 static const char *footing(const struct ifm_publication *p, struct ifm_arena *arena)
 {
     char hex[13];
@@ -241,10 +254,10 @@ static const char *footing(const struct ifm_publication *p, struct ifm_arena *ar
     if (strcmp(p->plan->device, "cpu") != 0)
         machine = ifm_arena_printf(arena, "device: %s\n%s", plain(p->plan->device, NAME_BYTES, arena), machine);
     return ifm_arena_printf(arena,
-                            "%s%sconfig %.12s, run %s, inferometer %s\n"
+                            "%s%s%sconfig %.12s, run %s, inferometer %s\n"
                             "check: inferometer verify RUN-FOLDER\n",
-                            warnings(p->derived, arena), machine, plain(p->plan->config_hash, 64, arena),
-                            plain(p->plan->run_id, NAME_BYTES, arena),
+                            interruption(p, arena), warnings(p->derived, arena), machine,
+                            plain(p->plan->config_hash, 64, arena), plain(p->plan->run_id, NAME_BYTES, arena),
                             start == NULL ? "of unknown version" : plain(start->version, NAME_BYTES, arena));
 }
 

@@ -22,7 +22,8 @@ for workload in null stream decode attention gemm; do
 done
 printf 'workload: null\ndevice: {kind: cuda}\n' >gpu.yaml
 refused "this build is without CUDA" "$INFEROMETER" run -c gpu.yaml
-"$INFEROMETER" doctor 2>/dev/null | has '^\(GPU\|CUDA\)  *absent  *this build is without CUDA' || fail "doctor does not say so"
+"$INFEROMETER" doctor 2>/dev/null | has '^\(GPU\|CUDA\)  *absent  *this build is without CUDA' ||
+    fail "doctor does not say so"
 "$INFEROMETER" version | has 'CUDA: not built in' || fail "version does not say so"
 
 # The processor is measured as ever.

@@ -70,9 +70,10 @@ static void start(struct bench *b, size_t n, const char *prefix)
                                 .n_cells = 1};
     b->derived = (struct ifm_derived){.numbers = b->numbers, .n_numbers = 2 * n};
     b->verdict.outcome = IFM_OUTCOME_PASS;
-    b->events = json_pack("[{s:s, s:{s:s, s:s, s:s}}, {s:s, s:{s:{s:{s:s}, s:{s:f}}}}]", "stage", "run_start", "meta",
-                          "run_id", "0123456789ab", "config_hash", "cafe", "version", "1.2.3", "stage", "environment",
-                          "meta", "fingerprint", "cpu", "model", "EPYC \xe2\x84\xa2 *9*", "load", "one_minute", 3.5);
+    b->events = json_pack("[{s:s, s:{s:s, s:s, s:s}}, {s:s, s:{s:{s:{s:s}, s:{s:f}}}}, {s:s, s:{s:s}}]", "stage",
+                          "run_start", "meta", "run_id", "0123456789ab", "config_hash", "cafe", "version", "1.2.3",
+                          "stage", "environment", "meta", "fingerprint", "cpu", "model", "EPYC \xe2\x84\xa2 *9*",
+                          "load", "one_minute", 3.5, "stage", "run_done", "meta", "config_hash", "cafe");
     assert_non_null(b->events);
 }
 
