@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { HEX = 64 };
-static const char prefix[] = "sha256:";
+static const char prefix[] = "sha256:", published[] = "public:";
 
 static struct {
     struct ifm_arena *arena; /* lives as long as the process */
@@ -23,6 +23,19 @@ bool ifm_private_is_token(const char *text)
            strspn(text + length, "0123456789abcdef") == HEX;
 }
 
+const char *ifm_private_shown(const char *text)
+{
+    size_t length = sizeof published - 1;
+    return strncmp(text, published, length) == 0 ? text + length : text;
+}
+
+const char *ifm_private_publish(const char *text, struct ifm_arena *arena)
+{
+    const char *known = ifm_private_text(text);
+    bool stays = known == NULL || known[0] == '\0' || ifm_private_shown(text) != text;
+    return stays ? text : ifm_arena_printf(arena, "%s%s", published, known);
+}
+
 static const char *token_of(const char *text, struct ifm_arena *arena)
 {
     return ifm_arena_printf(arena, "%s%s", prefix, ifm_sha256_bytes(text, strlen(text)).hex);
@@ -30,7 +43,7 @@ static const char *token_of(const char *text, struct ifm_arena *arena)
 
 const char *ifm_private_keep(const char *text, struct ifm_arena *arena)
 {
-    if (ifm_private_is_token(text))
+    if (ifm_private_is_token(text) || ifm_private_shown(text) != text)
         return text;
     const char *token = token_of(text, arena);
     if (ifm_private_text(token) != NULL)
@@ -46,7 +59,7 @@ const char *ifm_private_keep(const char *text, struct ifm_arena *arena)
 const char *ifm_private_text(const char *token)
 {
     if (!ifm_private_is_token(token))
-        return token;
+        return ifm_private_shown(token);
     for (size_t i = 0; i < table.n; i++)
         if (strcmp(table.entries[i].token, token) == 0)
             return table.entries[i].text;

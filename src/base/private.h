@@ -3,7 +3,8 @@
  * The text of a private parameter (IFM_PRIVATE) is kept here and nowhere else; configuration, plan and every artifact
  * hold its token, `sha256:` and 64 hex digits. A run's private.json holds its texts under "settings"; they are loaded
  * again when its lock file is read. The token of a token is the token itself, so that a lock can be read without its
- * private.json. Thread rule: one table for the process, changed by the thread that reads the configuration, before
+ * private.json. A text behind the word `public:` was published by whoever wrote it: it is no token, and stands in every
+ * artifact as it is. Thread rule: one table for the process, changed by the thread that reads the configuration, before
  * anything runs. */
 #ifndef IFM_BASE_PRIVATE_H
 #define IFM_BASE_PRIVATE_H
@@ -16,7 +17,13 @@
 bool ifm_private_is_token(const char *text);
 /* Keep `text` and return its token, in the arena; a token is returned as it is. */
 const char *ifm_private_keep(const char *text, struct ifm_arena *arena);
-/* The text of a token; any other text is returned as it is; NULL when the token's text is not known. */
+/* The text as it is published: "public:" and the text. A token gives the text that it stands for; one that is not
+ * known, and an empty text, stay as they are. In the arena. */
+const char *ifm_private_publish(const char *text, struct ifm_arena *arena);
+/* What stands behind "public:"; any other text is returned as it is. */
+const char *ifm_private_shown(const char *text);
+/* The text of a token or of what is published; any other text is returned as it is; NULL when the token's text is not
+ * known. */
 const char *ifm_private_text(const char *token);
 /* {token: text} of everything kept (new reference); NULL when nothing is. */
 json_t *ifm_private_json(void);

@@ -77,6 +77,7 @@ void ifm_cli_print(struct ifm_text *text, FILE *file);
 struct ifm_positionals {
     const char **items, **names;
     size_t n, n_names;
+    bool publish; /* the commands and their hooks stand in the record */
 };
 
 /* What `rerun` takes beside flags: how often, and what counts as the same. */

@@ -11,6 +11,10 @@ static const struct ifm_setting defaults[] = {
     {"measure.warmup", "1"},
 };
 
+/* What --publish-commands publishes; names of files stay private. */
+static const char *const commands[] = {"command.line", "command.prepare", "command.cleanup", "command.setup",
+                                       "command.teardown"};
+
 /* The name that was given, or the program's, made unique. */
 static enum ifm_status name_arm(const struct ifm_positionals *given, size_t i, bool shell, struct ifm_quick_arm *arms,
                                 bool *numbered, struct ifm_arena *arena, struct ifm_error *error)
@@ -64,6 +68,8 @@ enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char
         IFM_TRY(ifm_config_default(config, "measure.energy_idle", "1.5s", error));
     IFM_TRY(ifm_config_override(config, "workload=command", error));
     IFM_TRY(ifm_config_quick_arms(config, "command.line", arms, given->n, verb, error));
+    for (size_t i = 0; given->publish && i < sizeof commands / sizeof *commands; i++)
+        ifm_config_publish(config, commands[i]);
     if (!quiet && numbered)
         tell_names(arms, given->n);
     return IFM_OK;

@@ -15,6 +15,9 @@
 #define RESULTS FORMAT, "how results are printed"
 #define VERBOSE "verbose", '\0', NULL, NULL, "print rates, ceilings, notes, warnings and checklists too"
 #define QUIET "quiet", '\0', NULL, NULL, "no progress and no notes"
+#define PUBLISH                                                                                                        \
+    "publish-commands", '\0', NULL, NULL,                                                                              \
+        "the record and the report show the commands; else private.json alone has them"
 #define NEW_FOLDER "out", '\0', "DIR", NULL, "the run folder, which must be new or empty (default: below runs/)"
 #define RESUME "resume", '\0', "DIR", NULL, "go on with an interrupted run"
 #define WAIT_QUIET                                                                                                     \
@@ -47,6 +50,7 @@ static const struct ifm_option exec_options[] = {
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each command (default: the program's name)"},
     {"config", 'c', "FILE", NULL, "a YAML study whose settings are used"},
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
+    {PUBLISH},
     {NEW_FOLDER},
     {RESUME},
     {WAIT_QUIET},
@@ -64,6 +68,7 @@ static const struct ifm_option ci_options[] = {
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each (default: old and new)"},
     {"config", 'c', "FILE", NULL, "a YAML study whose settings and gates are used"},
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
+    {PUBLISH},
     {NEW_FOLDER},
     {RESUME},
     {WAIT_QUIET},

@@ -15,10 +15,12 @@ struct own_flag {
     bool takes_value;
 };
 static const struct own_flag own_flags[] = {
-    {"config", true}, {"override", true}, {"out", true},        {"resume", true},   {"format", true},
-    {"name", true},   {"dry-run", false}, {"quiet", false},     {"help", false},    {"plugin", true},
-    {"times", true},  {"epsilon", true},  {"wait-quiet", true}, {"verbose", false}, {"max-regression", true},
-    {"junit", true},  {"markdown", true},
+    {"config", true},     {"override", true}, {"out", true},
+    {"resume", true},     {"format", true},   {"name", true},
+    {"dry-run", false},   {"quiet", false},   {"help", false},
+    {"plugin", true},     {"times", true},    {"epsilon", true},
+    {"wait-quiet", true}, {"verbose", false}, {"max-regression", true},
+    {"junit", true},      {"markdown", true}, {"publish-commands", false},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -44,7 +46,8 @@ static bool is_known(const struct own_flag *flag, const struct ifm_options *opti
         return options->ci != NULL;
     if (is_of_again(flag->name))
         return options->again != NULL;
-    return options->positionals != NULL || strcmp(flag->name, "name") != 0;
+    bool of_programs = strcmp(flag->name, "name") == 0 || strcmp(flag->name, "publish-commands") == 0;
+    return options->positionals != NULL || !of_programs;
 }
 
 static const struct own_flag *find_own(const char *name, const struct ifm_options *options)
@@ -101,6 +104,8 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
         options->out = value;
     else if (is_of_again(name))
         return ifm_again_take(name, value, options->again, error);
+    else if (strcmp(name, "publish-commands") == 0)
+        options->positionals->publish = true;
     else if (strcmp(name, "name") == 0)
         options->positionals->names[options->positionals->n_names++] = value;
     /* commands that take plugins have handled them in cli/plugins.c */
@@ -263,7 +268,8 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_options *opti
         *used = 2;
     }
     bool sets = own == NULL ? strcmp(name, "json") != 0 || !is_alias
-                            : strcmp(name, "config") == 0 || strcmp(name, "override") == 0;
+                            : strcmp(name, "config") == 0 || strcmp(name, "override") == 0 ||
+                                  strcmp(name, "publish-commands") == 0;
     if (sets && options->changes == NULL)
         options->changes = argv[0];
     if (own != NULL)

@@ -61,6 +61,8 @@ struct ifm_quick_arm {
 IFM_CHECKED enum ifm_status ifm_config_quick_arms(struct ifm_config *config, const char *path,
                                                   const struct ifm_quick_arm *arms, size_t n, const char *where,
                                                   struct ifm_error *error);
+/* Texts of this private row, and of the arms that set it, are published from now on, in place of their tokens. */
+void ifm_config_publish(struct ifm_config *config, const char *path);
 /* Whether a boolean row has been set to true so far, by anything but its default. */
 bool ifm_config_is_true(const struct ifm_config *config, const char *path);
 /* Whether a file, an override or a flag has set a row so far. */

@@ -2,6 +2,8 @@
  * forms. */
 #include "config/internal.h"
 
+#include "base/private.h"
+
 #include <string.h>
 
 /* The lock file is UTF-8, so values must be. */
@@ -120,6 +122,25 @@ bool ifm_config_is_true(const struct ifm_config *config, const char *path)
 {
     const struct ifm_config_slot *slot = ifm_config_find(config, path);
     return slot != NULL && slot->n > 0 && strcmp(slot->texts[0], "true") == 0;
+}
+
+void ifm_config_publish(struct ifm_config *config, const char *path)
+{
+    struct ifm_config_slot *slot = ifm_config_find(config, path);
+    const char **texts = IFM_ARENA_ARRAY(config->arena, const char *, slot->n + 1);
+    for (size_t i = 0; i < slot->n; i++)
+        texts[i] = ifm_private_publish(slot->texts[i], config->arena);
+    slot->texts = texts;
+    for (size_t a = 0; a < config->n_arms; a++) {
+        struct ifm_arm_spec *arm = &config->arms[a];
+        struct ifm_setting *set = IFM_ARENA_ARRAY(config->arena, struct ifm_setting, arm->n_set + 1);
+        for (size_t i = 0; i < arm->n_set; i++) {
+            set[i] = arm->set[i];
+            if (strcmp(set[i].path, path) == 0)
+                set[i].text = ifm_private_publish(set[i].text, config->arena);
+        }
+        arm->set = set;
+    }
 }
 
 bool ifm_config_is_set(const struct ifm_config *config, const char *path)

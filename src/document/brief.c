@@ -400,6 +400,7 @@ static void add_group(struct ifm_builder *builder, const struct group *group, bo
     size_t room = width_of(title) + 2 < WIDTH ? WIDTH - width_of(title) - 2 : 0;
     section->subtitle = ifm_cell_conditions(builder, group->first, room);
     add_table(builder, group, sentences, section);
+    ifm_add_commands(builder, group->first, IFM_LEVEL_BRIEF, section);
     add_energy_absent(builder, group->first, section);
     if (sentences)
         add_sentences(builder, group, section);

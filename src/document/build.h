@@ -98,6 +98,10 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
 /* The caches that a cell of probes found. */
 void ifm_cell_caches(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 
+/* The published commands of the arms, a line each; nothing where they are private (commands.c). */
+void ifm_add_commands(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,
+                      struct ifm_block *section);
+
 /* ---- sentences about arms (outcome.c) ---- */
 
 bool ifm_is_compared(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);

@@ -424,6 +424,7 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
     }
     section->subtitle = ifm_cell_conditions(builder, cell, SIZE_MAX);
     add_arms(builder, cell, section);
+    ifm_add_commands(builder, cell, IFM_LEVEL_ALWAYS, section);
     add_sentences(builder, cell, section);
     add_compression(builder, cell, section);
     ifm_build_energy(builder, cell, section);

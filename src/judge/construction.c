@@ -2,6 +2,7 @@
  * run of a program that failed. It comes before anything that was measured beside the time. */
 #include "judge/internal.h"
 
+#include "base/private.h"
 #include "base/text.h"
 #include <string.h>
 
@@ -17,6 +18,8 @@ static void add(struct differences *d, const char *path, const char *own, const 
 {
     if (strcmp(own, base) == 0)
         return;
+    own = ifm_private_shown(own);
+    base = ifm_private_shown(base);
     if (d->n++ >= NAMED)
         return;
     const char *own_more = strlen(own) > LONGEST ? "..." : "", *base_more = strlen(base) > LONGEST ? "..." : "";

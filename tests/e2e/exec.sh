@@ -43,6 +43,31 @@ cmp -s private/config.lock.json again/config.lock.json || fail "rerun has anothe
 cmp -s <(grep -o '"sha256:.*' private/private.json | sort) <(grep -o '"sha256:.*' again/private.json | sort) ||
     fail "rerun keeps other texts"
 
+# Unless they are asked for: then record and report hold them, with and without private.json; files stay private.
+echo data >"input-$needle"
+"$INFEROMETER" exec "sh -c : 'a \` $needle <b>'" "sh -c ': other $needle'" --prepare "sh -c ': $needle-hook'" \
+    --repeats 24 --input "input-$needle" --publish-commands --quiet --out public >printed 2>errors ||
+    fail "public: $(cat errors)"
+has -F "sh-2: sh -c ': other $needle'" <printed || fail "the terminal does not show the commands: $(cat printed)"
+for file in config.lock.json plan.json report.md report.html; do
+    has -F -e "$needle-hook" <"public/$file" && has -F "other $needle" <"public/$file" ||
+        fail "$file does not hold the commands"
+done
+has -F '<b>' <public/report.html && grep -F "$needle <b>" public/report.html && fail "the page holds the text as markup"
+leaks=$(grep -rl "input-$needle" public | grep -v '/private.json$' || true)
+[ -z "$leaks" ] || fail "the name of a file stands in $leaks"
+rm public/private.json
+"$INFEROMETER" verify public >/dev/null 2>errors || fail "verify of published commands: $(cat errors)"
+"$INFEROMETER" derive public >printed 2>errors || fail "derive of published commands: $(cat errors)"
+has -F "sh-2: sh -c ': other $needle'" <printed || fail "derive does not show the commands: $(cat printed)"
+"$INFEROMETER" verify public >/dev/null 2>errors || fail "verify of what derive wrote: $(cat errors)"
+"$INFEROMETER" exec "sh -c ': $needle'" 'sleep 0.001' --publish-commands --repeats 24 --quiet --out shown >/dev/null \
+    2>errors || fail "shown: $(cat errors)"
+rm shown/private.json
+"$INFEROMETER" rerun shown --out shown-again --quiet >printed 2>errors || fail "rerun: $(cat errors)"
+has -F "sh: sh -c ': $needle'" <printed || fail "rerun does not publish the commands"
+cmp -s shown/config.lock.json shown-again/config.lock.json || fail "rerun has another configuration: publish"
+
 # The lab pins itself to one CPU; a program starts with the mask that the lab was started with.
 if [ "$(nproc)" -gt 1 ]; then
     "$INFEROMETER" exec --shell "test \$(nproc) -eq $(nproc)" --repeats 12 --quiet --out mask >/dev/null 2>errors ||

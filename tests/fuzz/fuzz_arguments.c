@@ -33,12 +33,14 @@ static void check_lock(const struct ifm_config *config)
 static void read_options(int argc, char **argv)
 {
     const char *items[MOST_WORDS], *names[MOST_WORDS];
-    struct ifm_positionals positionals = {items, names, 0, 0};
-    for (int kind = 0; kind < 4; kind++) { /* run and quick forms, exec, derive, judge with a folder */
-        struct ifm_config *config = kind < 2 ? ifm_story_config() : NULL;
+    for (int kind = 0; kind < 5; kind++) { /* run and quick forms, exec, derive, judge with a folder, ci */
+        struct ifm_positionals positionals = {.items = items, .names = names};
+        struct ifm_ci ci = {0};
+        struct ifm_config *config = kind < 2 || kind == 4 ? ifm_story_config() : NULL;
         struct ifm_options options = {.workload = strcmp(argv[0], "run") == 0 ? NULL : argv[0]};
         struct ifm_error error = {0};
-        options.positionals = kind == 1 ? &positionals : NULL;
+        options.positionals = kind == 1 || kind == 4 ? &positionals : NULL;
+        options.ci = kind == 4 ? &ci : NULL;
         enum ifm_status status = ifm_options_parse(argc, argv, kind == 3, config, &options, &error);
         if (status == IFM_OK && config != NULL) {
             status = ifm_config_resolve(config, &error);

@@ -78,6 +78,38 @@ static void a_token_stands_for_itself(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* What was published is no token any more, and reads back from a lock without any private.json. */
+static void a_published_text_stands_in_the_lock(void **state)
+{
+    (void)state;
+    static const char yaml[] = "workload: sample\nsample: {line: shared words, open: plain}\n"
+                               "arms:\n  - {name: a, set: {sample.line: other words}}\n  - {name: b}\n";
+    struct ifm_error error = {0};
+    struct ifm_config *config = ifm_config_create(sections), *again = ifm_config_create(sections);
+    struct ifm_arena *arena = ifm_arena_create();
+    assert_int_equal(ifm_config_yaml(config, yaml, strlen(yaml), "c.yaml", &error), IFM_OK);
+    ifm_config_publish(config, "sample.line");
+    assert_int_equal(ifm_config_resolve(config, &error), IFM_OK);
+    json_t *lock = ifm_config_lock_json(config);
+    char *text = json_dumps(lock, 0);
+    assert_non_null(strstr(text, "\"public:shared words\""));
+    assert_non_null(strstr(text, "\"public:other words\""));
+    assert_null(strstr(text, "sha256:"));
+    assert_int_equal(ifm_config_lock(again, text, strlen(text), "lock", &error), IFM_OK);
+    assert_int_equal(ifm_config_resolve(again, &error), IFM_OK);
+    assert_string_equal(ifm_config_study(again)->config_hash, ifm_config_study(config)->config_hash);
+    assert_string_equal(ifm_private_text("public:some words"), "some words");
+    assert_string_equal(ifm_private_publish("public:some words", arena), "public:some words");
+    assert_string_equal(ifm_private_publish("", arena), "");
+    const char *unknown = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+    assert_string_equal(ifm_private_publish(unknown, arena), unknown);
+    free(text);
+    json_decref(lock);
+    ifm_arena_destroy(arena);
+    ifm_config_destroy(again);
+    ifm_config_destroy(config);
+}
+
 static void write_text(const char *path, const char *text)
 {
     struct ifm_error error;
@@ -130,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lock_holds_the_token_alone),
         cmocka_unit_test(a_token_stands_for_itself),
+        cmocka_unit_test(a_published_text_stands_in_the_lock),
         cmocka_unit_test(a_lock_reads_back_without_its_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
