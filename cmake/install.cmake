@@ -44,4 +44,5 @@ configure_file(packaging/shlibs.in ${generated}/shlibs @ONLY)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${generated}/shlibs ${CMAKE_SOURCE_DIR}/packaging/triggers)
 # Opened at run time, so shlibdeps does not find it.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libopenblas0-pthread)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS python3) # for inferometer.py
 include(CPack)

@@ -24,5 +24,7 @@ target_link_options(inferometer_library PRIVATE -Wl,--version-script=${session_m
 file(RELATIVE_PATH session_up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/inferometer.pc.in ${CMAKE_BINARY_DIR}/generated/inferometer.pc @ONLY)
 install(TARGETS inferometer_library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# One file over the library. Debian's Python looks there, for every version of it.
+install(FILES python/inferometer.py DESTINATION lib/python3/dist-packages)
 install(DIRECTORY include/inferometer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_BINARY_DIR}/generated/inferometer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

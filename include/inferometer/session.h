@@ -31,7 +31,7 @@
  * Strings that the library returns live until the session is closed. Every call but the getters returns a value of enum
  * inferometer_code below zero on failure, and inferometer_message says what is wrong and what to do instead. A struct
  * starts with its size, which the caller sets: later versions only add members at the end. Everything works through a
- * foreign-function interface such as Python's ctypes; see examples/session/compare.py. */
+ * foreign-function interface such as Python's ctypes; python/inferometer.py is one. */
 #ifndef INFEROMETER_SESSION_H
 #define INFEROMETER_SESSION_H
 

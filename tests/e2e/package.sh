@@ -17,7 +17,8 @@ done
 dpkg-deb -x "$deb" root
 lib=root/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 for path in root/usr/bin/inferometer "$lib"/libinferometer.so.0 "$lib"/pkgconfig/inferometer.pc \
-    root/usr/include/inferometer/session.h root/usr/share/man/man1/inferometer.1.gz \
+    root/usr/include/inferometer/session.h root/usr/lib/python3/dist-packages/inferometer.py \
+    root/usr/share/man/man1/inferometer.1.gz \
     root/usr/share/bash-completion/completions/inferometer root/usr/share/zsh/vendor-completions/_inferometer \
     root/usr/share/fish/vendor_completions.d/inferometer.fish root/usr/share/doc/inferometer/copyright \
     root/usr/share/doc/inferometer/changelog.gz root/usr/share/doc/inferometer/examples/first-run.yaml; do

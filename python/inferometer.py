@@ -1,0 +1,449 @@
+"""Inferometer for Python: measure callables in interleaved, mirrored blocks. One file; the standard library is enough.
+
+    import inferometer
+    result = inferometer.compare({"old": old, "new": new})     # the first is the baseline
+    print(result)                     # new: faster, 1.53x [1.50, 1.56] the speed of old
+    result.speedup, result.interval, result.word, result.report
+
+In Jupyter a result as the last line of a cell shows a figure. `bench` is a decorator, `timer` measures what lies in a
+`with` block. libinferometer.so does the work (docs/session.md): it decides on the order of the blocks, the number of
+windows and the end, so that nobody looks at a result and then goes on measuring.
+"""
+import collections.abc
+import ctypes
+import ctypes.util
+import functools
+import html
+import itertools
+import json
+import math
+import os
+import re
+import statistics
+import sysconfig
+import time
+
+__all__ = ["Arm", "Error", "Result", "Session", "Timer", "bench", "compare", "load", "timer"]
+
+WINDOW_NS = 100_000  # what surrounds a window takes up to 0.5 us: a window lasts at least 200 times as long
+ENOUGH = 6           # samples behind a median; fewer are only listed
+
+
+class Error(Exception):
+    """What is wrong, and what to do instead."""
+
+
+# ---- the library ----
+
+class _Judged(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t), ("outcome", ctypes.c_int), ("exit_code", ctypes.c_int), ("word", ctypes.c_char_p),
+        ("has_change", ctypes.c_int), ("change_percent", ctypes.c_double), ("change_low", ctypes.c_double),
+        ("change_high", ctypes.c_double), ("has_mde", ctypes.c_int), ("mde_percent", ctypes.c_double),
+        ("blocks", ctypes.c_int64), ("reason", ctypes.c_char_p), ("dir", ctypes.c_char_p), ("report", ctypes.c_char_p)]
+
+
+class _Value(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t), ("state", ctypes.c_int), ("number", ctypes.c_double),
+        ("has_interval", ctypes.c_int), ("low", ctypes.c_double), ("high", ctypes.c_double),
+        ("level", ctypes.c_double), ("n", ctypes.c_int64), ("n_of", ctypes.c_char_p), ("unit", ctypes.c_char_p),
+        ("reason", ctypes.c_char_p), ("remedy", ctypes.c_char_p), ("text", ctypes.c_char_p)]
+
+
+def _places():
+    """Where the library may lie, beside what the system's loader knows: in the tree that `make` built, or installed."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    yield os.path.join(here, "libinferometer.so")
+    if os.path.basename(here) not in ("dist-packages", "site-packages"):
+        yield os.path.normpath(os.path.join(here, "..", "build", "libinferometer.so"))
+        return
+    lib = os.path.normpath(os.path.join(here, "..", ".."))  # of PREFIX/lib/python3/dist-packages
+    for folder in dict.fromkeys((os.path.join(lib, sysconfig.get_config_var("MULTIARCH") or ""), lib)):
+        yield os.path.join(folder, "libinferometer.so.0")
+
+
+def _find():
+    named = os.environ.get("INFEROMETER_LIBRARY")
+    if named:
+        return named
+    looked = list(dict.fromkeys(_places()))
+    for path in looked:
+        if os.path.exists(path):
+            return path
+    known = ctypes.util.find_library("inferometer")
+    if known:
+        return known
+    raise Error("libinferometer.so was not found\n" + "".join(f"  not at {path}\n" for path in looked) +
+                "  nor where the system's loader looks\n"
+                "  hint: `make` in Inferometer's folder builds build/libinferometer.so; the variable "
+                "INFEROMETER_LIBRARY names it where it lies elsewhere")
+
+
+def load(path=None):
+    """The library, from `path`, from the variable INFEROMETER_LIBRARY, or from where `make` and the package put it."""
+    path = path or _find()
+    try:
+        # PyDLL keeps the interpreter's lock: begin and end would otherwise wait for it inside the window.
+        library = ctypes.PyDLL(path)
+    except OSError as reason:
+        raise Error(f"{path} cannot be loaded: {reason}\n  hint: build it with `make`, or name another one in the "
+                    "variable INFEROMETER_LIBRARY") from None
+    session, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
+    for name, result, arguments in (
+            ("open", session, (text, text)), ("arm", number, (session, text)), ("next", number, (session,)),
+            ("begin", number, (session,)), ("end", number, (session, ctypes.c_uint64)),
+            ("judge", number, (session, ctypes.POINTER(_Judged))),
+            ("metric", number, (session, number, text, ctypes.POINTER(_Value))),
+            ("message", text, (session,)), ("close", number, (session,)), ("version", text, ())):
+        try:
+            function = getattr(library, "inferometer_" + name)
+        except AttributeError:
+            raise Error(f"{path} has no inferometer_{name}\n  hint: it is not libinferometer.so, or another version "
+                        "of it; build it with `make`") from None
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def _text(data):
+    return data.decode("utf-8", "replace") if data else ""
+
+
+class Session:
+    """One run, call by call. Use it in a `with` block: leaving it closes the session, also after an error."""
+
+    def __init__(self, library, out=None, options=""):
+        self.library = library
+        self.handle = library.inferometer_open(os.fsencode(out) if out else None, options.encode())
+        if not self.handle:
+            raise Error(_text(library.inferometer_message(None)))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.library.inferometer_close(self.handle)
+        self.handle = None
+
+    def check(self, code):
+        if code < 0:
+            raise Error(_text(self.library.inferometer_message(self.handle)))
+        return code
+
+    def measure(self, arms):
+        """`arms`: {name: callable}, the first is the baseline. A callable's result is not used."""
+        library, handle, calls = self.library, self.handle, []
+        for name, call in arms.items():
+            self.check(library.inferometer_arm(handle, name.encode()))
+            calls.append(call)
+        following, begin, end = library.inferometer_next, library.inferometer_begin, library.inferometer_end
+        while (arm := following(handle)) >= 0:
+            call = calls[arm]
+            begin(handle)
+            call()
+            if end(handle, 0) < 0:
+                break
+        if arm != -1:
+            self.check(-2)
+        judged = _Judged(size=ctypes.sizeof(_Judged))
+        self.check(library.inferometer_judge(handle, ctypes.byref(judged)))
+        return judged
+
+    def metric(self, arm, name):
+        value = _Value(size=ctypes.sizeof(_Value))
+        self.check(self.library.inferometer_metric(self.handle, arm, name.encode(), ctypes.byref(value)))
+        return value
+
+
+# ---- results ----
+
+def _digits(value):
+    """Three of them: "2.00", "0.996", "125"."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
+
+
+def _seconds(value):
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")):
+        if value * factor >= 1 or unit == "ns":
+            return f"{_digits(value * factor)} {unit}"
+    return ""
+
+
+def _interval(value, scale=1.0):
+    return (value.low * scale, value.high * scale) if value.state == 0 and value.has_interval else None
+
+
+class Arm:
+    """One callable: `seconds` of one call with `seconds_interval`; of a variant `word`, `speedup`, `interval` (of the
+    speed-up), `change_percent` of time with `change_interval`, and `level` of these intervals. A number that is not
+    there is None, and `reason` says why."""
+
+    def __init__(self, session, index, name, number):
+        step = session.metric(index, "step_ns")
+        self.name, self.word, self.reason, self.level = name, "", _text(step.reason), None
+        self.seconds = step.number * 1e-9 / number if step.state == 0 else None
+        self.seconds_interval = _interval(step, 1e-9 / number)
+        self.speedup = self.interval = self.change_percent = self.change_interval = None
+        if index > 0:
+            self._compare(session.metric(index, "change_percent"), session.metric(index, "speedup"))
+
+    def _compare(self, change, speedup):
+        self.reason = _text(change.reason) or self.reason
+        if change.state == 0 and speedup.state == 0:
+            self.word, self.level = _text(change.text), change.level if change.has_interval else None
+            self.speedup, self.interval = speedup.number, _interval(speedup)
+            self.change_percent, self.change_interval = change.number, _interval(change)
+
+    def time_words(self):
+        if self.seconds is None:
+            return f"no time: {self.reason}"
+        if self.seconds_interval is None:
+            return _seconds(self.seconds)
+        return f"{_seconds(self.seconds)} [{_seconds(self.seconds_interval[0])}, {_seconds(self.seconds_interval[1])}]"
+
+    def words(self, baseline):
+        if self.speedup is None:
+            return f"not compared with {baseline}: {self.reason}"
+        bounds = "" if self.interval is None else f" [{_digits(self.interval[0])}, {_digits(self.interval[1])}]"
+        return f"{self.word}, {_digits(self.speedup)}x{bounds} the speed of {baseline}{self._doubt()}"
+
+    def _doubt(self):
+        if self.interval is None:
+            return "; no interval: too few blocks"
+        clear = self.interval[0] > 1 or self.interval[1] < 1
+        return "; the report says what keeps it undecided" if clear and self.word == "undecided" else ""
+
+
+class Result:
+    """What `compare` found. `result["name"]` is an Arm; where there is one variant, its numbers are the result's own:
+    `speedup`, `interval`, `word`, `change_percent`, `reason`. `report` is the path of the page, `dir` the run folder,
+    `blocks` how many were measured, `number` the calls in a window, `exit_code` that of the command on the folder."""
+
+    def __init__(self, session, judged, names, number):
+        self.arms = {name: Arm(session, index, name, number) for index, name in enumerate(names)}
+        self.baseline, self.number = names[0], number
+        self.blocks, self.exit_code = judged.blocks, judged.exit_code
+        self.dir, self.report = _text(judged.dir), _text(judged.report)
+
+    def __getitem__(self, name):
+        return self.arms[name]
+
+    @property
+    def variants(self):
+        return [arm for name, arm in self.arms.items() if name != self.baseline]
+
+    def _only(self, name):
+        if len(self.variants) != 1:
+            raise Error(f"the result has {len(self.variants)} variants\n  hint: name one, such as "
+                        f"result[{(self.variants or [self.arms[self.baseline]])[-1].name!r}].{name}")
+        return getattr(self.variants[0], name)
+
+    speedup = property(lambda self: self._only("speedup"))
+    interval = property(lambda self: self._only("interval"))
+    word = property(lambda self: self._only("word"))
+    change_percent = property(lambda self: self._only("change_percent"))
+    reason = property(lambda self: self._only("reason"))
+
+    def __str__(self):
+        lines = [f"{arm.name}: {arm.words(self.baseline)}" for arm in self.variants]
+        lines += [f"{arm.name}: {arm.time_words()}" for arm in self.arms.values()]
+        return "\n".join(lines + [f"{self.blocks} blocks, report: {self.report}"])
+
+    __repr__ = __str__
+
+    def svg(self):
+        """Speed-ups with their intervals as a picture; "" where nothing was compared."""
+        return _picture([arm for arm in self.variants if arm.speedup is not None], self.baseline)
+
+    def _repr_html_(self):
+        said = "".join(f"<p><b>{html.escape(arm.name)}</b>: {html.escape(arm.words(self.baseline))}</p>"
+                       for arm in self.variants)
+        rows = "".join(f"<tr><td>{html.escape(arm.name)}</td><td>{html.escape(arm.time_words())}</td></tr>"
+                       for arm in self.arms.values())
+        return (f"{said}{self.svg()}<table><tr><th>arm</th><th>time of a call</th></tr>{rows}</table>"
+                f"<p>{self.blocks} blocks, <a href=\"{html.escape(self.report)}\">report</a></p>")
+
+
+_TONES = {"faster": "#1a7f37", "slower": "#cf222e"}
+
+
+def _picture(arms, baseline):
+    if not arms:
+        return ""
+    width, left, right, row = 720, 180, 260, 32
+    ends = [1.0] + [end for arm in arms for end in arm.interval or (arm.speedup,)]
+    low, high = min(ends), max(ends)
+    pad = (high - low or 0.1) * 0.08
+
+    def x(value):
+        return left + (value - low + pad) / (high - low + 2 * pad) * (width - left - right)
+
+    height = row * len(arms) + 28
+    said = "; ".join(f"{arm.name}: {arm.words(baseline)}" for arm in arms)
+    parts = [f"<svg viewBox=\"0 0 {width} {height}\" width=\"100%\" style=\"max-width:{width}px\" role=\"img\" "
+             f"font-family=\"sans-serif\" font-size=\"14\" fill=\"currentColor\" aria-label=\"{html.escape(said)}\">",
+             f"<line x1=\"{x(1):.1f}\" x2=\"{x(1):.1f}\" y1=\"0\" y2=\"{height - 22}\" stroke=\"currentColor\" "
+             f"stroke-dasharray=\"3 3\"/><text x=\"{x(1):.1f}\" y=\"{height - 6}\" text-anchor=\"middle\">"
+             f"{html.escape(baseline)}: 1x</text>"]
+    for index, arm in enumerate(arms):
+        said = arm.words(baseline).split(" the ")[0]
+        y, tone = row * index + row / 2, _TONES.get(arm.word, "#6e7781")
+        first, last = arm.interval or (arm.speedup, arm.speedup)
+        parts.append(
+            f"<text x=\"{left - 12}\" y=\"{y + 5}\" text-anchor=\"end\">{html.escape(arm.name[:22])}</text>"
+            f"<line x1=\"{x(first):.1f}\" x2=\"{x(last):.1f}\" y1=\"{y}\" y2=\"{y}\" stroke=\"{tone}\" "
+            f"stroke-width=\"4\"/><circle cx=\"{x(arm.speedup):.1f}\" cy=\"{y}\" r=\"5\" fill=\"{tone}\"/>"
+            f"<text x=\"{width - right + 12}\" y=\"{y + 5}\">{html.escape(said)}</text>")
+    return "".join(parts) + "</svg>"
+
+
+# ---- compare ----
+
+def _calls_in_window(calls):
+    """So many calls that a window of the shortest arm is long beside what surrounds it; the same in every arm."""
+    shortest = math.inf
+    for call in calls:
+        call()
+        number, took = 1, 0
+        while took < WINDOW_NS and number <= 1 << 20:
+            number *= 2
+            start = time.perf_counter_ns()
+            for _ in itertools.repeat(None, number):
+                call()
+            took = time.perf_counter_ns() - start
+        shortest = min(shortest, max(took, 1) / number)
+    return max(1, math.ceil(WINDOW_NS / shortest))
+
+
+def _window(call, number):
+    if number == 1:
+        return call
+
+    def window():
+        for _ in itertools.repeat(None, number):
+            call()
+    return window
+
+
+def _settings(options, cap):
+    if isinstance(options, str):
+        if cap is not None:
+            raise Error("cap: the options are a text already\n  hint: write measure.cap into it")
+        return options
+    if options is not None and not isinstance(options, collections.abc.Mapping):
+        raise Error("options: give a dict, such as {\"measure.margin\": 0.01}, or the text of a study")
+    pairs = dict(options or {})
+    if cap is not None:
+        pairs["measure.cap"] = f"{cap}s"
+    # As YAML, in which a value may hold anything; a text in JSON's quotes is YAML too.
+    return "".join(f"{path}: {json.dumps(value if isinstance(value, bool) else str(value), ensure_ascii=False)}\n"
+                   for path, value in pairs.items())
+
+
+def _check_arms(arms):
+    if not isinstance(arms, collections.abc.Mapping) or not arms:
+        raise Error("compare: give {name: callable}, the baseline first, such as {\"old\": f, \"new\": g}")
+    for name, call in arms.items():
+        if not isinstance(name, str) or not callable(call):
+            raise Error(f"compare: {name!r} is no name of a callable\n  hint: give {{name: callable}}; a call with "
+                        "arguments is functools.partial(f, x) or lambda: f(x)")
+
+
+def compare(arms, *, out=None, cap=None, number=None, options=None, library=None):
+    """Measure {name: callable} in interleaved, mirrored blocks; the first is the baseline. Gives a Result.
+
+    `out`: the run folder, new or empty (default: below runs/). `cap`: most seconds of the blocks (default 10).
+    `number`: calls in one window, by default so many that a window lasts 100 us. `options`: settings as {path: value},
+    such as {"measure.margin": 0.01}, or the text of a study. `library`: the path of libinferometer.so.
+
+    Callables get no arguments, their results are not used, and each is called a few times more than it is measured."""
+    _check_arms(arms)
+    if number is not None and (not isinstance(number, int) or number < 1):
+        raise Error(f"number: {number!r} is no whole number of calls above 0")
+    loaded = load(library)
+    with Session(loaded, out, _settings(options, cap)) as session:
+        number = number or _calls_in_window(arms.values())
+        judged = session.measure({name: _window(call, number) for name, call in arms.items()})
+        return Result(session, judged, list(arms), number)
+
+
+def _name_of(function):
+    return re.sub(r"[^A-Za-z0-9_+.-]", "_", getattr(function, "__name__", "function"))[:40]
+
+
+def _bound(function, arguments, keywords):
+    return functools.partial(function, *arguments, **keywords) if arguments or keywords else function
+
+
+def bench(function=None, *, against=None, **settings):
+    """A decorator. The function stays what it is, and gets two more: `f.measure(*arguments)` measures it alone, and
+    `f.compare(*arguments)` against the baseline `against`, both called with these arguments. `settings` are those of
+    `compare`.
+
+        @inferometer.bench(against=old)
+        def new(data): ...
+        print(new.compare(data))"""
+    def decorate(decorated):
+        name = _name_of(decorated)
+
+        def measure(*arguments, **keywords):
+            return compare({name: _bound(decorated, arguments, keywords)}, **settings)
+
+        def compare_with(*arguments, **keywords):
+            if against is None:
+                raise Error(f"{name} has no baseline\n  hint: decorate it with @inferometer.bench(against=old)")
+            base = _name_of(against)
+            return compare({base if base != name else "baseline": _bound(against, arguments, keywords),
+                            name: _bound(decorated, arguments, keywords)}, **settings)
+
+        decorated.measure, decorated.compare = measure, compare_with
+        return decorated
+    if function is not None and not callable(function):
+        raise Error("bench: write @inferometer.bench, or @inferometer.bench(against=old)")
+    return decorate if function is None else decorate(function)
+
+
+# ---- a with block ----
+
+class Timer:
+    """What lies in a `with` block, timed where it stands. One pass through it is one sample: `seconds`. The same timer
+    may be entered again; `samples` are all of them. A block that an exception leaves is no sample."""
+
+    def __init__(self, name="block"):
+        self.name, self.samples, self._start = name, [], None
+
+    def __enter__(self):
+        if self._start is not None:
+            raise Error(f"{self.name}: the timer runs already\n  hint: one timer for each block")
+        self._start = time.perf_counter_ns()
+        return self
+
+    def __exit__(self, kind, *unused):
+        took, self._start = time.perf_counter_ns() - self._start, None
+        if kind is None:
+            self.samples.append(took * 1e-9)
+
+    @property
+    def seconds(self):
+        if not self.samples:
+            raise Error(f"{self.name}: nothing was timed yet")
+        return self.samples[-1]
+
+    def __str__(self):
+        n = len(self.samples)
+        if n == 0:
+            return f"{self.name}: nothing was timed yet"
+        if n == 1:
+            return f"{self.name}: {_seconds(self.samples[0])}, one sample: how far another would lie is not known"
+        spread = f"{_seconds(min(self.samples))} to {_seconds(max(self.samples))}"
+        if n < ENOUGH:
+            return f"{self.name}: {spread} in {n} samples, too few for an interval"
+        return (f"{self.name}: median {_seconds(statistics.median(self.samples))}, {spread} in {n} samples, one after "
+                "the other: to compare it with other code, use inferometer.compare")
+
+    __repr__ = __str__
+
+
+def timer(name="block"):
+    """`with inferometer.timer("load") as load: ...`, then `print(load)` or `load.seconds`."""
+    return Timer(name)

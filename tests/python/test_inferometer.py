@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""inferometer.py on a built library: test_inferometer.py LIBRARY COMMAND. Exit 77: this Python has no ctypes.
+
+The clock is the scripted one where numbers are held against known ones; callables are counted, to see how they are
+called.
+"""
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as tree
+
+try:
+    import ctypes  # noqa: F401
+except ImportError:
+    print("this Python has no ctypes")
+    sys.exit(77)
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python", "inferometer.py")
+LIBRARY, COMMAND = (os.path.abspath(path) for path in sys.argv[1:3])
+
+
+def load_module(path=SOURCE):
+    spec = importlib.util.spec_from_file_location("inferometer", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+inferometer = load_module()
+
+
+def fake(script="step_ns=100000; noise=0.01; slot_noise=0.001; arm.new.step_ns=50000", **more):
+    return {"device.kind": "fake", "device.script": script, "measure.repeats": 200, "seed": 1, **more}
+
+
+def nothing():
+    return None
+
+
+class InAFolder(unittest.TestCase):
+    def setUp(self):
+        self.before, self.folder = os.getcwd(), tempfile.mkdtemp()
+        os.chdir(self.folder)
+        os.environ["INFEROMETER_LIBRARY"] = LIBRARY
+
+    def tearDown(self):
+        os.chdir(self.before)
+        shutil.rmtree(self.folder)
+
+    def verify(self, folder):
+        done = subprocess.run([COMMAND, "verify", folder], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Compare(InAFolder):
+    def test_numbers_of_a_known_pair(self):
+        result = inferometer.compare({"old": nothing, "new": nothing}, number=1, options=fake(), out="run")
+        self.assertEqual((result.word, result.baseline, result.dir), ("faster", "old", "run"))
+        self.assertAlmostEqual(result.speedup, 2, delta=0.02)
+        self.assertTrue(result.interval[0] < 2.02 and result.interval[1] > 1.98, result.interval)
+        self.assertAlmostEqual(result.change_percent, -50, delta=1)
+        self.assertAlmostEqual(result["old"].seconds, 100e-6, delta=1e-6)
+        self.assertAlmostEqual(result["new"].seconds, 50e-6, delta=1e-6)
+        self.assertTrue(result["new"].seconds_interval[0] <= result["new"].seconds <= result["new"].seconds_interval[1])
+        self.assertEqual(result["new"].level, 0.95)
+        self.assertIsNone(result["old"].speedup)
+        self.assertEqual(str(result).split("\n")[0][:18], "new: faster, 2.00x")
+        self.assertTrue(os.path.exists(result.report))
+        self.assertEqual(result.exit_code, 0)
+        self.verify("run")
+
+    def test_the_time_is_that_of_one_call(self):
+        result = inferometer.compare({"old": nothing, "new": nothing}, number=10, options=fake())
+        self.assertAlmostEqual(result["old"].seconds, 10e-6, delta=1e-7)
+        self.assertAlmostEqual(result.speedup, 2, delta=0.02)
+        self.assertTrue(result.dir.startswith("runs/"), result.dir)
+
+    def test_several_variants_are_named(self):
+        result = inferometer.compare({"old": nothing, "new": nothing, "third": nothing}, number=1, options=fake())
+        self.assertEqual((result["new"].word, result["third"].word), ("faster", "undecided"))
+        self.assertGreater(result["new"].level, 0.95)  # two comparisons at once
+        with self.assertRaisesRegex(inferometer.Error, r"2 variants\n.*result\['third'\]\.speedup"):
+            result.speedup  # noqa: B018
+        self.assertEqual(len(str(result).split("\n")), 2 + 3 + 1)
+
+    def test_one_arm_has_a_time_and_no_comparison(self):
+        result = inferometer.compare({"old": nothing}, number=1, options=fake())
+        self.assertAlmostEqual(result["old"].seconds, 100e-6, delta=1e-6)
+        self.assertEqual(result.svg(), "")
+        with self.assertRaisesRegex(inferometer.Error, "0 variants"):
+            result.word  # noqa: B018
+
+    def test_few_blocks_have_no_interval_and_say_so(self):
+        result = inferometer.compare({"old": nothing, "new": nothing}, number=1, options=fake(**{"measure.repeats": 8}))
+        self.assertEqual((result.word, result.interval), ("undecided", None))
+        self.assertIn("no interval: too few blocks", str(result))
+        self.assertIn("no interval", result._repr_html_())
+
+    def test_calls_are_mirrored_and_counted(self):
+        order = []
+        result = inferometer.compare({"old": lambda: order.append("A"), "new": lambda: order.append("B")}, number=1,
+                                     options=fake(**{"measure.repeats": 24, "measure.slot_steps": 1,
+                                                     "measure.slot_min": 0, "measure.warmup": 1}))
+        tail = "".join(order)[-8 * result.blocks:]  # a slot: one untimed call and a timed one
+        blocks = {tail[at:at + 8] for at in range(0, len(tail), 8)}
+        self.assertEqual(blocks, {"AABBBBAA", "BBAAAABB"})
+
+    def test_short_calls_are_put_together(self):
+        class Counted:
+            calls = 0
+
+            def __call__(self):
+                self.calls += 1
+        one, two = Counted(), Counted()
+        result = inferometer.compare({"one": one, "two": two}, cap=0.5)
+        self.assertGreater(result.number, 20)
+        self.assertLess(result["one"].seconds, 20e-6)
+        self.assertGreater(min(one.calls, two.calls), result.number * result.blocks)
+        self.verify(result.dir)
+
+    def test_an_exception_is_the_callers_and_leaves_an_interrupted_run(self):
+        count = []
+
+        def fails():
+            count.append(1)
+            if len(count) == 150:
+                raise ValueError("mine")
+        with self.assertRaisesRegex(ValueError, "mine"):
+            inferometer.compare({"old": nothing, "new": fails}, number=1, options=fake(), out="left")
+        with open("left/run.log", encoding="utf-8") as log:
+            self.assertIn('"stage":"interrupted"', log.read())
+        inferometer.compare({"old": nothing}, number=1, options=fake())  # the session was closed
+
+    def test_options_as_a_text(self):
+        result = inferometer.compare({"old": nothing, "new": nothing}, number=1,
+                                     options="device.kind=fake\nmeasure.repeats=24\nseed=1")
+        self.assertGreater(result.blocks, 0)
+
+
+class Refused(InAFolder):
+    def refuse(self, words, *arguments, **keywords):
+        with self.assertRaisesRegex(inferometer.Error, words):
+            inferometer.compare(*arguments, **keywords)
+        self.assertFalse(os.path.exists("runs"))
+
+    def test_wrong_arguments(self):
+        pair = {"old": nothing, "new": nothing}
+        self.refuse("give {name: callable}", [nothing, nothing])
+        self.refuse("give {name: callable}", {})
+        self.refuse("'new' is no name of a callable", {"old": nothing, "new": 3})
+        self.refuse("3 is no name of a callable", {3: nothing})
+        self.refuse("no whole number of calls", pair, number=0)
+        self.refuse("no whole number of calls", pair, number=1.5)
+        self.refuse("give a dict", pair, options=["measure.mde=1"])
+        self.refuse("options are a text already", pair, options="seed=1", cap=3)
+        self.refuse("measure.cap", pair, cap="soon")
+        self.refuse("unknown key 'measure.capp'", pair, options={"measure.capp": 3})
+        self.refuse("letters, digits", {"old one": nothing}, number=1)
+        os.mkdir("full")
+        with open("full/file", "w", encoding="utf-8"):
+            pass
+        self.refuse("full", pair, number=1, out="full", options=fake())
+
+    def test_a_library_that_is_not_there(self):
+        copy = os.path.join(self.folder, "python", "inferometer.py")
+        os.mkdir(os.path.dirname(copy))
+        shutil.copy(SOURCE, copy)
+        alone = load_module(copy)
+        del os.environ["INFEROMETER_LIBRARY"]
+        alone.ctypes.util.find_library = lambda name: None  # this machine may have one installed
+        with self.assertRaises(alone.Error) as caught:
+            alone.compare({"old": nothing})
+        for place in ("python/libinferometer.so", "build/libinferometer.so"):
+            self.assertIn(f"not at {self.folder}/{place}", str(caught.exception))
+        self.assertIn("`make`", str(caught.exception))
+        self.assertIn("INFEROMETER_LIBRARY", str(caught.exception))
+        os.mkdir("build")
+        shutil.copy(LIBRARY, "build/libinferometer.so")  # the tree that `make` built
+        self.assertTrue(alone.load().inferometer_version())
+        os.environ["INFEROMETER_LIBRARY"] = os.path.join(self.folder, "nowhere.so")
+        with self.assertRaisesRegex(alone.Error, r"nowhere\.so cannot be loaded.*\n.*`make`"):
+            alone.load()
+
+    def test_a_library_of_something_else(self):
+        with self.assertRaisesRegex(inferometer.Error, "has no inferometer_open"):
+            inferometer.load("libc.so.6")
+
+
+class Figure(InAFolder):
+    def test_the_picture_is_well_formed_and_holds_every_variant(self):
+        result = inferometer.compare({"old": nothing, "new": nothing, "third": nothing}, number=1, options=fake())
+        svg = tree.fromstring(result.svg())
+        self.assertEqual(len(svg.findall("circle")), 2)
+        texts = [text.text for text in svg.findall("text")]
+        self.assertTrue({"old: 1x", "new", "third"} <= set(texts), texts)
+        self.assertIn("faster, 2.00x", svg.get("aria-label"))
+        self.assertGreaterEqual(int(svg.get("font-size")), 12)
+        page = tree.fromstring("<div>" + result._repr_html_() + "</div>")
+        self.assertEqual(page.find(".//a").get("href"), result.report)
+        self.assertEqual(len(page.findall(".//tr")), 4)
+        width = float(svg.get("viewBox").split()[2])
+        for line in svg.findall("line"):
+            self.assertTrue(0 <= float(line.get("x1")) <= float(line.get("x2")) <= width)
+
+    def test_texts_from_outside_are_no_markup(self):
+        result = inferometer.compare({"old": nothing, "new": nothing}, number=1, options=fake())
+        result["new"].name = result.baseline = "<script>&\""
+        page = "<div>" + result._repr_html_() + "</div>"
+        self.assertNotIn("<script", page)
+        tree.fromstring(page)
+
+
+class Decorator(InAFolder):
+    def test_a_function_stays_and_can_be_measured(self):
+        seen = []
+
+        def old(value, twice=False):
+            seen.append((value, twice))
+            return value
+
+        @inferometer.bench(against=old, number=1, options=fake())
+        def new(value, twice=False):
+            seen.append((value, twice))
+            return value * 2
+
+        self.assertEqual(new(3), 6)
+        result = new.compare(4, twice=True)
+        self.assertEqual((result.baseline, result.word), ("old", "faster"))
+        self.assertEqual(set(seen[1:]), {(4, True)})
+        self.assertEqual(list(new.measure(5).arms), ["new"])
+
+    def test_without_a_baseline(self):
+        @inferometer.bench
+        def alone():
+            return 1
+        self.assertEqual(alone(), 1)
+        with self.assertRaisesRegex(inferometer.Error, r"alone has no baseline\n.*against=old"):
+            alone.compare()
+        with self.assertRaisesRegex(inferometer.Error, "write @inferometer.bench"):
+            inferometer.bench(3)
+
+    def test_two_of_one_name(self):
+        def make():
+            def work():
+                return None
+            return work
+        decorated = inferometer.bench(make(), against=make(), number=1, options=fake())
+        self.assertEqual(list(decorated.compare().arms), ["baseline", "work"])
+
+
+class WithBlock(unittest.TestCase):
+    def test_what_so_many_samples_can_say(self):
+        timer = inferometer.timer("load")
+        self.assertEqual(str(timer), "load: nothing was timed yet")
+        with self.assertRaisesRegex(inferometer.Error, "nothing was timed yet"):
+            timer.seconds  # noqa: B018
+        with timer as inside:
+            sum(range(10000))
+        self.assertIs(inside, timer)
+        self.assertTrue(0 < timer.seconds < 10)
+        self.assertRegex(str(timer), r"^load: [\d.]+ [mu]?s, one sample: how far another would lie is not known$")
+        for _ in range(2):
+            with timer:
+                pass
+        self.assertRegex(str(timer), "in 3 samples, too few for an interval$")
+        timer.samples[:] = [0.004, 0.001, 0.002, 0.003, 0.002, 0.002]
+        self.assertEqual(str(timer), "load: median 2.00 ms, 1.00 ms to 4.00 ms in 6 samples, one after the other: "
+                                     "to compare it with other code, use inferometer.compare")
+
+    def test_what_is_no_sample(self):
+        timer = inferometer.timer()
+        with self.assertRaises(KeyError), timer:
+            raise KeyError
+        self.assertEqual(timer.samples, [])
+        with self.assertRaisesRegex(inferometer.Error, "runs already"), timer, timer:
+            pass
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
