@@ -1,11 +1,11 @@
 /* What a sensor misses of a power that changes: pure functions.
  *
  * An H200's energy counter and its ring of power samples are sums of samples, one every 20 ms, each the mean of about
- * 15 ms (fitted to square waves of 10 to 130 ms, tests/captures; docs/method.md), and the five to a tick of the counter
- * do not weigh the same: under waves of 33 ms its power beat by a twelfth of the wave with 3.3 s, the distance
- * from 3.03 periods in 100 ms to three. A load that changes with a period of its own may lock to either: all samples
- * then fall into the same part of the period, and a longer window does not help. A load whose steps start at random
- * distances cannot. Amounts are 95 % half-widths of the mean power of a window.
+ * 15 ms (fitted to square waves of 10 to 130 ms, tests/captures; docs/maintain/method.md), and the five to a tick of
+ * the counter do not weigh the same: under waves of 33 ms its power beat by a twelfth of the wave with 3.3 s, the
+ * distance from 3.03 periods in 100 ms to three. A load that changes with a period of its own may lock to either: all
+ * samples then fall into the same part of the period, and a longer window does not help. A load whose steps start at
+ * random distances cannot. Amounts are 95 % half-widths of the mean power of a window.
  */
 #ifndef IFM_DERIVE_COVERAGE_H
 #define IFM_DERIVE_COVERAGE_H

@@ -1,9 +1,9 @@
 /* Two stamps of a GPU's multiprocessors -> cycles and time between them: the real mean clock.
  *
  * The driver's own reading of the clock is of one moment, and misleads at the power cap: it said 1980 MHz of an H200
- * that ran at 1760 (docs/power.md). A counter of cycles may be reset when its multiprocessor sleeps, and blocks may
- * land on other multiprocessors the second time; so each is held against itself alone and against what is possible, and
- * the median is taken. Pure; no CUDA here. */
+ * that ran at 1760 (docs/maintain/energy.md). A counter of cycles may be reset when its multiprocessor sleeps, and
+ * blocks may land on other multiprocessors the second time; so each is held against itself alone and against what is
+ * possible, and the median is taken. Pure; no CUDA here. */
 #ifndef IFM_DEVICE_STAMP_H
 #define IFM_DEVICE_STAMP_H
 

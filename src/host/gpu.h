@@ -3,8 +3,8 @@
  * Each field that cannot be read is {"absent": reason, "remedy"?}; a GPU that fails is {"index", "absent", ...}, and
  * the others are still listed. UUIDs are given only as unsalted SHA-256; serial numbers are never read. The energy
  * counter is not read here, because the call takes milliseconds: src/power reads it. Source: NVML API Reference Guide
- * (NVIDIA); docs/method.md says what was seen on a real one. Thread rule: no shared state; NVML's functions may be
- * called from any thread. */
+ * (NVIDIA); docs/maintain/method.md says what was seen on a real one. Thread rule: no shared state; NVML's functions
+ * may be called from any thread. */
 #ifndef IFM_HOST_GPU_H
 #define IFM_HOST_GPU_H
 

@@ -2,7 +2,7 @@
  *
  * IFM_STAGES lists S(stage, repeat, restart): how often the stage stands, and whether a restart of its cell makes it
  * void (`forgotten`) or leaves it standing (`kept`). IFM_FIELDS_<stage> lists F(row, need, kind, member, beside): the
- * struct, the encoder, the decoder and the tests are made of it, and docs/formats.md is tested against it.
+ * struct, the encoder, the decoder and the tests are made of it, and docs/maintain/journal.md is tested against it.
  *
  * need: must = always there; may = left out when it is not set; null = null when it is not set. With a member `beside`
  * it, a field must be there (or is null) only where that one is set; `_` = none.

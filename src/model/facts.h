@@ -1,7 +1,7 @@
 /* Facts that `run` writes to run.log beside the samples. Plain data.
  *
  * run.log is one JSON object a line: {"t_ns": wall clock, "stage": ..., "ok": ..., "meta": {...}}.
- * The stages, and the members of `meta`, are listed in docs/formats.md. */
+ * The stages, and the members of `meta`, are listed in docs/maintain/journal.md. */
 #ifndef IFM_MODEL_FACTS_H
 #define IFM_MODEL_FACTS_H
 

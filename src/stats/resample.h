@@ -79,7 +79,7 @@ struct ifm_mean_facts {
  * above 1.645 / sqrt(n). No interval that takes them as independent is then admitted, of a mean or of anything else. */
 bool ifm_stats_is_dependent(const struct ifm_mean_facts *facts);
 /* Whether `method` may be given for a mean with these facts; `needs` (may be NULL) is set to how many independent
- * values it would take when they do not suffice. The bounds are those of docs/method.md, found by
+ * values it would take when they do not suffice. The bounds are those of docs/maintain/method.md, found by
  * tests/unit/test_stats_coverage.c. TOO_FEW: more values would do. DOMAIN: not for dependent (or independent) values.
  */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_mean_admits(enum ifm_mean_method method, const struct ifm_mean_facts *facts,

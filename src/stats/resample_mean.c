@@ -4,7 +4,7 @@
 #include "stats/resample_draw.h"
 #include <math.h>
 
-/* The rule's bounds; docs/method.md says what each was found by. */
+/* The rule's bounds; docs/maintain/method.md says what each was found by. */
 #define MEAN_NEEDED 30       /* no interval below: a tenth of the values may lie elsewhere unseen */
 #define EFFECTIVE_LEAST 4    /* nor below so many effective ones */
 #define DEPENDENT_NEEDED 100 /* values, and 10 effective ones, before autocorrelation is known well enough */

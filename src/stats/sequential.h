@@ -34,7 +34,7 @@ size_t ifm_stats_sequential_look(size_t maximum, unsigned k);
 
 /* The level at which t intervals are computed so that they hold at `level` in a run that ends when they are narrow
  * enough, at ten blocks or later: such a run stops early when the spread happens to look small, and plain 95 %
- * intervals then miss in up to 6.4 % of runs (simulation: docs/method.md). 1 - 0.75 (1 - level). */
+ * intervals then miss in up to 6.4 % of runs (simulation: docs/maintain/method.md). 1 - 0.75 (1 - level). */
 double ifm_stats_fixed_width_level(double level);
 
 #endif

@@ -103,8 +103,9 @@ IFM_STATS_CHECKED enum ifm_stat ifm_stats_autocorrelation(const double *x, size_
 /* Effective size n (1 - r) / (1 + r) of an AR(1) series, between 1 and n; negative r gives n. |r| < 1. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_effective_size(size_t n, double r, double *out);
 /* The same, guarded for short series, in which a correlation of 0.5 often does not show: with r' = r + 2 (1 + r) / n
- * for r > 0, n (1 - r') / (1 + r'), between 3 and n; n for r <= 0. The guard was found by simulation (docs/method.md):
- * at 15 values and more, t intervals of it cover 93 to 97 % at correlations of 0, 0.3 and 0.5. */
+ * for r > 0, n (1 - r') / (1 + r'), between 3 and n; n for r <= 0. The guard was found by simulation
+ * (docs/maintain/method.md): at 15 values and more, t intervals of it cover 93 to 97 % at correlations of 0, 0.3 and
+ * 0.5. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_effective_guarded(size_t n, double r, double *out);
 /* Effective size by batch means: n * (variance / batch length) / variance of the batch means, between 1 and n.
  * It sees a disturbance that lasts as long as a batch, which lag 1 does not. `means` holds the mean of each of at

@@ -12,7 +12,8 @@
  * 3. Skewed. Cochran ("Sampling Techniques", 3rd ed. 1977, section 2.15) asks for n > 25 G^2, G the skewness m3 /
  *    m2^1.5 of the population, so that a 95 % interval misses in 6 % or less. A sample of a heavy tail shows less
  *    skewness than its population, and those that show least are the ones admitted; so the factor is 1 /
- *    IFM_TAIL_SKEWNESS^2 = 44 here, found by tests/unit/test_stats_tail.c, whose table stands in docs/method.md.
+ *    IFM_TAIL_SKEWNESS^2 = 44 here, found by tests/unit/test_stats_tail.c, whose table stands in
+ *    docs/maintain/method.md.
  * Of fewer values than about 45 the second and third limit are those that normal ones pass in 1 % by chance: means of
  * few blocks show only what is plain.
  * A kurtosis is not asked for: R bounds it, m4 / m2^2 <= R n.

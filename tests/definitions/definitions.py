@@ -337,7 +337,7 @@ def error_at_end(error, first, n):
 def mde(v):
     base, measure = v.baseline(), v.cell.plan["measure"]
     if measure["stop"] == "group":
-        return None  # its level is that of docs/method.md: repeated looks
+        return None  # its level is that of docs/maintain/method.md: repeated looks
     d = paired(base, v)
     variants = sum(a["role"] == "variant" for a in v.cell.plan["arms"])
     error = 0.05 / variants

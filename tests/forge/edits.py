@@ -4,7 +4,7 @@
     edited    derive, verify and gate end with 3: the folder is not read at all
     refused   derive gives no time and no comparison of the cell, its finding is "invalid", and gate ends with 3
     lost      no comparison is left, and gate ends with 3
-    accepted  nothing can tell: docs/refused.md says what a folder shows
+    accepted  nothing can tell: docs/maintain/refused.md says what a folder shows
 Other lists are further tables of such rows, in ALL.
 """
 

@@ -2,8 +2,8 @@
 """Rebuild every published number as a run folder and hold Inferometer to its answer: check.py SCRATCH.
 
 The state and the reason of each number, the outcome and its exit code, the sentence on the terminal (--verbose), in
-report.html and in docs/refused.md; that a first look at the terminal says "do not use" of what is refused, and of
-nothing else; and that every counterpart stands, with no number withheld. Then published files are edited after the
+report.html and in docs/maintain/refused.md; that a first look at the terminal says "do not use" of what is refused, and
+of nothing else; and that every counterpart stands, with no number withheld. Then published files are edited after the
 fact, hashed anew, and must be found out. Needs INFEROMETER and IFM_SOURCE.
 """
 import hashlib
@@ -36,8 +36,8 @@ def one_line(text):
 
 
 def page():
-    """docs/refused.md as running text: sentences are quoted there."""
-    return one_line(re.sub(r"^> ", "", read(SOURCE, "docs", "refused.md"), flags=re.M))
+    """docs/maintain/refused.md as running text: sentences are quoted there."""
+    return one_line(re.sub(r"^> ", "", read(SOURCE, "docs", "maintain", "refused.md"), flags=re.M))
 
 
 def fail(case, what):
@@ -89,7 +89,7 @@ def check_words(name, case, terminal):
     report = one_line(html.unescape(re.sub(r"<[^>]*>", " ", read(name, "report.html"))))
     shown = one_line(terminal)
     for where, text in (("the terminal", shown), ("report.html", report),
-                        ("docs/refused.md", page())):
+                        ("docs/maintain/refused.md", page())):
         if sentence not in text and not (text is shown and is_clipped(sentence, shown)):
             fail(name, f"{where} does not say \"{sentence}\"")
 
@@ -131,7 +131,7 @@ def hash_again(folder):
 
 
 def forge(case, name, file, edit, words, hashed=True):
-    """Edit a file of the folder of an honest case; verify must say `words`, which docs/refused.md holds too."""
+    """Edit a file of the folder of an honest case; verify must say `words`, as the page of refused numbers does."""
     shutil.copytree(case, name)
     content = read(name, file)
     edited = edit(content)
@@ -145,7 +145,7 @@ def forge(case, name, file, edit, words, hashed=True):
     if status != 3 or words not in one_line(text):
         fail(name, f"verify ends with {status} and says: {text}")
     if words not in page():
-        fail(name, f"docs/refused.md does not say \"{words}\"")
+        fail(name, f"docs/maintain/refused.md does not say \"{words}\"")
 
 
 def edit_json(change):

@@ -3,8 +3,8 @@
 One table. A case has the figures that its publication gives (`source` says where), the arms that they make, and what
 Inferometer must answer: `expect` lists (cell, arm, metric, state, words). Of a number that is withheld the words are
 part of its reason; of one that stands they are the number that it must come near. `says` is the sentence that readers
-find in docs/refused.md, on the terminal and in report.html. Each refused case has a counterpart in which the figure is
-what it should have been, and which is accepted: a refusal that refuses everything proves nothing.
+find in docs/maintain/refused.md, on the terminal and in report.html. Each refused case has a counterpart in which the
+figure is what it should have been, and which is accepted: a refusal that refuses everything proves nothing.
 """
 
 MS, US = 1_000_000, 1_000

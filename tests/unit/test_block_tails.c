@@ -1,6 +1,6 @@
 /* Intervals of means over blocks: what a tail costs them. A level (step_ns, rates), a difference (change_percent) and a
  * plain t interval (joules over windows) of 150 runs and more hold the mean; of fewer they hold that of values without
- * a tail alone. Seeded; the table that it prints stands in docs/method.md. */
+ * a tail alone. Seeded; the table that it prints stands in docs/maintain/method.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

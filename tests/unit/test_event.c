@@ -432,7 +432,7 @@ static void facts_of_a_device_are_what_no_field_names(void **state)
     ifm_arena_destroy(arena);
 }
 
-/* ---- docs/formats.md ---- */
+/* ---- docs/maintain/journal.md ---- */
 
 /* "`a`, `b`" of the names between backquotes. */
 static void list_quoted(const char *from, const char *to, struct ifm_text *out)
@@ -456,7 +456,7 @@ static void expect_documented(const char *text, const struct ifm_event_row *row)
     ifm_text_printf(&begin, "\n| `%s` | ", row->name);
     const char *at = strstr(text, begin.data);
     if (at == NULL)
-        fail_msg("docs/formats.md has no row for the stage %s", row->name);
+        fail_msg("docs/maintain/journal.md has no row for the stage %s", row->name);
     at += begin.size;
     const char *end = strstr(at, " | ");
     assert_non_null(end);
@@ -464,24 +464,24 @@ static void expect_documented(const char *text, const struct ifm_event_row *row)
     for (size_t i = 0; i < row->n_fields; i++)
         ifm_text_printf(&wanted, "%s%s", i > 0 ? " " : "", row->fields[i].name);
     if (strcmp(fields.data, wanted.data) != 0)
-        fail_msg("docs/formats.md gives stage %s the fields\n%s\nand the table\n%s", row->name, fields.data,
+        fail_msg("docs/maintain/journal.md gives stage %s the fields\n%s\nand the table\n%s", row->name, fields.data,
                  wanted.data);
     ifm_text_printf(&repeat, " | %s | ", repeats[row->repeat]);
     if (strncmp(end, repeat.data, repeat.size) != 0)
-        fail_msg("docs/formats.md does not say of stage %s:%s", row->name, repeat.data);
+        fail_msg("docs/maintain/journal.md does not say of stage %s:%s", row->name, repeat.data);
     ifm_text_free(&begin);
     ifm_text_free(&fields);
     ifm_text_free(&wanted);
     ifm_text_free(&repeat);
 }
 
-static void formats_md_lists_every_stage_and_field_and_no_other(void **state)
+static void journal_md_lists_every_stage_and_field_and_no_other(void **state)
 {
     (void)state;
     struct ifm_error error = {0};
     char *text;
     size_t size, rows = 0;
-    assert_int_equal(ifm_file_read("docs/formats.md", 1 << 20, &text, &size, &error), IFM_OK);
+    assert_int_equal(ifm_file_read("docs/maintain/journal.md", 1 << 20, &text, &size, &error), IFM_OK);
     char *section = strstr(text, "\n| stage | `meta` | how often | when |\n");
     assert_non_null(section);
     char *end = strstr(section, "\n\n");
@@ -507,7 +507,7 @@ int main(void)
         cmocka_unit_test(a_fact_that_is_not_set_is_not_written),
         cmocka_unit_test(what_is_unknown_is_null_or_left_out),
         cmocka_unit_test(facts_of_a_device_are_what_no_field_names),
-        cmocka_unit_test(formats_md_lists_every_stage_and_field_and_no_other),
+        cmocka_unit_test(journal_md_lists_every_stage_and_field_and_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

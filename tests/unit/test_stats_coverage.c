@@ -1,5 +1,5 @@
 /* Coverage: every interval that the rule admits holds the truth in at least 93 % of 2,000 data sets, and in at most 97
- * % where its ends do not jump from value to value. Seeded; the table that it prints stands in docs/method.md. */
+ * % where its ends do not jump from value to value. Seeded; its table stands in docs/maintain/method.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The tail guard of a mean's interval: over families of values with and without rare large ones, an interval that is
  * printed holds the mean in 93 % or more, and those without a tail are seldom refused. Seeded; the table that it prints
- * stands in docs/method.md. */
+ * stands in docs/maintain/method.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

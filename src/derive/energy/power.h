@@ -1,7 +1,7 @@
 /* The energy pass of a cell: what its sensors said, window by window, and what each device took.
  *
  * Read from the record of the pass "energy" (a slot = a window), the sensors' readings and the journal's events
- * (docs/formats.md: power_sensor, power_absent, power_fault, energy_idle, energy_pre_roll). Computes joules by
+ * (docs/maintain/journal.md: power_sensor, power_absent, power_fault, energy_idle, energy_pre_roll). Computes joules by
  * joules.h; which of them may be printed, rule 5 decides; the numbers of arms are made in energy.c. */
 #ifndef IFM_DERIVE_ENERGY_POWER_H
 #define IFM_DERIVE_ENERGY_POWER_H

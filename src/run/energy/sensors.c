@@ -15,7 +15,7 @@ enum { PERIODS = 8, LONGEST_MS = 900, SHORTEST_MS = 50 };
 static const double ARRIVAL_S = 0.5, LATEST_ARRIVAL_S = 5;
 static const double NAP_S = 0.1; /* between two looks for an interruption */
 
-/* What documents and measurements say that a reading is the mean of (docs/power.md). */
+/* What documents and measurements say that a reading is the mean of (docs/maintain/energy.md). */
 static const struct {
     const char *source;
     double ms;

@@ -1,4 +1,4 @@
-/* The facts of a run: what goes into run.log, stage by stage. docs/formats.md lists the stages. */
+/* The facts of a run: what goes into run.log, stage by stage. docs/maintain/journal.md lists the stages. */
 #ifndef IFM_RUN_FACTS_FACTS_H
 #define IFM_RUN_FACTS_FACTS_H
 

@@ -2,9 +2,9 @@
  * slots need pre-rolls.
  *
  * A GPU at its power cap needs up to half a second to find its clock after an arm of another power level, and its first
- * steps are then some 5 % slower (docs/power.md). So each arm runs by itself for about measure.pre_roll while power is
- * read, until it is steady or measure.warmup_cap is spent; and a measured slot whose arm differs by more than 5 % from
- * the arm before it is preceded by measure.pre_roll of its own steps, which nothing records.
+ * steps are then some 5 % slower (docs/maintain/energy.md). So each arm runs by itself for about measure.pre_roll while
+ * power is read, until it is steady or measure.warmup_cap is spent; and a measured slot whose arm differs by more than
+ * 5 % from the arm before it is preceded by measure.pre_roll of its own steps, which nothing records.
  *
  * Control decisions, logged with their inputs (facts `converge` and `pre_roll`); no published number comes from them.
  * Where power cannot be read, the fact says why and no time is spent. Thread rule: the driving thread. */

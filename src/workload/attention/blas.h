@@ -14,7 +14,7 @@ struct ifm_attention_blas {
     const struct ifm_kernel *softmax, *widen, *store; /* attention.softmax and so on */
 };
 
-/* Queries in a unit: near the fastest of 16 .. 512 at each length that was tried (docs/workload-attention.md). */
+/* Queries in a unit: near the fastest of 16 .. 512 at each length that was tried (docs/maintain/workloads.md). */
 uint32_t ifm_attention_blas_block(const struct ifm_attention_shape *shape, unsigned workers);
 /* Of one worker, with blocks of `block` queries. */
 size_t ifm_attention_blas_scratch_floats(const struct ifm_attention_shape *shape, uint32_t block);

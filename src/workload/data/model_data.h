@@ -21,7 +21,7 @@
  *
  * Values depend on the arguments only: not on the order of calls, the thread, the compiler or the instruction set
  * (IEEE operations, no fused ones, no functions of the C library but the square root; test_model_data has the hash).
- * Pure functions; any thread. Sources of the constants: docs/model-data.md. */
+ * Pure functions; any thread. Sources of the constants: docs/maintain/model-data.md. */
 #ifndef IFM_WORKLOAD_DATA_MODEL_DATA_H
 #define IFM_WORKLOAD_DATA_MODEL_DATA_H
 

@@ -75,7 +75,8 @@ static enum ifm_status check_shape(const struct ifm_gemm_settings *s, struct ifm
 }
 
 /* Rounding errors of f32 sums add like random steps; 16-bit activations add some 1e-4 where channels of 12 times the
- * usual size share a group with others (docs/workload-gemm.md). A wrong row, group or scale is off by 1e-2 or more. */
+ * usual size share a group with others (docs/maintain/workloads.md). A wrong row, group or scale is off by 1e-2 or
+ * more. */
 static double tolerance(const struct ifm_gemm_shape *s)
 {
     const double sums = 0x1p-24 * 4 * sqrt((double)s->k);
