@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# README and tutorial as a reader types them: each block marked sh is run as it stands (tests/pages/pages.py says what is
-# left out), in a folder that looks like a checkout that `make` has built. Of all pages: links lead somewhere, and
+# README and tutorial as a reader types them: each block marked sh is run as it stands (tests/pages/pages.py says what
+# is left out), in a folder that looks like a checkout that `make` has built. Of all pages: links lead somewhere, and
 # commands and options exist.
 source "$(dirname "$0")/lib.sh"
 need python3 python3
@@ -35,5 +35,5 @@ done
 cd ../..
 # Slower by far: fail, or no answer on a busy machine, never pass. The gate says in either case that it was judged.
 has -E '^(FAIL|BLOCKED|INCONCLUSIVE)' <tutorial.txt || fail "the tutorial's study has no verdict"
-[ "$(grep -cE '^(pass|inconclusive|blocked|fail)$' tutorial.txt)" = 2 ] || fail "the tutorial's two gates gave no answer"
+[ "$(grep -cE '^(pass|inconclusive|blocked|fail)$' tutorial.txt)" = 2 ] || fail "the tutorial's gates give no answer"
 echo "$(cat readme.txt tutorial.txt | grep -cE '^# (README|docs)') blocks of README and tutorial run as they stand"
