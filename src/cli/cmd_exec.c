@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 
 #include "base/log.h"
+#include "base/subprocess.h"
 #include "workload/command/command.h"
+#include <limits.h>
 #include <string.h>
 
 /* Programs run longer than kernels and need no long warm-up. Explicit settings override these. */
@@ -50,6 +52,30 @@ static void tell_names(const struct ifm_quick_arm *arms, size_t n)
         ifm_note("arm %s: %.*s%s", arms[i].name, SHOWN, arms[i].text, strlen(arms[i].text) > SHOWN ? "..." : "");
 }
 
+/* `exec sleep 0.01`: the words of one command, of which the first alone is a program. */
+static enum ifm_status check_quoted(const struct ifm_positionals *given, struct ifm_arena *arena,
+                                    struct ifm_error *error)
+{
+    char path[PATH_MAX];
+    struct ifm_text whole = {0};
+    size_t missing = given->n;
+    for (size_t i = 0; i < given->n; i++) {
+        if (strpbrk(given->items[i], " \t\n'\"\\") != NULL)
+            return IFM_OK;
+        if (missing == given->n && ifm_subprocess_find(given->items[i], path, sizeof path, NULL) != IFM_OK)
+            missing = i;
+    }
+    if (missing == 0 || missing == given->n)
+        return IFM_OK;
+    for (size_t i = 0; i < given->n; i++)
+        ifm_text_printf(&whole, "%s%s", i > 0 ? " " : "", given->items[i]);
+    const char *hint =
+        ifm_arena_printf(arena, "quote a command with its arguments: inferometer exec '%.200s'", whole.data);
+    ifm_text_free(&whole);
+    return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "command %zu", missing + 1), hint,
+                    "each argument of exec is a whole command, and there is no program %.60s", given->items[missing]);
+}
+
 static enum ifm_status set_up(const struct ifm_positionals *given, bool quiet, struct ifm_config *config,
                               struct ifm_arena *arena, struct ifm_error *error)
 {
@@ -57,6 +83,7 @@ static enum ifm_status set_up(const struct ifm_positionals *given, bool quiet, s
         return ifm_fail(error, IFM_USAGE, "exec", "such as inferometer exec 'sort a.txt' 'sort --parallel=2 a.txt'",
                         "no command is given");
     IFM_TRY(check_names(given, error));
+    IFM_TRY(check_quoted(given, arena, error));
     struct ifm_quick_arm *arms = IFM_ARENA_ARRAY(arena, struct ifm_quick_arm, given->n);
     bool shell = ifm_config_is_true(config, "command.shell"), numbered = false;
     for (size_t i = 0; i < given->n; i++)

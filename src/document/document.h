@@ -7,6 +7,7 @@
 #ifndef IFM_DOCUMENT_DOCUMENT_H
 #define IFM_DOCUMENT_DOCUMENT_H
 
+#include "base/param.h"
 #include "derive/derive.h"
 #include "judge/judge.h"
 
@@ -20,6 +21,9 @@ struct ifm_publication {
     const struct ifm_events *events; /* run.log */
     /* The record itself, for pictures and for files that hold raw samples; NULL: there are none of either. */
     const struct ifm_facts_view *facts;
+    /* Tables of the workloads' settings, NULL-terminated: what differs from its default is shown first. NULL: unknown.
+     */
+    const struct ifm_section *const *tables;
 };
 
 /* How much of a document a medium shows: a terminal with --verbose what is always shown, report.md all but the page's
