@@ -131,7 +131,9 @@ static void tell_rapl(struct ifm_doctor *d)
     else if (ifm_probe_exists(d->root, "%s", zone))
         ifm_doctor_absent(d, IFM_PROBE_POWERCAP_CLOSED, "energy_uj is for root alone");
     else
-        ifm_doctor_absent(d, ifm_probe_powercap_remedy(d->root), "powercap has no zone of a processor package");
+        ifm_doctor_absent(d, ifm_probe_powercap_remedy(d->root), "%s",
+                          ifm_probe_virtual(d->root) ? "the hypervisor shows this guest no powercap zone of a package"
+                                                     : "powercap has no zone of a processor package");
 }
 
 static void tell_paranoid(struct ifm_doctor *d)
