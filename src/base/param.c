@@ -61,6 +61,36 @@ struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena)
     return (struct ifm_list){items, n};
 }
 
+const char *ifm_param_ungrouped(const char *text, struct ifm_arena *arena)
+{
+    enum { LONGEST = 24 };
+    size_t group = strspn(text, "0123456789"), n = 0;
+    char digits[LONGEST + 1];
+    if (group < 1 || group > 3 || text[group] != ',' || strlen(text) > LONGEST)
+        return NULL;
+    for (const char *at = text;; group = strspn(at, "0123456789")) {
+        if (at > text && group != 3)
+            return NULL;
+        memcpy(digits + n, at, group);
+        n += group;
+        at += group;
+        if (*at == '\0')
+            break;
+        if (*at++ != ',')
+            return NULL;
+    }
+    digits[n] = '\0';
+    return ifm_arena_strdup(arena, digits);
+}
+
+const char *ifm_param_meant(const struct ifm_section *section, const struct ifm_param *row, const char *text)
+{
+    for (const struct ifm_word *word = section->words; word != NULL && word->path != NULL; word++)
+        if (strcmp(word->path, row->path) == 0 && strcmp(word->word, text) == 0)
+            return word->values;
+    return text;
+}
+
 const char *ifm_list_join(struct ifm_list list, const char *between, struct ifm_arena *arena)
 {
     struct ifm_text text = {0};
@@ -134,6 +164,38 @@ struct param_reading {
     struct ifm_error *error;
 };
 
+/* "8k" of a whole number: the two that it may mean. NULL: another text. */
+static const char *hint_of_thousands(const struct param_reading *in)
+{
+    uint64_t number;
+    const size_t length = strlen(in->text);
+    const char last = length > 0 ? in->text[length - 1] : '\0';
+    if (length < 2 || length > 7 || (last != 'k' && last != 'K'))
+        return NULL;
+    if (!ifm_parse_u64(ifm_arena_printf(in->arena, "%.*s", (int)length - 1, in->text), &number))
+        return NULL;
+    return ifm_arena_printf(in->arena, "write %llu (%llu x 1024) or %llu", (unsigned long long)number * 1024,
+                            (unsigned long long)number, (unsigned long long)number * 1000);
+}
+
+/* What to write instead, as far as the text says what was meant; else how a value of this type is written. */
+static const char *hint_of(const struct param_reading *in)
+{
+    const enum ifm_type type = in->row->type;
+    const char *ungrouped = ifm_param_ungrouped(in->text, in->arena), *thousands = hint_of_thousands(in);
+    double number;
+    if (type != IFM_TYPE_U64 && type != IFM_TYPE_F64)
+        return types[type].hint;
+    if (ungrouped != NULL)
+        return ifm_arena_printf(in->arena, "did you mean %s?", ungrouped);
+    if (type == IFM_TYPE_U64 && thousands != NULL)
+        return thousands;
+    if (type == IFM_TYPE_U64 && ifm_parse_f64(in->text, &number) && number >= 0 && number < 1e15 &&
+        number == floor(number))
+        return ifm_arena_printf(in->arena, "did you mean %.0f?", number);
+    return types[type].hint;
+}
+
 static enum ifm_status wrong_type(const struct param_reading *in)
 {
     const struct ifm_param *row = in->row;
@@ -141,15 +203,26 @@ static enum ifm_status wrong_type(const struct param_reading *in)
     if (in->text[0] == '\0')
         return ifm_fail(in->error, IFM_USAGE, in->where, types[row->type].hint, "%s has no value; allowed: %s",
                         row->path, ifm_param_range(row, in->arena));
-    return ifm_fail(in->error, IFM_USAGE, in->where, types[row->type].hint, "%s: '%s' is not %s; allowed: %s",
-                    row->path, ifm_param_shown(in->text, shown), types[row->type].noun,
-                    ifm_param_range(row, in->arena));
+    return ifm_fail(in->error, IFM_USAGE, in->where, hint_of(in), "%s: '%s' is not %s; allowed: %s", row->path,
+                    ifm_param_shown(in->text, shown), types[row->type].noun, ifm_param_range(row, in->arena));
+}
+
+static bool has_unit(const struct ifm_param *row, const char *unit)
+{
+    return row->unit != NULL && strcmp(row->unit, unit) == 0;
 }
 
 static enum ifm_status out_of_range(const struct param_reading *in)
 {
     char shown[72];
-    return ifm_fail(in->error, IFM_USAGE, in->where, "", "%s: %s is out of range; allowed: %s", in->row->path,
+    double number;
+    const struct ifm_param *row = in->row;
+    const bool fraction = row->type == IFM_TYPE_F64 && has_unit(row, "1") && row->max <= 1;
+    const char *hint = "";
+    if (fraction && ifm_parse_f64(in->text, &number) && number > 1 && number <= 100)
+        hint = ifm_arena_printf(in->arena, "it is a fraction: %.15g per cent is %.15g, or %.15g%%", number,
+                                number / 100, number);
+    return ifm_fail(in->error, IFM_USAGE, in->where, hint, "%s: %s is out of range; allowed: %s", in->row->path,
                     ifm_param_shown(in->text, shown), ifm_param_range(in->row, in->arena));
 }
 
@@ -177,11 +250,24 @@ static enum ifm_status parse_whole(const struct param_reading *in, uint64_t *out
     return IFM_OK;
 }
 
+/* "1%" of a fraction or of a row in per cent. */
+static bool parse_percent(const struct param_reading *in, double *out)
+{
+    const size_t length = strlen(in->text);
+    const bool fraction = has_unit(in->row, "1"), percent = has_unit(in->row, "%");
+    if (length < 2 || length > 32 || in->text[length - 1] != '%' || strpbrk(in->text, "eE") != NULL ||
+        !(fraction || percent))
+        return false;
+    const int digits = (int)length - 1 - (in->text[length - 2] == ' ');
+    /* the exponent rather than a division: 0.7% is 0.007 and no neighbour of it */
+    return ifm_parse_f64(ifm_arena_printf(in->arena, "%.*s%s", digits, in->text, fraction ? "e-2" : ""), out);
+}
+
 static enum ifm_status parse_real(const struct param_reading *in, double *out)
 {
     double number;
-    bool ok =
-        in->row->type == IFM_TYPE_SECONDS ? ifm_parse_seconds(in->text, &number) : ifm_parse_f64(in->text, &number);
+    bool ok = in->row->type == IFM_TYPE_SECONDS ? ifm_parse_seconds(in->text, &number)
+                                                : ifm_parse_f64(in->text, &number) || parse_percent(in, &number);
     if (!ok) /* a number all the same: a negative duration */
         return ifm_parse_f64(in->text, &number) ? out_of_range(in) : wrong_type(in);
     if (!is_in_range(in->row, number))
@@ -211,7 +297,14 @@ static enum ifm_status parse_choice(const struct param_reading *in, int *out)
             return IFM_OK;
     }
     wrong_type(in);
-    return ifm_error_nearest(in->error, ifm_nearest(in->text, words.items, words.n));
+    const char *nearest = ifm_nearest(in->text, words.items, words.n);
+    for (size_t i = 0; i < words.n; i++) { /* "3%" alone */
+        const char *equals = strchr(words.items[i], '=');
+        const size_t digits = strspn(in->text, "0123456789.");
+        if (equals != NULL && digits > 0 && strcmp(in->text + digits, "%") == 0)
+            nearest = ifm_arena_printf(in->arena, "%.*s=%s", (int)(equals - words.items[i]), words.items[i], in->text);
+    }
+    return ifm_error_nearest(in->error, nearest);
 }
 
 static enum ifm_status parse_text(const struct param_reading *in, const char **out)

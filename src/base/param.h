@@ -27,6 +27,7 @@ enum ifm_param_flags {
     IFM_SWEEP = 1,   /* a list makes an axis of the study */
     IFM_LIST = 2,    /* a list is one value (its items are bound by the owner); the field is a struct ifm_list */
     IFM_PER_ARM = 4, /* an arm may set it */
+    IFM_LATER = 16,  /* younger than locks that are kept: lock and plan leave it out while it has its default */
     IFM_PRIVATE = 8, /* a TEXT that is used but never published: configuration, plan and every artifact hold its token
                         (base/private.h) in its place, unless it is the default; neither SWEEP nor LIST */
 };
@@ -52,7 +53,8 @@ struct ifm_param {
     size_t offset;        /* of the field in the section's struct */
 };
 
-/* A word that stands for several values of a sweepable row; it replaces them only when given alone. */
+/* A word that is written in place of a value of a row, or of several of a sweepable one, which it replaces only when
+ * given alone. */
 struct ifm_word {
     const char *path, *word, *values; /* "attention.matrix", "baseline", "b32h8s128,b32h8s256" */
 };
@@ -84,6 +86,10 @@ const char *ifm_param_print(const struct ifm_param *row, const void *field, stru
 struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena);
 /* The items with `between` between them, in the arena; "" without items. */
 const char *ifm_list_join(struct ifm_list list, const char *between, struct ifm_arena *arena);
+/* The number that "4,096" means to who writes groups of digits, in the arena; NULL: the text has no such groups. */
+const char *ifm_param_ungrouped(const char *text, struct ifm_arena *arena);
+/* What a word of the section stands for in this row; any other text is returned as it is. */
+const char *ifm_param_meant(const struct ifm_section *section, const struct ifm_param *row, const char *text);
 /* A user's text, fit for a message: at most 60 bytes; control characters and a character cut in half are replaced. */
 const char *ifm_param_shown(const char *text, char buffer[72]);
 /* "1 .. 1048576", "hot, cold", "true, false" or "any text". */

@@ -19,6 +19,15 @@ enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_fo
     return ifm_fail(error, IFM_USAGE, "--format", hint, "unknown format \"%s\"", text);
 }
 
+static bool takes_flag(const char *flag, const void *command)
+{
+    const struct ifm_verb *verb = command;
+    for (size_t i = 0; i < verb->n_options; i++)
+        if (strcmp(verb->options[i].flag, flag) == 0)
+            return true;
+    return false;
+}
+
 static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *verb, struct ifm_error *error)
 {
     const char *words[MOST_FLAGS];
@@ -27,6 +36,8 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *ver
         words[n] = verb->options[n].flag;
     const char *nearest = ifm_nearest(name, words, n);
     char hint[128];
+    if (ifm_foreign_flag(name, takes_flag, verb, hint, sizeof hint))
+        return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%.40s", name);
     if (nearest != NULL)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
     else

@@ -102,6 +102,7 @@ struct ifm_options {
     struct ifm_positionals *positionals; /* where a command takes any number of them; else NULL */
     struct ifm_again *again;             /* where a command takes these; else NULL */
     struct ifm_ci *ci;                   /* the same */
+    const char *verb;                    /* the command's name */
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, verbose, colour;
@@ -134,6 +135,14 @@ IFM_CHECKED enum ifm_status ifm_rerun_times(const struct ifm_options *options, c
 /* How the last stage prints for these options, and its table alone. */
 struct ifm_table_look ifm_cli_look(const struct ifm_options *options);
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);
+
+/* ---- foreign.c ---- */
+/* What a flag of another tool is called here, as a hint; `name` without its dashes. False: nothing is known of it, or
+ * the command takes nothing like it. */
+typedef bool ifm_takes_flag(const char *flag, const void *command);
+bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *command, char *hint, size_t size);
+/* What to type for a command of another tool; NULL = it is not known. */
+const char *ifm_foreign_verb(const char *name);
 
 /* ---- plugins.c ---- */
 /* Load every `--plugin FILE` of the command line and take it out of `argv`, wherever it stands; then what the key

@@ -2,7 +2,9 @@
 #include "cli/cli.h"
 
 #include "base/log.h"
+#include "base/subprocess.h"
 #include "workload/command/command.h"
+#include <limits.h>
 #include <string.h>
 
 /* Programs run longer than kernels and need no long warm-up. Explicit settings override these. */
@@ -54,10 +56,36 @@ static void tell_names(const struct ifm_quick_arm *arms, size_t n)
         ifm_note("arm %s: %.*s%s", arms[i].name, SHOWN, arms[i].text, strlen(arms[i].text) > SHOWN ? "..." : "");
 }
 
+/* `exec sleep 0.01`: the words of one command, of which the first alone is a program. */
+static enum ifm_status check_quoted(const struct ifm_positionals *given, const char *verb, struct ifm_arena *arena,
+                                    struct ifm_error *error)
+{
+    char path[PATH_MAX];
+    struct ifm_text whole = {0};
+    size_t missing = given->n;
+    for (size_t i = 0; i < given->n; i++) {
+        if (strpbrk(given->items[i], " \t\n'\"\\") != NULL)
+            return IFM_OK;
+        if (missing == given->n && ifm_subprocess_find(given->items[i], path, sizeof path, NULL) != IFM_OK)
+            missing = i;
+    }
+    if (missing == 0 || missing == given->n)
+        return IFM_OK;
+    for (size_t i = 0; i < given->n; i++)
+        ifm_text_printf(&whole, "%s%s", i > 0 ? " " : "", given->items[i]);
+    const char *hint =
+        ifm_arena_printf(arena, "quote a command with its arguments: inferometer %s '%.200s'", verb, whole.data);
+    ifm_text_free(&whole);
+    return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "command %zu", missing + 1), hint,
+                    "each argument of %s is a whole command, and there is no program %.60s", verb,
+                    given->items[missing]);
+}
+
 enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char *verb, bool quiet,
                                  struct ifm_config *config, struct ifm_arena *arena, struct ifm_error *error)
 {
     IFM_TRY(check_names(given, error));
+    IFM_TRY(check_quoted(given, verb, arena, error));
     struct ifm_quick_arm *arms = IFM_ARENA_ARRAY(arena, struct ifm_quick_arm, given->n);
     bool shell = ifm_config_is_true(config, "command.shell"), numbered = false;
     for (size_t i = 0; i < given->n; i++)

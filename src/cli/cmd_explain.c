@@ -1,8 +1,9 @@
-/* The command explain: metrics by id, and every word that the product prints. */
+/* The command explain: metrics by id, every word that the product prints, and every parameter by its key or flag. */
 #include "cli/cli.h"
 
 #include "document/glossary.h"
 #include "document/metric.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -48,14 +49,107 @@ static const struct ifm_metric *metric_of_heading(const char *text)
     return NULL;
 }
 
-/* A metric by its id; else what a word means, and the metric of the column that is called so. */
+/* ---- parameters ---- */
+
+static char folded(char letter)
+{
+    return letter == '-' || letter == '_' ? ' ' : (char)tolower((unsigned char)letter);
+}
+
+static bool is_called(const char *name, const char *text)
+{
+    while (name != NULL && *name != '\0' && *text != '\0' && folded(*name) == folded(*text)) {
+        name++;
+        text++;
+    }
+    return name != NULL && *name == '\0' && *text == '\0';
+}
+
+static void print_param(const struct ifm_section *section, const struct ifm_param *row, struct ifm_arena *arena)
+{
+    const bool common =
+        section == &ifm_section_general || section == &ifm_section_device || section == &ifm_section_measure;
+    const char *command = strcmp(section->name, "command") == 0 ? "exec" : section->name;
+    const char *fallback = row->fallback == NULL ? "must be given" : row->fallback[0] == '\0' ? "none" : row->fallback;
+    printf("%s\n", row->path);
+    print_field("what", row->help);
+    if (row->flag != NULL)
+        print_field("flag", common ? ifm_arena_printf(arena, "--%s", row->flag)
+                                   : ifm_arena_printf(arena, "inferometer %s --%s", command, row->flag));
+    print_field("unit", strcmp(row->unit, "1") == 0 ? "" : row->unit);
+    print_field("default", fallback);
+    print_field("allowed", ifm_param_range(row, arena));
+}
+
+/* "run delay" for run_delay_ns. */
+static const struct ifm_metric *metric_without_unit(const char *text)
+{
+    const size_t length = strlen(text);
+    for (int m = IFM_M_NONE + 1; m < IFM_M_COUNT; m++) {
+        const char *id = ifm_metrics[m].id, *unit = strrchr(id, '_');
+        size_t at = 0;
+        while (at < length && id[at] != '\0' && folded(id[at]) == folded(text[at]))
+            at++;
+        if (unit != NULL && at == length && unit == id + length)
+            return &ifm_metrics[m];
+    }
+    return NULL;
+}
+
+/* By its key, the last part of it, or its flag. */
+static bool is_param(const struct ifm_param *row, const char *text)
+{
+    const char *dot = strrchr(row->path, '.');
+    return is_called(row->path, text) || is_called(dot == NULL ? row->path : dot + 1, text) ||
+           is_called(row->flag, text);
+}
+
+/* One of the choices of the row, of one with a parameter by the part up to its '='. */
+static bool is_choice(const struct ifm_param *row, const char *text, struct ifm_arena *arena)
+{
+    char *words = row->choices == NULL ? NULL : ifm_arena_strdup(arena, row->choices), *rest = words;
+    for (char *word = strsep(&rest, "|"); word != NULL; word = strsep(&rest, "|")) {
+        word[strcspn(word, "=")] = '\0';
+        if (is_called(word, text))
+            return true;
+    }
+    return false;
+}
+
+/* Each parameter that is called so, or that takes it as one of its choices. Their number. */
+static size_t explain_params(const char *text, bool choices, struct ifm_arena *arena)
+{
+    const struct ifm_section *sections[IFM_WORKLOADS_MOST + 4] = {&ifm_section_general, &ifm_section_device,
+                                                                  &ifm_section_measure};
+    size_t n = 3, found = 0;
+    text += strncmp(text, "--", 2) == 0 ? 2 : 0;
+    for (size_t i = 0; ifm_workloads[i] != NULL; i++)
+        sections[n++] = ifm_workloads[i]->params;
+    for (size_t s = 0; s < n; s++)
+        for (size_t i = 0; i < sections[s]->n; i++) {
+            const struct ifm_param *row = &sections[s]->rows[i];
+            if (choices ? !is_choice(row, text, arena) : !is_param(row, text))
+                continue;
+            print_param(sections[s], row, arena);
+            found++;
+        }
+    return found;
+}
+
+/* A metric by its id; else what a word means, parameters, and the metric of the column that is called so. */
 static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct ifm_error *error)
 {
     const struct ifm_glossary words = ifm_glossary_read(arena);
     const enum ifm_metric_id asked = ifm_metric_of(text);
     const struct ifm_entry *word = ifm_glossary_find(&words, text);
     const struct ifm_metric *metric = asked != IFM_M_NONE ? &ifm_metrics[asked] : metric_of_heading(text);
-    if (word == NULL && metric == NULL) {
+    metric = metric == NULL ? metric_without_unit(text) : metric;
+    if (word != NULL && asked == IFM_M_NONE)
+        print_word(word);
+    size_t params = asked == IFM_M_NONE ? explain_params(text, false, arena) : 0;
+    if (word == NULL && metric == NULL && params == 0)
+        params = explain_params(text, true, arena);
+    if (word == NULL && metric == NULL && params == 0) {
         const enum ifm_status status = ifm_fail(error, IFM_USAGE, "", "`inferometer explain` lists metrics and words",
                                                 "nothing explains \"%s\"", text);
         const char *nearest = ifm_glossary_nearest(&words, text, arena);
@@ -63,8 +157,6 @@ static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct
             ifm_error_hint(error, "did you mean %s?", nearest);
         return status;
     }
-    if (word != NULL && asked == IFM_M_NONE)
-        print_word(word);
     if (metric != NULL)
         print_metric(metric);
     return IFM_OK;

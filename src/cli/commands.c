@@ -322,6 +322,14 @@ static enum ifm_status cmd_help(int argc, char **argv, struct ifm_error *error)
             print_command(&program->commands[i]);
             status = IFM_OK;
         }
+    if (status != IFM_OK) {
+        const char *words[IFM_WORKLOADS_MOST + sizeof ifm_verbs / sizeof *ifm_verbs];
+        for (size_t i = 0; i < program->n_commands; i++)
+            words[i] = program->commands[i].name;
+        const char *nearest = ifm_nearest(argv[1], words, program->n_commands);
+        if (nearest != NULL)
+            ifm_error_hint(error, "did you mean `inferometer help %s`?", nearest);
+    }
     ifm_arena_destroy(arena);
     return status;
 }
@@ -358,7 +366,10 @@ static enum ifm_status cmd_document(int argc, char **argv, struct ifm_error *err
         return ifm_fail(error, IFM_USAGE, "", "name one of bash, zsh, fish", "unknown shell \"%s\"", word);
     int wanted = found->word == NULL ? 1 : 2;
     if (argc > wanted)
-        return ifm_fail(error, IFM_USAGE, "", "", "unexpected argument \"%s\"", argv[wanted]);
+        return ifm_fail(error, IFM_USAGE, "",
+                        strcmp(argv[0], "schema") == 0 ? "write `inferometer schema --markdown` or `inferometer schema`"
+                                                       : "leave it out",
+                        "unexpected argument \"%s\"", argv[wanted]);
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_text text = {0};
     found->make(make_program(arena), &text);

@@ -12,7 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum ifm_status unknown_command(const char *name, struct ifm_error *error)
+/* `inferometer --quiet decode` */
+static enum ifm_status flag_first(const char *flag, int argc, char **argv, struct ifm_error *error)
+{
+    char hint[160] = "`inferometer help` lists the commands, `inferometer help COMMAND` its flags";
+    for (int i = 2; i < argc; i++)
+        if (ifm_verb_find(argv[i]) != NULL || ifm_workload_find(argv[i]) != NULL) {
+            snprintf(hint, sizeof hint, "put the command first: inferometer %.40s %.40s%s", argv[i], flag,
+                     i > 2 ? " ..." : "");
+            break;
+        }
+    return ifm_fail(error, IFM_USAGE, "", hint, "the flag %.60s stands before a command", flag);
+}
+
+static enum ifm_status unknown_command(const char *name, int argc, char **argv, struct ifm_error *error)
 {
     const char *words[64];
     size_t n = 0;
@@ -20,8 +33,11 @@ static enum ifm_status unknown_command(const char *name, struct ifm_error *error
         words[n] = ifm_verbs[n].name;
     const char *nearest = ifm_nearest(name, words, n);
     char hint[128] = "`inferometer help` lists the commands";
-    if (nearest != NULL)
-        snprintf(hint, sizeof hint, "did you mean `inferometer %s`?", nearest);
+    const char *ours = ifm_foreign_verb(name);
+    if (name[0] == '-')
+        return flag_first(name, argc, argv, error);
+    if (ours != NULL || nearest != NULL)
+        snprintf(hint, sizeof hint, "did you mean `inferometer %s`?", ours != NULL ? ours : nearest);
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown command \"%s\"", name);
 }
 
@@ -48,7 +64,7 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
         return ifm_worker_serve(error);
     const struct ifm_verb *verb = ifm_verb_find(name), *help = ifm_verb_find("help");
     if (verb == NULL && ifm_workload_find(name) == NULL)
-        return unknown_command(name, error);
+        return unknown_command(name, argc, argv, error);
     if (argc < 2)
         return help->main(1, (char *[]){(char *)"help", NULL}, error);
     if (wants_help(verb, argc, argv))

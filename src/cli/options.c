@@ -61,7 +61,7 @@ static const struct own_flag *find_own(const char *name, const struct ifm_option
 static enum ifm_status choose_format(const char *name, struct ifm_options *options, struct ifm_error *error)
 {
     static const char formats[] = "choose one of table, md, csv, json, jsonl";
-    static const char own[] = "choose one of table, md, csv, json, jsonl; --kv-format sets the format of the cache";
+    static const char own[] = "choose one of table, md, csv, json, jsonl; --formats sets those of the cache";
     if (options->format == IFM_FORMAT_ELASTIC_KV)
         return ifm_fail(error, IFM_USAGE, "--format",
                         "--format json prints all numbers, --json those of the specification",
@@ -207,6 +207,27 @@ static bool hint_of_workload(const char *name, const char *workload, char *hint,
     return false;
 }
 
+/* A flag of the command, its own or of the tables. */
+static bool takes_flag(const char *flag, const void *command)
+{
+    const struct ifm_options *options = command;
+    const char *plain = strncmp(flag, "no-", 3) == 0 ? flag + 3 : flag;
+    const char *nearest =
+        options->config == NULL ? NULL : ifm_config_nearest_flag(options->config, options->workload, plain);
+    return find_own(flag, options) != NULL || (nearest != NULL && strcmp(nearest, plain) == 0);
+}
+
+/* The very flag of some workload, not one like it. */
+static bool is_of_workload(const char *name)
+{
+    for (size_t w = 0; ifm_workloads[w] != NULL; w++)
+        for (size_t r = 0; r < ifm_workloads[w]->params->n; r++)
+            if (ifm_workloads[w]->params->rows[r].flag != NULL &&
+                strcmp(ifm_workloads[w]->params->rows[r].flag, name) == 0)
+                return true;
+    return false;
+}
+
 static enum ifm_status unknown_flag(const char *name, const struct ifm_options *options, struct ifm_error *error)
 {
     const char *words[OWN_FLAGS + 1 + IFM_SPECIFICATION_OPTIONS];
@@ -221,12 +242,33 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_options *
     for (size_t i = 0; i < IFM_SPECIFICATION_OPTIONS && takes_aliases(options); i++)
         words[n++] = ifm_specification_options[i].flag;
     const char *nearest = ifm_nearest(name, words, n);
-    char hint[160];
-    if (nearest != NULL)
+    char hint[256];
+    if (ifm_foreign_flag(name, takes_flag, options, hint, sizeof hint))
+        return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
+    const bool others = config != NULL && is_of_workload(name);
+    if (nearest != NULL && !others)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
     else if (config == NULL || !hint_of_workload(name, options->workload, hint, sizeof hint))
         snprintf(hint, sizeof hint, "`inferometer help` lists the commands, `inferometer help COMMAND` its flags");
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
+}
+
+/* `exec ls -l`: a flag behind a command that was not quoted. */
+static bool is_unquoted(const struct ifm_options *options)
+{
+    const struct ifm_positionals *given = options->positionals;
+    return given != NULL && given->n > 0 && strchr(given->items[given->n - 1], ' ') == NULL;
+}
+
+static enum ifm_status unknown_short(const char *token, const struct ifm_options *options, struct ifm_error *error)
+{
+    char hint[256] = "write flags in their long form (--threads 2); only -c and -h are short";
+    if (is_unquoted(options))
+        snprintf(hint, sizeof hint, "quote a command with its arguments: inferometer exec '%.60s %.60s'",
+                 options->positionals->items[options->positionals->n - 1], token);
+    else if (token[2] == '\0')
+        (void)ifm_foreign_flag(token + 1, takes_flag, options, hint, sizeof hint);
+    return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag %s", token);
 }
 
 static enum ifm_status table_flag(const char *name, const char *value, struct ifm_options *options,
@@ -248,6 +290,9 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_options *opti
     const char *token = argv[0] + 2;
     size_t length = strcspn(token, "=");
     const char *value = token[length] == '=' ? token + length + 1 : NULL;
+    if (length == 0 && options->positionals != NULL)
+        return ifm_fail(error, IFM_USAGE, "", "quote each command with its arguments: inferometer exec 'ls -l'",
+                        "exec takes no --: each of its arguments is a whole command");
     if (length == 0 || length >= sizeof name)
         return unknown_flag(token, options, error);
     memcpy(name, token, length);
@@ -277,6 +322,25 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_options *opti
     return is_alias ? apply_alias(alias, value, options, error) : table_flag(name, value, options, error);
 }
 
+/* `run study.yaml`, `run decode`, `decode 4096` */
+static enum ifm_status unexpected(const char *token, const struct ifm_options *options, struct ifm_error *error)
+{
+    const char *dot = strrchr(token, '.');
+    const bool file =
+        dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
+    const char *equals = strchr(token, '=');
+    char hint[256] = "put a value right after its flag";
+    if (file)
+        snprintf(hint, sizeof hint, "a configuration is given with -c: inferometer %s -c %.60s", options->verb, token);
+    else if (equals != NULL && equals > token) {
+        const bool whole = options->workload == NULL || memchr(token, '.', (size_t)(equals - token)) != NULL;
+        snprintf(hint, sizeof hint, "write it as a flag, or inferometer %s --override %s%s%.80s", options->verb,
+                 whole ? "" : options->workload, whole ? "" : ".", token);
+    } else if (options->workload == NULL && ifm_workload_find(token) != NULL)
+        snprintf(hint, sizeof hint, "did you mean `inferometer %.40s`?", token);
+    return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", token);
+}
+
 static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_options *options,
                                   struct ifm_error *error)
 {
@@ -287,7 +351,7 @@ static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_
     if (wants_dir && options->dir != NULL)
         return ifm_fail(error, IFM_USAGE, "", "name one run folder at a time", "unexpected argument \"%s\"", token);
     if (!wants_dir)
-        return ifm_fail(error, IFM_USAGE, "", "put a value right after its flag", "unexpected argument \"%s\"", token);
+        return unexpected(token, options, error);
     options->dir = token;
     return IFM_OK;
 }
@@ -296,6 +360,7 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
                                   struct ifm_options *options, struct ifm_error *error)
 {
     options->config = config;
+    options->verb = argv[0];
     options->colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
     for (int i = 1; i < argc;) {
         int used = 1;
@@ -308,9 +373,7 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
         } else if (strncmp(argv[i], "--", 2) == 0)
             IFM_TRY(long_flag(argv + i, argc - i, options, &used, error));
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return ifm_fail(error, IFM_USAGE, "",
-                            "write flags in their long form (--threads 2); only -c and -h are short", "unknown flag %s",
-                            argv[i]);
+            return unknown_short(argv[i], options, error);
         else
             IFM_TRY(positional(argv[i], wants_dir, options, error));
         i += used;

@@ -11,8 +11,10 @@
 static const struct ifm_param general[] = {
     {"workload", "workload", IFM_TYPE_TEXT, IFM_LIST, "", "", 0, 0, NULL,
      "What to measure; a list runs several workloads in one study", G(workload)},
-    {"preset", "preset", IFM_TYPE_CHOICE, 0, "", "default", 0, 0, "default|quick|sop|baseline",
-     "A set of measure settings; explicit settings override it", G(preset)},
+    {"preset", "preset", IFM_TYPE_CHOICE, 0, "", "default", 0, 0, "default|quick|sop|baseline|pp512|tg128",
+     "A set of settings, which explicit ones override: how to measure (quick, sop, baseline), or a shape under "
+     "llama.cpp's names: pp512, attention of a prompt of 512 tokens, and tg128, decode of 128 tokens behind 512",
+     G(preset)},
     {"seed", "seed", IFM_TYPE_U64, 0, "", "42", 1, 0, NULL, "Seed of the generated data and of the order of arms",
      G(seed)},
     {"gates_preset", "gates", IFM_TYPE_TEXT, IFM_LIST, "", "", 0, 0, "sop|golden-ticket|significant|no-regression=3%",
@@ -141,16 +143,23 @@ static const struct ifm_param gate[] = {
      "Table of classes whose labels appear beside the verdict: golden-ticket", T(classes)},
 };
 
+static const struct ifm_word device_words[] = {{"device.kind", "gpu", "cuda"}, {NULL, NULL, NULL}};
+static const struct ifm_word gate_words[] = {{"op", "<=", "at_most"},
+                                             {"op", "≤", "at_most"},
+                                             {"op", ">=", "at_least"},
+                                             {"op", "≥", "at_least"},
+                                             {NULL, NULL, NULL}};
+
 const struct ifm_section ifm_section_general = {"general", "What is measured", ROWS(general),
                                                 sizeof(struct ifm_general), NULL};
 const struct ifm_section ifm_section_device = {"device", "Where it runs", ROWS(device),
-                                               sizeof(struct ifm_device_config), NULL};
+                                               sizeof(struct ifm_device_config), device_words};
 const struct ifm_section ifm_section_measure = {"measure", "How it is measured", ROWS(measure),
                                                 sizeof(struct ifm_measure), NULL};
 const struct ifm_section ifm_section_arm = {"arms", "Variants under comparison", ROWS(arm),
                                             sizeof(struct ifm_arm_record), NULL};
 const struct ifm_section ifm_section_gate = {"gates", "Conditions that decide the verdict", ROWS(gate),
-                                             sizeof(struct ifm_gate), NULL};
+                                             sizeof(struct ifm_gate), gate_words};
 
 /* Presets: values between the defaults above and anything that is set explicitly. */
 static const struct ifm_setting quick[] = {{"measure.warmup", "10"}, {"measure.cap", "2s"}, {"measure.mde", "0.05"}};
@@ -163,4 +172,10 @@ static const struct ifm_setting baseline[] = {{"measure.warmup", "20"},
                                               {"seed", "42"},
                                               {"measure.resamples", "10000"}};
 
-const struct ifm_preset ifm_presets[] = {{NULL, 0}, {ROWS(quick)}, {ROWS(sop)}, {ROWS(baseline)}};
+static const struct ifm_setting pp512[] = {
+    {"attention.batch", "1"}, {"attention.seq_len", "512"}, {"attention.causal", "true"}};
+static const struct ifm_setting tg128[] = {
+    {"decode.batch", "1"}, {"decode.kv_len", "512"}, {"decode.inference", "true"}, {"decode.decode_tokens", "128"}};
+
+const struct ifm_preset ifm_presets[] = {{NULL, 0, NULL},        {ROWS(quick), NULL},        {ROWS(sop), NULL},
+                                         {ROWS(baseline), NULL}, {ROWS(pp512), "attention"}, {ROWS(tg128), "decode"}};

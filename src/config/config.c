@@ -161,13 +161,22 @@ static enum ifm_status set_axis(struct ifm_config *config, struct ifm_config_slo
     return IFM_OK;
 }
 
-/* The values that a word of the table stands for; any other value is returned as it is. */
-static struct ifm_raw meant(const struct ifm_config_slot *slot, struct ifm_raw value)
+/* "4,096" of an axis: it cannot be two values, or they are not allowed. Then one number was meant. */
+static enum ifm_status set_split(struct ifm_config *config, struct ifm_config_slot *slot, struct ifm_raw whole,
+                                 const struct ifm_raw *values, size_t n, const char **texts, struct ifm_error *error)
 {
-    for (const struct ifm_word *word = slot->section->words; word != NULL && word->path != NULL; word++)
-        if (strcmp(word->path, slot->row->path) == 0 && strcmp(word->word, value.text) == 0)
-            return (struct ifm_raw){word->values, value.where};
-    return value;
+    const char *one = ifm_param_ungrouped(whole.text, config->arena);
+    char shown[72];
+    enum ifm_status status = set_axis(config, slot, values, n, texts, error);
+    bool zero = false;
+    for (size_t i = 0; i < n; i++)
+        zero |= values[i].text[0] == '0' && values[i].text[1] != '\0';
+    if (one == NULL || (status == IFM_OK && !zero))
+        return status;
+    return ifm_fail(error, IFM_USAGE, whole.where,
+                    ifm_arena_printf(config->arena, "did you mean %s? a comma separates the values of a sweep", one),
+                    "%s: %s is a list of %zu values, and not all of them are allowed: %s", slot->row->path,
+                    ifm_param_shown(whole.text, shown), n, ifm_param_range(slot->row, config->arena));
 }
 
 enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_config_slot *slot, enum ifm_rank rank,
@@ -177,7 +186,7 @@ enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_config_slot *
     const char *where = n > 0 ? values[0].where : row->path;
     struct ifm_raw *split = NULL, whole;
     if (n == 1) {
-        whole = meant(slot, values[0]);
+        whole = (struct ifm_raw){ifm_param_meant(slot->section, row, values[0].text), values[0].where};
         values = &whole;
     }
     if ((row->flags & IFM_SWEEP) != 0 && n == 1 && strchr(values[0].text, ',') != NULL) {
@@ -196,7 +205,8 @@ enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_config_slot *
         return ifm_fail(error, IFM_USAGE, where, "give one value", "%s takes one value, not a list; allowed: %s",
                         row->path, ifm_param_range(row, config->arena));
     } else {
-        IFM_TRY(set_axis(config, slot, values, n, texts, error));
+        IFM_TRY(split != NULL ? set_split(config, slot, whole, values, n, texts, error)
+                              : set_axis(config, slot, values, n, texts, error));
     }
     if (rank < slot->rank)
         return IFM_OK;

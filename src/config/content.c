@@ -3,6 +3,18 @@
 
 #include <string.h>
 
+/* Its value is the default, whoever set it. */
+static bool is_left_out(const struct ifm_config_slot *slot)
+{
+    const char *usual = slot->row->fallback;
+    return (slot->row->flags & IFM_LATER) != 0 && slot->n == 1 && strcmp(slot->texts[0], usual) == 0;
+}
+
+bool ifm_config_tells(const struct ifm_config *config, const struct ifm_config_slot *slot)
+{
+    return ifm_config_uses(config, slot) && !is_left_out(slot);
+}
+
 bool ifm_config_uses(const struct ifm_config *config, const struct ifm_config_slot *slot)
 {
     const struct ifm_list *names = &config->general.workload;
@@ -69,7 +81,7 @@ json_t *ifm_config_content(const struct ifm_config *config)
 {
     json_t *parameters = json_object(), *arms = json_array(), *gates = json_array();
     for (size_t i = 0; i < config->n_slots; i++)
-        if (ifm_config_uses(config, &config->slots[i]))
+        if (ifm_config_tells(config, &config->slots[i]))
             json_object_set_new(parameters, config->slots[i].row->path,
                                 ifm_slot_to_json(&config->slots[i], config->arena));
     for (size_t i = 0; i < config->n_arms; i++)

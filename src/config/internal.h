@@ -56,6 +56,7 @@ struct ifm_config {
 struct ifm_preset {
     const struct ifm_setting *settings;
     size_t n;
+    const char *workload; /* whose settings they are; NULL = any */
 };
 extern const struct ifm_preset ifm_presets[]; /* by index of the row "preset" */
 
@@ -129,12 +130,17 @@ IFM_CHECKED enum ifm_status ifm_config_gate(const struct ifm_source *source, con
 /* gates.c: the gates of the chosen presets, added to those of the configuration. */
 IFM_CHECKED enum ifm_status ifm_config_gates_preset(struct ifm_config *config, struct ifm_error *error);
 
+/* fill.c: what a model's name says of the shape, below what was set explicitly. */
+IFM_CHECKED enum ifm_status ifm_config_models(struct ifm_config *config, struct ifm_error *error);
+
 /* content.c: {"parameters", "arms", "gates"} of a configuration whose workloads are known. New reference. */
 json_t *ifm_config_content(const struct ifm_config *config);
 json_t *ifm_slot_to_json(const struct ifm_config_slot *slot, struct ifm_arena *arena); /* a row's value or list */
 struct ifm_sha256 ifm_config_hash(const json_t *content);
 /* The row is common, or of a workload that the study runs. */
 bool ifm_config_uses(const struct ifm_config *config, const struct ifm_config_slot *slot);
+/* Lock and plan spell it out: it is used, and none of IFM_LATER that has its default, in canonical form. */
+bool ifm_config_tells(const struct ifm_config *config, const struct ifm_config_slot *slot);
 
 /* ---- generate_help.c: the pieces of text that describe one row, for all generators ---- */
 /* "N[,..]", "hot|cold", "BYTES"; nothing for a boolean. */

@@ -85,6 +85,9 @@ enum ifm_status ifm_config_flag_as(struct ifm_config *config, const char *worklo
     if (value == NULL && slot->row->type != IFM_TYPE_BOOL)
         return ifm_fail(error, IFM_USAGE, where, "", "%s needs a value; allowed: %s", where,
                         ifm_param_range(slot->row, config->arena));
+    if (slot->rank == IFM_RANK_FLAG && slot->row->type != IFM_TYPE_BOOL && strcmp(slot->where, where) != 0)
+        return ifm_fail(error, IFM_USAGE, where, "give one of the two", "%s and %s set the same (%s)", slot->where,
+                        where, slot->row->path);
     const struct ifm_raw raw = {value != NULL ? value : negated ? "false" : "true", where};
     return ifm_slot_set(config, slot, IFM_RANK_FLAG, &raw, 1, error);
 }

@@ -57,6 +57,7 @@ static enum ifm_status bind_record(const struct ifm_source *source, const struct
             return ifm_fail(error, IFM_USAGE, ifm_node_where(source, record), "",
                             "this record of %s has no %s; allowed: %s", section->name, row->path,
                             ifm_param_range(row, source->config->arena));
+        value.text = ifm_param_meant(section, row, value.text);
         IFM_TRY(ifm_param_parse(row, value.text, value.where, source->config->arena, (char *)out + row->offset, error));
     }
     return IFM_OK;

@@ -31,7 +31,8 @@ static enum ifm_status apply_preset(struct ifm_config *config, struct ifm_error 
     for (size_t i = 0; i < preset->n; i++) {
         const struct ifm_raw value = {preset->settings[i].text, where};
         struct ifm_config_slot *target = ifm_config_find(config, preset->settings[i].path);
-        IFM_TRY(ifm_slot_set(config, target, IFM_RANK_PRESET, &value, 1, error));
+        if (target != NULL) /* of a workload that this configuration has no table of: it is not run either */
+            IFM_TRY(ifm_slot_set(config, target, IFM_RANK_PRESET, &value, 1, error));
     }
     return IFM_OK;
 }
@@ -131,6 +132,18 @@ static enum ifm_status check_workloads(struct ifm_config *config, struct ifm_err
         return ifm_error_nearest(error, ifm_nearest(chosen->items[i], known.items, known.n));
     }
     return IFM_OK;
+}
+
+/* A shape under a name is one of its workload. */
+static enum ifm_status check_preset(const struct ifm_config *config, struct ifm_error *error)
+{
+    const char *workload = ifm_presets[config->general.preset].workload;
+    const struct ifm_config_slot *slot = ifm_config_find(config, "preset");
+    if (workload == NULL || ifm_list_has(&config->general.workload, workload))
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, slot->where,
+                    ifm_arena_printf(config->arena, "`inferometer %s --preset %s`", workload, slot->texts[0]),
+                    "the preset %s is a shape of the workload %s, which is not run here", slot->texts[0], workload);
 }
 
 /* No setting is silently ignored: one of a workload that does not run is an error. */
@@ -287,7 +300,7 @@ static void collect_axes(struct ifm_config *config)
     size_t n = 0;
     for (size_t i = 0; i < config->n_slots; i++) {
         const struct ifm_config_slot *slot = &config->slots[i];
-        if (ifm_config_uses(config, slot))
+        if (ifm_config_tells(config, slot))
             axes[n++] = (struct ifm_axis){slot->row->path, slot->texts, slot->n};
     }
     config->study.axes = axes;
@@ -311,10 +324,12 @@ enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *
 {
     IFM_TRY(ifm_config_open(config, "", error));
     IFM_TRY(apply_preset(config, error));
+    IFM_TRY(ifm_config_models(config, error));
     IFM_TRY(apply_repeats(config, error));
     IFM_TRY(bind_common(config, error));
     IFM_TRY(apply_cap(config, error));
     IFM_TRY(check_workloads(config, error));
+    IFM_TRY(check_preset(config, error));
     IFM_TRY(check_unused(config, error));
     IFM_TRY(check_rules(config, error));
     IFM_TRY(resolve_ceilings(config, error));

@@ -75,6 +75,7 @@ void ifm_derive_step(const struct ifm_arm_work *arm)
     if (arm->work->n_marked > 0)
         ifm_derive_emit(arm, IFM_M_STEP_NS_WITHOUT_MARKED, ifm_derive_step_value(arm, arm->work->marked));
     emit_rates(arm, &step);
+    ifm_derive_model(arm, &step);
 }
 
 /* Total of an instrument's column; where no slot was read, the journal may say why. */

@@ -326,6 +326,10 @@ struct ifm_column_block *ifm_derive_column_blocks(const struct ifm_arm_work *arm
 /* The amount per step that a rate or a ceiling of `kind` divides by time; 0 = none. */
 double ifm_ceiling_amount(const struct ifm_arm *arm, enum ifm_ceiling kind);
 
+/* ---- model.c ---- */
+/* The least time of an output token, where the arm's settings name a model. */
+void ifm_derive_model(const struct ifm_arm_work *arm, const struct ifm_value *step);
+
 /* ---- roofs.c ---- */
 /* Once it is known which arms caches serve. */
 void ifm_derive_roofs(struct ifm_derivation *d);

@@ -147,6 +147,7 @@ static struct shown_columns columns_of(const struct ifm_builder *builder, const 
     if (add_column(builder, group, IFM_M_STEP_NS, &columns) && ifm_cell_counts_programs(group->first))
         columns.items[0].heading = "time/run";
     add_rates(builder, group, &columns);
+    (void)add_column(builder, group, IFM_M_TPOT_BOUND_NS, &columns);
     (void)add_column(builder, group, IFM_M_COMMAND_CPU_NS, &columns);
     (void)add_column(builder, group, IFM_M_COMMAND_RSS_BYTES, &columns);
     (void)add_column(builder, group, IFM_M_SPEEDUP, &columns);
@@ -188,13 +189,20 @@ static const char *heading_of(const struct ifm_builder *builder, const struct gr
 }
 
 /* What tells a cell from the others of its group: the values of its axes. */
-static const char *label_of(const struct ifm_cell *cell)
+static const char *axes_of(const struct ifm_cell *cell)
 {
     size_t length = strlen(cell->workload);
     if (strncmp(cell->name, cell->workload, length) != 0 || cell->name[length] != ' ')
         return cell->name;
     const char *label = cell->name + length + 1, *value = strchr(label, '=');
     return cell->n_axes == 1 && value != NULL ? value + 1 : label;
+}
+
+/* With the batch that was measured, where attention.scale made another of the one in the name. */
+static const char *label_of(struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const char *scaled = ifm_cell_scaled(builder, cell), *axes = axes_of(cell);
+    return scaled[0] == '\0' ? axes : ifm_arena_printf(builder->arena, "%s (%s)", axes, scaled);
 }
 
 /* "kv_len" above the values of a single axis. */
@@ -245,7 +253,7 @@ static struct ifm_grid grid_of(struct ifm_builder *builder, const struct group *
             if (!ifm_is_row(builder, cell, &cell->arms[a]))
                 continue;
             if (!named)
-                *ifm_grid_at(&grid, row, 0) = ifm_field_text(label_of(cell), IFM_TONE_STRONG);
+                *ifm_grid_at(&grid, row, 0) = ifm_field_text(label_of(builder, cell), IFM_TONE_STRONG);
             named = true;
             *ifm_grid_at(&grid, row, labels - 1) = ifm_field_text(ifm_arm_label(&cell->arms[a]), IFM_TONE_STRONG);
             for (size_t c = 0; c < columns->n; c++)
@@ -351,7 +359,7 @@ static void add_sentence(struct ifm_builder *builder, struct ifm_block *list, co
 {
     struct ifm_item *item = ifm_add_item(builder, list);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    item->place = names_cell ? ifm_document_place(label_of(cell), arm->name, builder->arena) : arm->name;
+    item->place = names_cell ? ifm_document_place(axes_of(cell), arm->name, builder->arena) : arm->name;
     item->tone = ifm_tone_of_word(ifm_is_ok(change) ? change->text : "");
     ifm_say_outcome(builder, &item->line, cell, arm, false);
     if (2 + width_of(item->place) + line_width(&item->line) <= WIDTH)
@@ -397,8 +405,11 @@ static void add_group(struct ifm_builder *builder, const struct group *group, bo
     const char *title = title_of(group);
     bool sentences = few && has_sentences(builder, group);
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", title);
-    size_t room = width_of(title) + 2 < WIDTH ? WIDTH - width_of(title) - 2 : 0;
-    section->subtitle = ifm_cell_conditions(builder, group->first, room);
+    const char *scaled = group->n > 1 ? "" : ifm_cell_scaled(builder, group->first);
+    scaled = scaled[0] == '\0' ? "" : ifm_arena_printf(builder->arena, "%s after scale, ", scaled);
+    const size_t taken = width_of(title) + 2 + width_of(scaled), room = taken < WIDTH ? WIDTH - taken : 0;
+    section->subtitle =
+        ifm_arena_printf(builder->arena, "%s%s", scaled, ifm_cell_conditions(builder, group->first, room));
     add_table(builder, group, sentences, section);
     ifm_add_commands(builder, group->first, IFM_LEVEL_BRIEF, section);
     add_energy_absent(builder, group->first, section);

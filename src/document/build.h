@@ -95,6 +95,8 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
                                 enum ifm_metric_id metric, bool told);
 /* "batch 4, kv_len 8192, hot cache, 2 threads, margin ±0.3 %", in about `most` bytes. */
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most);
+/* "batch 1": what attention.scale made of the batch that the name says; "" where it made nothing of it. */
+const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *cell);
 /* The caches that a cell of probes found. */
 void ifm_cell_caches(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 

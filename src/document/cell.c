@@ -356,27 +356,71 @@ static bool is_silent(const char *text)
     return ifm_private_is_token(text);
 }
 
+/* Is it another value than the table's default? False too where the table is not known. */
+static bool is_chosen(const struct ifm_builder *builder, const struct ifm_setting *setting)
+{
+    const struct ifm_section *const *tables = builder->from->tables;
+    for (size_t t = 0; tables != NULL && tables[t] != NULL; t++)
+        for (size_t i = 0; i < tables[t]->n; i++)
+            if (strcmp(tables[t]->rows[i].path, setting->path) == 0)
+                return tables[t]->rows[i].fallback == NULL || strcmp(tables[t]->rows[i].fallback, setting->text) != 0;
+    return false;
+}
+
+/* The model's name says it, where there is one. */
+static bool is_of_model(const struct ifm_arm *arm, const char *workload, const char *key, struct ifm_arena *arena)
+{
+    static const char *const keys[] = {"q_heads", "kv_heads", "head_dim", "model_layers", "weight_bytes"};
+    const char *model = ifm_arm_setting(arm, ifm_arena_printf(arena, "%s.model", workload));
+    if (ifm_is_empty(model) || strstr(model, "(changed)") != NULL)
+        return false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the setting belongs to the shape, and in its first part: what somebody chose. */
+static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                     const struct ifm_setting *setting, bool first)
+{
+    const char *path = setting->path;
+    const size_t length = strlen(cell->workload);
+    const bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
+    if (!own || is_silent(setting->text) || is_idle(cell, path) || is_axis(cell, path) ||
+        !is_common(cell, path, setting->text))
+        return false;
+    const bool implied = is_of_model(arm, cell->workload, path + length + 1, builder->arena);
+    if (implied && (strstr(path, ".model_layers") != NULL || strstr(path, ".weight_bytes") != NULL))
+        return false; /* the layers of a token stand behind the shape */
+    if (strcmp(path + length, ".formats") == 0)
+        return false; /* they are the rows of the table */
+    return first == (is_chosen(builder, setting) && !implied);
+}
+
 /* The shape that all arms share, as far as it has an effect and the cell's name does not say it: "batch 4, kv_len 8192,
- * "; "" for probes. Settings beyond `most` bytes are left out, and the gap is shown. */
-static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
+ * "; "" for probes. What was chosen comes before defaults. Settings beyond `most` bytes are left out, and the gap is
+ * shown; `*lost`: something chosen is among them. */
+static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most, bool *lost)
 {
     const char *shape = "";
-    size_t length = strlen(cell->workload);
-    for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_arm *arm = &cell->arms[a];
-        if (arm->role != IFM_ROLE_BASELINE)
+    const size_t length = strlen(cell->workload);
+    const struct ifm_arm *arm = NULL;
+    *lost = false;
+    for (size_t a = 0; a < cell->n_arms && arm == NULL; a++)
+        arm = cell->arms[a].role == IFM_ROLE_BASELINE ? &cell->arms[a] : NULL;
+    for (size_t i = 0; arm != NULL && i < 2 * arm->n_settings; i++) {
+        const bool first = i < arm->n_settings;
+        const struct ifm_setting *setting = &arm->settings[first ? i : i - arm->n_settings];
+        if (!is_shown(builder, cell, arm, setting, first))
             continue;
-        for (size_t i = 0; i < arm->n_settings; i++) {
-            const char *path = arm->settings[i].path, *text = arm->settings[i].text;
-            bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
-            bool silent = is_silent(text) || is_idle(cell, path);
-            if (!own || silent || is_axis(cell, path) || !is_common(cell, path, text))
-                continue;
-            const char *longer = ifm_arena_printf(builder->arena, "%s%s %s, ", shape, path + length + 1, text);
-            if (strlen(longer) > most)
-                return ifm_arena_printf(builder->arena, "%s…, ", shape);
-            shape = longer;
+        const char *longer =
+            ifm_arena_printf(builder->arena, "%s%s %s, ", shape, setting->path + length + 1, setting->text);
+        if (strlen(longer) > most) {
+            *lost = first;
+            return ifm_arena_printf(builder->arena, "%s…, ", shape);
         }
+        shape = longer;
     }
     return shape;
 }
@@ -390,6 +434,20 @@ static const char *depth_of(struct ifm_builder *builder, const struct ifm_cell *
     return ifm_arena_printf(builder->arena, "%llu layers, ", (unsigned long long)ledger->layers);
 }
 
+const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_arm *arm = &cell->arms[a];
+        const char *scale = ifm_arm_setting(arm, "attention.scale");
+        if (arm->role != IFM_ROLE_BASELINE || scale == NULL || strcmp(scale, "1") == 0)
+            continue;
+        for (size_t i = 0; i < arm->n_chosen; i++)
+            if (strcmp(arm->chosen[i].path, "batch") == 0)
+                return ifm_arena_printf(builder->arena, "batch %s", arm->chosen[i].text);
+    }
+    return "";
+}
+
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
 {
     const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
@@ -401,10 +459,16 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
-    const char *rest = ifm_arena_printf(builder->arena, "%s%s, %s, margin ±%s%s", depth_of(builder, cell), cache,
-                                        threads, margin, cell->cache_resident ? ", cache-resident" : "");
-    size_t taken = strlen(rest) + strlen("…, ");
-    return ifm_arena_printf(builder->arena, "%s%s", shape_of(builder, cell, most > taken ? most - taken : 0), rest);
+    const char *head = ifm_arena_printf(builder->arena, "%s%s, %s", depth_of(builder, cell), cache, threads);
+    const char *resident = cell->cache_resident ? ", cache-resident" : "", *shape = "", *rest = "";
+    bool lost = true;
+    for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than the margin */
+        rest = ifm_arena_printf(builder->arena, "%s%s%s%s", head, shorter ? "" : ", margin ±", shorter ? "" : margin,
+                                resident);
+        const size_t taken = strlen(rest) + strlen("…, ");
+        shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
+    }
+    return ifm_arena_printf(builder->arena, "%s%s", shape, rest);
 }
 
 void ifm_cell_caches(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
@@ -422,7 +486,9 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
         section->subtitle = ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
         return;
     }
-    section->subtitle = ifm_cell_conditions(builder, cell, SIZE_MAX);
+    const char *scaled = ifm_cell_scaled(builder, cell);
+    section->subtitle = ifm_arena_printf(builder->arena, "%s%s%s", scaled, scaled[0] == '\0' ? "" : " after scale, ",
+                                         ifm_cell_conditions(builder, cell, SIZE_MAX));
     add_arms(builder, cell, section);
     ifm_add_commands(builder, cell, IFM_LEVEL_ALWAYS, section);
     add_sentences(builder, cell, section);

@@ -7,6 +7,7 @@
 #ifndef IFM_DOCUMENT_DOCUMENT_H
 #define IFM_DOCUMENT_DOCUMENT_H
 
+#include "base/param.h"
 #include "derive/derive.h"
 #include "judge/judge.h"
 
@@ -21,6 +22,9 @@ struct ifm_publication {
     /* The record itself, for pictures and for files that hold raw samples; NULL: there are none of either. */
     const struct ifm_facts_view *facts;
     bool gate_files; /* gate.md and junit.xml are written where the folder has none yet */
+    /* Tables of the workloads' settings, NULL-terminated: what differs from its default is shown first. NULL: unknown.
+     */
+    const struct ifm_section *const *tables;
 };
 
 /* How much of a document a medium shows: a terminal with --verbose what is always shown, report.md all but the page's

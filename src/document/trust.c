@@ -36,7 +36,7 @@ static const char *remedy_of(const char *rule)
 static const char *remedy_for(const char *cause, const char *rule)
 {
     static const char *const remedies[][2] = {
-        {"blocks, has ", "more blocks: --repeats"},
+        {"blocks, has ", "measure more blocks, with a larger --repeats or --cap"},
         {"warm-up ended", "warm up for longer: --warmup-cap"},
         {"reaches only", "see what holds the baseline back: --verbose"},
         {"runs failed", "run the command alone, and see why it fails"},

@@ -129,13 +129,11 @@ static void tell_rapl(struct ifm_doctor *d)
     if (ifm_probe_line(d->root, line, sizeof line, "%s", zone))
         ifm_doctor_ok(d, "powercap package zone is readable");
     else if (ifm_probe_exists(d->root, "%s", zone))
-        ifm_doctor_absent(d, "chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj as root",
-                          "energy_uj is not readable by this user");
-    else if (ifm_probe_virtual(d->root))
-        ifm_doctor_absent(d, "measure on the host or on bare metal",
-                          "the hypervisor does not expose powercap to this guest");
+        ifm_doctor_absent(d, IFM_PROBE_POWERCAP_CLOSED, "energy_uj is for root alone");
     else
-        ifm_doctor_absent(d, "modprobe intel_rapl_msr", "no powercap zone of the CPU package");
+        ifm_doctor_absent(d, ifm_probe_powercap_remedy(d->root), "%s",
+                          ifm_probe_virtual(d->root) ? "the hypervisor shows this guest no powercap zone of a package"
+                                                     : "powercap has no zone of a processor package");
 }
 
 static void tell_paranoid(struct ifm_doctor *d)

@@ -42,6 +42,9 @@ json_t *ifm_probe_absent(const char *reason, const char *remedy);
 /* "0-3,8" into ids, at most `limit`; the count. */
 unsigned ifm_probe_cpu_list(const char *list, unsigned *cpus, unsigned limit);
 bool ifm_probe_virtual(const char *root); /* the CPU says that a hypervisor runs it */
+/* What helps where powercap shows no energy of a processor: one text for whoever says it. */
+#define IFM_PROBE_POWERCAP_CLOSED "chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj as root"
+const char *ifm_probe_powercap_remedy(const char *root); /* there is no zone of a package */
 
 /* cpus.c */
 /* CPUs that any thread of this process may run on; of a recorded machine, what /proc/self/status lists. */

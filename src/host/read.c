@@ -172,3 +172,9 @@ bool ifm_probe_virtual(const char *root)
     free(text);
     return found && strstr(flags, " hypervisor") != NULL;
 }
+
+const char *ifm_probe_powercap_remedy(const char *root)
+{
+    return ifm_probe_virtual(root) ? "measure on the host or on bare metal: a virtual machine seldom has it"
+                                   : "modprobe intel_rapl_msr (of AMD too)";
+}

@@ -15,6 +15,8 @@ struct ifm_embedded_file {
 
 /* data/gates/: NAME.yaml is the gates preset NAME, classes.txt the tables of classes. */
 extern const struct ifm_embedded_file ifm_embedded_gates[];
+/* data/models/: NAME.json is the config.json of the model NAME, as far as its shape goes. */
+extern const struct ifm_embedded_file ifm_embedded_models[];
 /* data/words.txt alone. */
 extern const struct ifm_embedded_file ifm_embedded_words[];
 /* Each file of web/, under its base name ("report.js"). */

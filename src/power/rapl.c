@@ -177,7 +177,7 @@ static double limit_of(const char *root, const char *folder)
 static void lack_zone(struct ifm_power *power, const struct zone *zone, int code)
 {
     if (code == EACCES || code == EPERM)
-        ifm_power_lack(power, zone->domain->rapl_source, "chmod a+r " FOLDER "/intel-rapl:*/energy_uj as root",
+        ifm_power_lack(power, zone->domain->rapl_source, IFM_PROBE_POWERCAP_CLOSED,
                        "%s: energy_uj is for root alone (Linux since 2020, because of CVE-2020-8694)", zone->device);
     else
         ifm_power_lack(power, zone->domain->rapl_source, "look at `dmesg`", "%s: energy_uj: %s", zone->device,
@@ -223,8 +223,7 @@ void ifm_power_find_powercap(const struct ifm_power_options *options, struct ifm
         dram |= zones[i].domain == &domains[DRAM];
     }
     if (!package)
-        ifm_power_lack(power, "rapl_package",
-                       "modprobe intel_rapl_msr (of AMD too); a virtual machine seldom has it: measure on the host",
+        ifm_power_lack(power, "rapl_package", ifm_probe_powercap_remedy(options->root),
                        "powercap has no zone of a processor package");
     else if (!dram)
         ifm_power_lack(power, "rapl_dram", "none: joules of memory are missing in those of the processor",

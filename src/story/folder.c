@@ -6,6 +6,7 @@
 #include "sample/claim.h"
 #include "sample/journal.h"
 #include "sample/manifest.h"
+#include "story/story.h"
 #include <errno.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -85,7 +86,7 @@ enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct 
     *out = (struct ifm_folder){.arena = ifm_arena_create()};
     IFM_TRY(load(dir, out, error));
     out->publication = (struct ifm_publication){
-        dir, out->plan, out->derived, out->verdict, out->lock, out->events, &out->facts.view, false,
+        dir, out->plan, out->derived, out->verdict, out->lock, out->events, &out->facts.view, false, ifm_story_tables(),
     };
     return IFM_OK;
 }

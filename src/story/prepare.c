@@ -21,12 +21,17 @@
 
 enum { MOST_INSTRUMENTS = 32, MOST_ISAS = 8 };
 
-struct ifm_config *ifm_story_config(void)
+const struct ifm_section *const *ifm_story_tables(void)
 {
     static const struct ifm_section *sections[IFM_WORKLOADS_MOST + 1];
     for (size_t i = 0; ifm_workloads[i] != NULL; i++)
         sections[i] = ifm_workloads[i]->params;
-    return ifm_config_create(sections);
+    return sections;
+}
+
+struct ifm_config *ifm_story_config(void)
+{
+    return ifm_config_create(ifm_story_tables());
 }
 
 static size_t list_workloads(const struct ifm_machine *machine, struct ifm_workload_entry *entries)

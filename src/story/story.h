@@ -13,6 +13,8 @@
 /* ---- config, plan (prepare.c) ---- */
 /* An empty configuration that knows every workload's table. */
 struct ifm_config *ifm_story_config(void);
+/* The tables of all workloads, NULL-terminated; a plugin's too, once it is registered. */
+const struct ifm_section *const *ifm_story_tables(void);
 /* The plan of a resolved configuration on this machine. `own` replaces the workloads of the registry: a session
  * describes itself. NULL = the registry's. */
 IFM_CHECKED enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm_workload_entry *own,

@@ -2,9 +2,10 @@
 """Everything that the goldens print as a name is explained: words.py COMMAND.
 
 Headings of tables, verdicts and their labels, words of comparisons, states, rules, checklists: each is taken from what
-the golden tests hold the product to, and asked of `explain`.
+the golden tests hold the product to, and asked of `explain`; so is every parameter of the schema.
 """
 import glob
+import json
 import os
 import re
 import subprocess
@@ -50,6 +51,16 @@ def printed():
     return found
 
 
+def parameters(command):
+    """Keys of the schema, whole and by their last part."""
+    schema = json.loads(subprocess.run([command, "schema"], capture_output=True, check=True, text=True).stdout)
+    for key, value in schema["properties"].items():
+        if key in ("arms", "gates", "plugin") or "properties" in value:
+            continue
+        yield key
+        yield key.split(".")[-1]
+
+
 def is_explained(command, name):
     return subprocess.run([command, "explain", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           check=False).returncode == 0
@@ -62,6 +73,10 @@ def main():
     found = printed()
     if len(found) < 40:
         sys.exit(f"only {len(found)} names were found in the goldens: {sorted(found)}")
+    keys = {key: "schema" for key in parameters(command)}
+    if len(keys) < 100:
+        sys.exit(f"the schema has only {len(keys)} keys")
+    found = {**keys, **found}
     unknown = [f"{path}: {name}" for name, path in sorted(found.items()) if not is_explained(command, name)]
     print("\n".join(unknown) or f"{len(found)} names, each explained")
     sys.exit(1 if unknown else 0)

@@ -17,6 +17,8 @@ static const struct ifm_param free_row = {.path = "sec.key", .type = IFM_TYPE_U6
 static const struct ifm_param f64_row = {.path = "sec.key", .type = IFM_TYPE_F64, .min = 1, .max = 0};
 static const struct ifm_param least_row = {.path = "sec.key", .type = IFM_TYPE_F64, .min = 0, .max = INFINITY};
 static const struct ifm_param most_row = {.path = "sec.key", .type = IFM_TYPE_F64, .min = -INFINITY, .max = 2.5};
+static const struct ifm_param fraction_row = {.path = "sec.key", .type = IFM_TYPE_F64, .unit = "1", .min = 0, .max = 1};
+static const struct ifm_param percent_row = {.path = "sec.key", .type = IFM_TYPE_F64, .unit = "%", .min = 0, .max = 45};
 static const struct ifm_param bool_row = {.path = "sec.key", .type = IFM_TYPE_BOOL};
 static const struct ifm_param text_row = {.path = "sec.key", .type = IFM_TYPE_TEXT};
 static const struct ifm_param choice_row = {.path = "sec.key", .type = IFM_TYPE_CHOICE, .choices = "hot|cold"};
@@ -72,6 +74,9 @@ static void canonical_texts(void **state)
     expect_canonical(&f64_row, "1e3", "1000");
     expect_canonical(&f64_row, "-0", "0");
     expect_canonical(&f64_row, "0.10", "0.1");
+    expect_canonical(&fraction_row, "1%", "0.01");
+    expect_canonical(&fraction_row, "0.7 %", "0.007");
+    expect_canonical(&percent_row, "5%", "5");
     expect_canonical(&least_row, "0", "0");
     expect_canonical(&most_row, "-7", "-7");
     expect_canonical(&bool_row, "true", "true");
@@ -113,7 +118,15 @@ static void wrong_types(void **state)
     expect_error(&u64_row, "0x10", "'0x10'|whole number|1 .. 4096", "");
     expect_error(&u64_row, " 5", "' 5'|whole number|1 .. 4096", "");
     expect_error(&u64_row, "", "no value|1 .. 4096", "");
+    expect_error(&u64_row, "1,024", "'1,024'|whole number", "1024?");
+    expect_error(&u64_row, "1,02", "'1,02'|whole number", "");
+    expect_error(&u64_row, "8k", "'8k'|whole number", "8192|8000");
+    expect_error(&u64_row, "1e3", "'1e3'|whole number", "1000?");
     expect_error(&free_row, "x", "'x'|whole number|0 .. 18446744073709551615", "");
+    expect_error(&f64_row, "1%", "'1%'|any number", "");
+    expect_error(&fraction_row, "%", "'%'", "");
+    expect_error(&fraction_row, "1%%", "'1%%'", "");
+    expect_error(&fraction_row, "1e3%", "'1e3%'", "");
     expect_error(&f64_row, "nan", "'nan'|any number", "");
     expect_error(&f64_row, "inf", "'inf'|any number", "");
     expect_error(&f64_row, "1e999", "'1e999'|any number", "");
@@ -133,6 +146,8 @@ static void out_of_range(void **state)
     expect_error(&u64_row, "4097", "4097|range|1 .. 4096", "");
     expect_error(&u64_row, "-1", "-1|range|1 .. 4096", "");
     expect_error(&free_row, "18446744073709551616", "18446744073709551616|range|0 .. 18446744073709551615", "");
+    expect_error(&fraction_row, "5", "5|range|0 .. 1", "0.05|5%");
+    expect_error(&fraction_row, "150%", "150%|range|0 .. 1", "");
     expect_error(&least_row, "-0.1", "-0.1|range|at least 0", "");
     expect_error(&most_row, "2.6", "2.6|range|at most 2.5", "");
     expect_error(&bytes_row, "63", "63|range|64 .. 1099511627776", "");

@@ -192,11 +192,12 @@ static void say_estimate(const struct ifm_arm_work *arm, const struct ifm_device
     if (!isnan(row->systematic))
         snprintf(half, sizeof half, "+-%.0f %%", 100.0 * row->systematic);
     struct ifm_value value = ifm_value_real(row->joules, row->windows, "windows");
-    value.text = ifm_arena_printf(arm->d->arena, "estimate, nothing measured it: %s", half);
+    value.text = ifm_arena_printf(arm->d->arena, "estimate of %.3g s in %lld windows, nothing measured it: %s",
+                                  row->seconds, (long long)row->windows, half);
     ifm_derive_emit(arm, IFM_M_ESTIMATED_ENERGY_J, value);
     ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-05",
-                       "estimate, nothing measured it: %s by %s %.4g W %s, %.4g J in %.4g s (rated power x "
-                       "utilisation); it is in no sum",
+                       "estimate, nothing measured it: %s by %s %.4g W %s, %.4g J in the %.4g s of all windows (rated "
+                       "power x utilisation); it is in no sum",
                        row->device, row->source, row->joules / row->seconds, half, row->joules, row->seconds);
 }
 

@@ -21,6 +21,7 @@ static const double TIMED_S = 0.25; /* how long steps are timed before they are 
 /* A device that works apart keeps 4096 marks at once. */
 enum { MOST_MEETING = 4000, MOST_SAMPLES = 2000000, MOST_INNER = 1 << 30 };
 static const double APART_S = 0.3, APART_PERIODS = 3; /* idle before a window of whole runs */
+static const double ESTIMATE_PERIODS = 12;            /* readings of an estimate in a window: two more than it needs */
 static const uint32_t PAUSES = 0x70617573;            /* "paus" */
 
 /* ---- choosing ---- */
@@ -95,13 +96,23 @@ static enum ifm_status time_step(struct ifm_energy_windows *windows, unsigned in
     return IFM_OK;
 }
 
+/* Where nothing measures and power is only estimated, a window needs no more than the readings of the estimate: longer
+ * ones would take minutes for a number that is off by 40 %. */
+static double window_s_of(const struct ifm_measure *measure, const struct ifm_energy_sensors *sensors)
+{
+    double every_s;
+    const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
+    const bool guess = sensor != NULL && sensor->kind == IFM_POWER_ESTIMATE;
+    return guess ? fmin(measure->energy_window_s, ESTIMATE_PERIODS * every_s) : measure->energy_window_s;
+}
+
 static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned index,
                                   const struct ifm_energy_sensors *sensors, struct ifm_error *error)
 {
     struct ifm_cell_run *cell = windows->cell;
     struct ifm_energy_arm *arm = &windows->arms[index];
     struct ifm_text reason = {0};
-    double step_s, window_s = cell->plan->measure.energy_window_s;
+    double step_s, window_s = window_s_of(&cell->plan->measure, sensors);
     if (ifm_arm_runs_programs(cell->arms[index].plan)) {
         step_s = run_s_of(cell, index);
         *arm = whole_runs(step_s, window_s);

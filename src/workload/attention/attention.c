@@ -46,6 +46,10 @@ const struct ifm_attention_config *ifm_attention_config(int index)
 #define HEAD_DIM "64"
 
 static const struct ifm_param rows[] = {
+    {"attention.model", "model", IFM_TYPE_TEXT, IFM_LATER, "", "", 0, 0, NULL,
+     "a model whose shape is taken: llama-3-8b, llama-3-70b, qwen-2.5-7b, mistral-7b, mixtral-8x7b, gpt-2, or the path "
+     "of a Hugging Face config.json; what is set explicitly wins",
+     offsetof(struct ifm_attention_settings, model)},
     ROW_U64(batch, "batch", BATCH, 1, 65536, "count", "sequences"),
     ROW_U64(q_heads, "q-heads", HEADS, 1, 4096, "count", "query heads; a multiple of attention.kv_heads"),
     ROW_U64(kv_heads, "kv-heads", HEADS, 1, 4096, "count", "heads of K and V"),
@@ -72,6 +76,9 @@ static const struct ifm_param rows[] = {
     {"attention.kv_file", "kv-file", IFM_TYPE_TEXT, IFM_PRIVATE | IFM_PER_ARM, "", "", 0, 0, NULL,
      "safetensors file whose keys, values and queries are taken instead of generated ones",
      offsetof(struct ifm_attention_settings, kv_file)},
+    {"attention.model_layers", "model-layers", IFM_TYPE_U64, IFM_LATER, "count", "0", 0, 4096, NULL,
+     "layers that a prompt goes through; attention.model sets it, and 0 counts a single layer",
+     offsetof(struct ifm_attention_settings, model_layers)},
     ROW_U64(scale, "scale", "1", 1, 65536, "count", "divides the batch, down to one sequence: what a CPU can do"),
 };
 
@@ -205,7 +212,8 @@ static struct ifm_ledger ledger_of(const struct ifm_attention_settings *s)
                                .bytes_read = bytes_of(s, s->q_heads + 2 * s->kv_heads, tokens),
                                .bytes_written = bytes_of(s, s->q_heads, tokens),
                                .tokens_prompt = tokens,
-                               .rows = tokens};
+                               .rows = tokens,
+                               .layers = s->model_layers};
 }
 
 /* An item of attention.arms: a row, and the instruction set if the item names one. */

@@ -7,6 +7,8 @@
 #include "workload/workload.h"
 
 struct ifm_attention_settings {
+    const char *model;     /* whose shape it is; "" = none */
+    uint64_t model_layers; /* that a prompt goes through; 0 = one */
     uint64_t batch, q_heads, kv_heads, seq_len, head_dim, scale;
     double ragged;
     bool causal;

@@ -69,6 +69,8 @@ static uint64_t choose_layers(const struct cell *cell, const struct ifm_machine 
     uint64_t smallest = UINT64_MAX, all = 0;
     if (cell->s->layers != 0)
         return cell->s->layers;
+    if (cell->s->inference && cell->s->model_layers != 0) /* a cycle goes through the whole model */
+        return cell->s->model_layers;
     struct ifm_decode_settings still = *cell->s;
     still.inference = false;
     for (size_t i = 0; i < cell->n; i++) {
@@ -100,6 +102,7 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_dec
     const struct ifm_decode_settings *s = cell->s;
     const uint64_t steps = ifm_decode_steps(s), layers = s->inference ? cell->layers : 1;
     const uint64_t query = steps * ifm_decode_query_bytes(s);
+    const uint64_t depth = s->layers == 0 && s->model_layers > 0 ? s->model_layers : cell->layers;
     const bool appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
     const uint64_t rows = appends ? steps * 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim : 0;
     return (struct ifm_ledger){.flops = ifm_data_mul(layers * 4 * s->q_heads * s->head_dim, a->attended),
@@ -107,7 +110,7 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_dec
                                .bytes_written = ifm_data_mul(layers, ifm_data_add(a->appended, query)),
                                .tokens_generated = s->batch * steps,
                                .rows = s->batch * steps,
-                               .layers = s->inference ? 0 : cell->layers};
+                               .layers = s->inference ? 0 : depth};
 }
 
 /* The largest kernel error that counts as correct: of a value, relative to the largest one (error_max_rel, rule 10).
@@ -141,12 +144,13 @@ static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format 
     }
 }
 
-/* Settings that do nothing in this form: a cycle's without cycles, a compressed cache's in f16, and what generates keys
- * that come from a file. */
+/* Settings that do nothing in this form: other ways to choose formats, a cycle's without cycles, a compressed cache's
+ * in f16, and what generates keys that come from a file. */
 static const char *idle_of(const struct ifm_decode_settings *s, const struct ifm_decode_form *form,
                            struct ifm_arena *arena)
 {
-    return ifm_arena_printf(arena, "%s%s%s%s", s->inference ? "" : " decode.decode_tokens decode.append",
+    return ifm_arena_printf(arena, "%s%s%s%s%s", s->formats.n == 0 ? "" : " decode.compress decode.format",
+                            s->inference ? "" : " decode.decode_tokens decode.append",
                             form->format == IFM_KV_F16 ? " decode.sink" : "", form->half ? "" : " decode.evict",
                             s->kv_file[0] == '\0' ? "" : " decode.outliers");
 }

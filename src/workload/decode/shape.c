@@ -13,6 +13,10 @@ enum { SEED_OF_LENGTHS = 0x6c656e, STREAM_LENGTH = 41 };
 enum { ANY = IFM_SWEEP | IFM_PER_ARM };
 
 static const struct ifm_param rows[] = {
+    {"decode.model", "model", IFM_TYPE_TEXT, IFM_LATER, "", "", 0, 0, NULL,
+     "a model whose shape is taken: llama-3-8b, llama-3-70b, qwen-2.5-7b, mistral-7b, mixtral-8x7b, gpt-2, or the path "
+     "of a Hugging Face config.json; what is set explicitly wins",
+     OF(model)},
     {"decode.batch", "batch", IFM_TYPE_U64, ANY, "count", "4", 1, 65536, NULL,
      "sequences, each with a cache of its own", OF(batch)},
     {"decode.q_heads", "q-heads", IFM_TYPE_U64, ANY, "count", "32", 1, 4096, NULL,
@@ -32,6 +36,11 @@ static const struct ifm_param rows[] = {
      "formats that stand for a compression: int8 (auto) or e4m3 for 2, int4 for 4, int2 (auto) or half4, which is int4 "
      "on half of the tokens, for 8",
      OF(format)},
+    {"decode.formats", "formats", IFM_TYPE_CHOICE, IFM_LATER | IFM_LIST | IFM_PER_ARM, "", "", 1, 0,
+     "f16|int8|e4m3|int4|int2|half4",
+     "formats that are compared, one arm each and no other, the baseline first; in place of decode.compress and "
+     "decode.format",
+     OF(formats)},
     {"decode.evict", "evict", IFM_TYPE_CHOICE, ANY, "", "window", 1, 0, "window|mass",
      "tokens that half4 keeps: the first and the newest ones, or those with most attention under a few other queries",
      OF(evict)},
@@ -45,6 +54,13 @@ static const struct ifm_param rows[] = {
     {"decode.layers", "layers", IFM_TYPE_U64, ANY, "count", "0", 0, 4096, NULL,
      "caches that steps take in turn; 0 takes as many as make the smallest arm's exceed 4 x the last-level cache",
      OF(layers)},
+    {"decode.model_layers", "model-layers", IFM_TYPE_U64, IFM_LATER, "count", "0", 0, 4096, NULL,
+     "layers that a token of the model goes through; decode.model sets it, and 0 takes decode.layers",
+     OF(model_layers)},
+    {"decode.weight_bytes", "weight-bytes", IFM_TYPE_BYTES, IFM_LATER, "B", "0", 0, 0x1p53, NULL,
+     "weights that a token of the model reads, for the bound of its time; decode.model sets it to those of its own "
+     "format",
+     OF(weight_bytes)},
     {"decode.outliers", "outliers", IFM_TYPE_CHOICE, ANY, "", "12", 1, 0, "12|6|1",
      "how much larger than the others the outlier channels of the generated keys are", OF(outliers)},
     {"decode.kv_file", "kv-file", IFM_TYPE_TEXT, IFM_PRIVATE | IFM_PER_ARM, "", "", 0, 0, NULL,
@@ -104,11 +120,27 @@ static bool unnamed(const struct ifm_list *format, unsigned ratio)
     return true;
 }
 
+/* decode.formats alone says which arms there are. */
+static enum ifm_status chosen_forms(const struct ifm_decode_settings *s,
+                                    const struct ifm_decode_form *out[IFM_DECODE_FORMS], size_t *n,
+                                    struct ifm_error *error)
+{
+    const bool usual = s->compress.n == 4 && s->format.n == 1 && strcmp(s->format.items[0], "auto") == 0;
+    if (!usual)
+        return ifm_fail(error, IFM_USAGE, "decode.formats", "leave out --compress and --kv-format, or --formats",
+                        "decode.formats says which arms there are, and decode.compress or decode.format says it too");
+    for (size_t i = 0; i < s->formats.n; i++)
+        out[(*n)++] = ifm_decode_form_find(s->formats.items[i]);
+    return IFM_OK;
+}
+
 enum ifm_status ifm_decode_forms(const struct ifm_decode_settings *s,
                                  const struct ifm_decode_form *out[IFM_DECODE_FORMS], size_t *n,
                                  struct ifm_error *error)
 {
     *n = 0;
+    if (s->formats.n > 0)
+        return chosen_forms(s, out, n, error);
     for (size_t i = 0; i < IFM_DECODE_FORMS; i++) {
         const struct ifm_decode_form *form = &forms[i];
         const bool wanted = has_ratio(&s->compress, form->ratio), named = ifm_list_has(&s->format, form->name);

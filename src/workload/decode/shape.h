@@ -14,7 +14,9 @@ enum ifm_decode_append { IFM_DECODE_APPEND_COMPRESS = 0, IFM_DECODE_APPEND_NONE 
 struct ifm_decode_settings {
     uint64_t batch, q_heads, kv_heads, kv_len, head_dim, sink, layers, decode_tokens;
     int isa, evict, layout, outliers, append;
-    struct ifm_list compress, format;
+    struct ifm_list compress, format, formats;
+    uint64_t model_layers, weight_bytes; /* of decode.model; 0 = no model */
+    const char *model;
     double ragged;
     const char *kv_file; /* token of a private text */
     bool inference;
@@ -50,8 +52,8 @@ enum { IFM_DECODE_FORMS = 6 };
 
 /* "f16", ... or NULL. */
 const struct ifm_decode_form *ifm_decode_form_find(const char *name);
-/* The forms that decode.compress and decode.format ask for: f16 first, always. Fails when a format's ratio is not among
- * those of decode.compress. */
+/* The forms of decode.formats, in its order; without it those that decode.compress and decode.format ask for, f16
+ * first. Fails when a format's ratio is not among those of decode.compress, and when both ways are taken. */
 IFM_CHECKED enum ifm_status ifm_decode_forms(const struct ifm_decode_settings *s,
                                              const struct ifm_decode_form *out[IFM_DECODE_FORMS], size_t *n,
                                              struct ifm_error *error);

@@ -1,0 +1,141 @@
+/* What users of other tools type, and what it is called here. Only messages are made of it: no flag of another tool is
+ * taken, as none means exactly the same. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Without dashes; of several rows for one flag the first counts whose own flag the command takes. */
+static const struct foreign {
+    const char *flag, *ours;
+} flags[] = {
+    /* llama-bench, llama-cli */
+    {"n", "decode-tokens"},
+    {"p", "seq-len"},
+    {"p", "kv-len"},
+    {"t", "threads"},
+    {"m", "model"},
+    {"r", "repeats"},
+    {"b", "batch"},
+    {"ctk", "formats"},
+    {"ctv", "formats"},
+    {"n-gen", "decode-tokens"},
+    {"n-prompt", "seq-len"},
+    {"n-prompt", "kv-len"},
+    {"n-predict", "decode-tokens"},
+    {"ctx-size", "kv-len"},
+    {"cache-type-k", "formats"},
+    {"cache-type-v", "formats"},
+    {"repetitions", "repeats"},
+    {"n-depth", "kv-len"},
+    /* vLLM, PyTorch */
+    {"batch-size", "batch"},
+    {"num-seqs", "batch"},
+    {"max-num-seqs", "batch"},
+    {"max-model-len", "kv-len"},
+    {"max-model-len", "seq-len"},
+    {"context-length", "kv-len"},
+    {"context-length", "seq-len"},
+    {"seq-length", "kv-len"},
+    {"seq-length", "seq-len"},
+    {"seq", "seq-len"},
+    {"seq-len", "kv-len"},
+    {"kv-len", "seq-len"},
+    {"input-len", "kv-len"},
+    {"input-len", "seq-len"},
+    {"output-len", "decode-tokens"},
+    {"max-tokens", "decode-tokens"},
+    {"max-new-tokens", "decode-tokens"},
+    {"kv-cache-dtype", "formats"},
+    {"quantization", "formats"},
+    {"dtype", "storage"},
+    {"dtype", "formats"},
+    {"num-heads", "q-heads"},
+    {"num-attention-heads", "q-heads"},
+    {"num-kv-heads", "kv-heads"},
+    {"num-key-value-heads", "kv-heads"},
+    {"head-size", "head-dim"},
+    {"num-layers", "layers"},
+    {"num-hidden-layers", "model-layers"},
+    {"is-causal", "causal"},
+    {"num-threads", "threads"},
+    {"num-iters", "repeats"},
+    {"iters", "repeats"},
+    {"iterations", "repeats"},
+    {"num-warmup", "warmup"},
+    {"warmup-iters", "warmup"},
+    {"gpu", "device"},
+    {"cuda", "device"},
+    /* hyperfine, perf */
+    {"w", "warmup"},
+    {"N", "no-shell"},
+    {"S", "shell"},
+    {"i", "ignore-failure"},
+    {"repeat", "repeats"},
+    {"runs", "repeats"},
+    {"min-runs", "repeats"},
+    {"max-runs", "repeats"},
+    {"time-limit", "cap"},
+    {"min-time", "cap"},
+    {"command-name", "name"},
+    {"parameter-list", "name"},
+    {"parameter-scan", "name"},
+    {"show-output", "output"},
+    {"export-json", "format"},
+    {"export-csv", "format"},
+    {"export-markdown", "format"},
+    {"max-regression", "gates"},
+    {"o", "out"},
+    {"q", "quiet"},
+    {"v", "verbose"},
+};
+
+/* Commands of other tools. */
+static const struct foreign verbs[] = {
+    {"stat", "exec 'COMMAND'"},      {"bench", "decode"},
+    {"benchmark", "decode"},         {"llama-bench", "decode"},
+    {"hyperfine", "exec 'COMMAND'"}, {"time", "exec 'COMMAND'"},
+    {"record", "exec 'COMMAND'"},    {"init", "help"},
+    {"show", "report DIR"},          {"ls", "list"},
+    {"diff", "compare DIR DIR"},     {"check", "verify DIR"},
+    {"prefill", "attention"},        {"matmul", "gemm"},
+    {"generate", "decode"},          {"info", "doctor"},
+};
+
+/* Hints of flags that are more than another name. */
+static const struct {
+    const char *flag, *hint;
+} notes[] = {
+    {"gpu", "write --device cuda"},
+    {"cuda", "write --device cuda"},
+    {"export-json", "write --format json > FILE; every run folder holds derived.json too"},
+    {"export-csv", "write --format csv > FILE; every run folder holds report.csv too"},
+    {"export-markdown", "write --format md > FILE; every run folder holds report.md too"},
+    {"show-output", "write --output inherit"},
+    {"parameter-list", "give one quoted command for each value: exec 'cmd 1' 'cmd 2' --name one --name two"},
+    {"parameter-scan", "give one quoted command for each value: exec 'cmd 1' 'cmd 2' --name one --name two"},
+    {"N", "leave it out: commands run without a shell, unless --shell is given"},
+    {"max-regression", "write --gates no-regression=3%"},
+};
+
+bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *command, char *hint, size_t size)
+{
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (strcmp(flags[i].flag, name) != 0 || !takes(flags[i].ours, command))
+            continue;
+        snprintf(hint, size, "here it is --%s", flags[i].ours);
+        for (size_t j = 0; j < sizeof notes / sizeof *notes; j++)
+            if (strcmp(notes[j].flag, name) == 0)
+                snprintf(hint, size, "%s", notes[j].hint);
+        return true;
+    }
+    return false;
+}
+
+const char *ifm_foreign_verb(const char *name)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        if (strcmp(verbs[i].flag, name) == 0)
+            return verbs[i].ours;
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/* Shapes of models: the public ones of data/models, and any config.json of Hugging Face.
+ *
+ * Reads a file, and nothing of the machine. Thread rule: no shared state. */
+#ifndef IFM_CONFIG_MODEL_H
+#define IFM_CONFIG_MODEL_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include <stddef.h>
+#include <stdint.h>
+
+struct ifm_model {
+    const char *name; /* "llama-3-8b"; of a file its name and type: the folder that it lies in is nobody's business */
+    uint64_t layers, q_heads, kv_heads, head_dim;
+    /* Weights that each token reads: matrices alone, of experts those that one token takes, without the table of
+     * embeddings, of which it reads a row. No implementation reads fewer bytes in this format. */
+    uint64_t weight_bytes;
+};
+
+/* `text` is a known name or the path of a file whose name ends in .json. An unknown name is an error that lists those
+ * that are known. Texts live in the arena. */
+IFM_CHECKED enum ifm_status ifm_model_find(const char *text, const char *where, struct ifm_arena *arena,
+                                           struct ifm_model *out, struct ifm_error *error);
+
+#endif
