@@ -93,6 +93,8 @@ bool ifm_cell_shows(const struct ifm_builder *builder, const struct ifm_cell *ce
 /* `told`: what must be said beside a comparison stands in a sentence, and needs no footnote. */
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                 enum ifm_metric_id metric, bool told);
+/* Of what its tokens are, as their rate is no model's: "6 attention layers, generated data"; "" of other work. */
+const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell);
 /* "batch 4, kv_len 8192, hot cache, 2 threads, margin ±0.3 %", in about `most` bytes. */
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most);
 /* The caches that a cell of probes found. */

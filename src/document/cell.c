@@ -90,11 +90,12 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                 enum ifm_metric_id metric, bool told)
 {
-    const struct ifm_value *value = ifm_value_of(builder, cell, arm, metric);
+    const struct ifm_value *value =
+        ifm_quantity_for_people(metric, ifm_value_of(builder, cell, arm, metric), builder->arena);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_COMPARISON)
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
-        return ifm_field_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
+        return ifm_field_text(ifm_quantity_bytes_words(metric, value->number, builder->arena), IFM_TONE_PLAIN);
     return ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
                                                               : quantity_field(builder, value);
 }
@@ -153,7 +154,6 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
 {
     struct shown shown = shown_of(builder, cell, &ifm_columns_arms);
     size_t n_rows = 0;
-    bool loses = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += ifm_is_row(builder, cell, &cell->arms[a]);
     const char *counted = count_heading(builder, cell);
@@ -161,11 +161,8 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     grid.caption = ifm_arena_printf(builder->arena, "Arms of %s", cell->name);
     fill_headings(&shown, &grid);
     for (size_t c = 1; c <= shown.n; c++) {
-        loses |= grid.headings[c].metric == IFM_M_LOSS_RMS_REL;
         if (ifm_cell_counts_programs(cell) && grid.headings[c].metric == IFM_M_STEP_NS)
             grid.headings[c].text = "time/run";
-        if (loses && grid.headings[c].metric == IFM_M_ERROR_RMS_REL)
-            grid.headings[c].text = "kernel error"; /* beside a loss, which is an error too */
     }
     if (counted != NULL)
         grid.headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};
@@ -201,7 +198,7 @@ static void add_compression(struct ifm_builder *builder, const struct ifm_cell *
         if (is_stored(builder, cell, &cell->arms[a]))
             fill_row(builder, cell, &cell->arms[a], &shown, &grid, row++);
     struct ifm_block *part =
-        ifm_add_section(builder, section, IFM_LEVEL_VERBOSE, "", "Compression: bytes, loss, speed");
+        ifm_add_section(builder, section, IFM_LEVEL_VERBOSE, "", "Compression: bytes, output error, speed");
     ifm_add_grid(builder, part, &grid);
 }
 
@@ -381,13 +378,15 @@ static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *
     return shape;
 }
 
-/* A token is one of all layers: who compares its rate with another run's asks how many there were. */
-static const char *depth_of(struct ifm_builder *builder, const struct ifm_cell *cell)
+const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell)
 {
-    const struct ifm_ledger *ledger = cell->n_arms == 0 ? NULL : &cell->arms[0].ledger;
-    if (ledger == NULL || ledger->layers < 2 || ledger->tokens_generated + ledger->tokens_prompt == 0)
+    const struct ifm_arm *arm = cell->n_arms == 0 ? NULL : &cell->arms[0];
+    if (arm == NULL || arm->ledger.layers == 0 || arm->ledger.tokens_generated + arm->ledger.tokens_prompt == 0)
         return "";
-    return ifm_arena_printf(builder->arena, "%llu layers, ", (unsigned long long)ledger->layers);
+    const char *file = ifm_arm_setting(arm, ifm_arena_printf(builder->arena, "%s.kv_file", cell->workload));
+    unsigned long long layers = arm->ledger.layers;
+    return ifm_arena_printf(builder->arena, "%llu attention layer%s%s", layers, layers == 1 ? "" : "s",
+                            ifm_is_empty(file) ? ", generated data" : "");
 }
 
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
@@ -401,8 +400,10 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
-    const char *rest = ifm_arena_printf(builder->arena, "%s%s, %s, margin ±%s%s", depth_of(builder, cell), cache,
-                                        threads, margin, cell->cache_resident ? ", cache-resident" : "");
+    const char *tokens = ifm_cell_tokens_of(builder, cell);
+    const char *rest =
+        ifm_arena_printf(builder->arena, "%s%s%s, %s, margin ±%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache,
+                         threads, margin, cell->cache_resident ? ", cache-resident" : "");
     size_t taken = strlen(rest) + strlen("…, ");
     return ifm_arena_printf(builder->arena, "%s%s", shape_of(builder, cell, most > taken ? most - taken : 0), rest);
 }

@@ -164,7 +164,7 @@ static struct ifm_plot plot_of(const struct frontier *f, struct ifm_figure *out)
     plot.x =
         (struct ifm_plot_axis){IFM_SCALE_LINEAR, 0, f->most_bits * 1.08, "", "bits per value: less is better", false};
     plot.y = (struct ifm_plot_axis){
-        IFM_SCALE_LOG, 100 * low, 100 * high, "%", "error of the output (rms): less is better", false};
+        IFM_SCALE_LOG, 100 * low, 100 * high, "%", "output error: less is better", false};
     return plot;
 }
 
@@ -221,7 +221,7 @@ static void add_points(const struct frontier *f, struct ifm_plot *plot)
         const struct point *point = f->drawn[i];
         bool beaten = is_beaten(f, point);
         const char *tip =
-            ifm_arena_printf(plot->arena, "%s: %s bits per value, error %s, %s%s%s", point->arm->name,
+            ifm_arena_printf(plot->arena, "%s: %s bits per value, output error %s, %s%s%s", point->arm->name,
                              ifm_quantity_short(point->bits->number, plot->arena), error_text(f, point->error),
                              speed_text(f, point->speed), beaten ? ", beaten by " : "",
                              beaten ? f->points[point->beaten_by].arm->name : "");
@@ -279,7 +279,7 @@ static const char *told(const struct frontier *f, const struct point *point)
     const char *error = !point->compared && !reference ? "it is not lossy"
                         : point->error == 0
                             ? "its output is exact"
-                            : ifm_arena_printf(arena, "its output is off by %s", error_text(f, point->error));
+                            : ifm_arena_printf(arena, "output error %s", error_text(f, point->error));
     return ifm_arena_printf(arena, "%s keeps %s bits a value, %s, and it runs at %s%s.", point->arm->name,
                             ifm_quantity_short(point->bits->number, arena), error, speed_text(f, point->speed),
                             f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S ? "" : " the speed of the baseline");
@@ -302,7 +302,7 @@ static const char *words_of(const struct frontier *f)
             missing = ifm_chart_list(chart, missing, point->arm->name);
     }
     if (n_beaten == 0) /* what to see comes first, the figures of each arm behind it */
-        text = ifm_chart_say(chart, "None is beaten by another one in bytes, error and speed at once.", "%s", text);
+        text = ifm_chart_say(chart, "None is beaten by another one in bytes, output error and speed at once.", "%s", text);
     if (n_told > TOLD)
         text = ifm_chart_say(chart, text, "%zu more are on the frontier.", n_told - TOLD);
     text = ifm_chart_say(chart, text, "%s", beaten);
@@ -318,9 +318,9 @@ static struct ifm_grid table_of(const struct frontier *f)
 {
     bool tokens = f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S;
     const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},
-                                           {"stored", IFM_M_STORED_BYTES, false, 0},
+                                           {"stored bytes", IFM_M_STORED_BYTES, false, 0},
                                            {"bits/value", IFM_M_BITS_PER_VALUE, false, 0},
-                                           {"loss (rms)", IFM_M_LOSS_RMS_REL, false, 0},
+                                           {"output error", IFM_M_LOSS_RMS_REL, false, 0},
                                            {"KL", IFM_M_ATTENTION_KL_NATS, false, 0},
                                            {tokens ? "tokens" : "speed", f->speed_metric, false, 0},
                                            {"frontier", IFM_M_NONE, true, 0}};

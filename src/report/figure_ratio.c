@@ -115,9 +115,8 @@ static void fit(struct ratio *r)
 /* "moves 3.71x fewer bytes"; what they would gain is not known where something else than memory limits the arms. */
 static const char *bytes_words(const struct ratio *r, const struct ifm_value *bytes)
 {
-    const char *ratio = ifm_chart_ratio(r->chart, bytes);
-    return ifm_arena_printf(r->chart->arena, bytes->number > 1 ? "moves %s fewer bytes" : "has a bytes ratio of %s",
-                            ratio);
+    return ifm_arena_printf(r->chart->arena, "moves %s bytes",
+                            ifm_quantity_bytes_words(IFM_M_BYTES_RATIO, bytes->number, r->chart->arena));
 }
 
 static const char *tip_of(const struct ratio *r, const struct row *row)
@@ -328,7 +327,7 @@ static struct ifm_grid table_of(const struct ratio *r)
                                            {"speed", IFM_M_SPEEDUP, false, 0},
                                            {"level", IFM_M_NONE, false, 0},
                                            {"decision", IFM_M_CHANGE_PERCENT, true, 0},
-                                           {"fewer bytes", IFM_M_BYTES_RATIO, false, 0},
+                                           {"moves", IFM_M_BYTES_RATIO, false, 0},
                                            {"blocks", IFM_M_NONE, false, 0}};
     struct ifm_arena *arena = r->chart->arena;
     struct ifm_grid grid = ifm_chart_grid(r->chart, headings, sizeof headings / sizeof headings[0], r->n_rows);
@@ -339,7 +338,10 @@ static struct ifm_grid table_of(const struct ratio *r)
         if (row->speed->state == IFM_STATE_OK && ifm_chart_has_interval(row->speed))
             fields[2] = ifm_chart_text(ifm_arena_printf(arena, "%.3g %%", 100 * row->speed->level));
         fields[3] = ifm_chart_text(row->word);
-        fields[4] = ifm_chart_ratio_field(r->chart, ifm_chart_value(r->chart, row->arm->name, IFM_M_BYTES_RATIO));
+        const struct ifm_value *bytes = ifm_chart_value(r->chart, row->arm->name, IFM_M_BYTES_RATIO);
+        fields[4] = ifm_chart_ratio_field(r->chart, bytes);
+        if (ifm_is_ok(bytes))
+            fields[4].text = ifm_quantity_bytes_words(IFM_M_BYTES_RATIO, bytes->number, arena);
         if (row->speed->n > 0)
             fields[5] = ifm_chart_text(ifm_arena_printf(arena, "%lld", (long long)row->speed->n));
     }
