@@ -106,12 +106,31 @@ struct shown {
     size_t n;
 };
 
+/* On a page of few cells the main table stands above, and a cell has what that leaves out. */
+static bool in_detail(const struct ifm_builder *builder)
+{
+    return builder->most == IFM_LEVEL_PAGE && builder->from->plan->n_cells <= IFM_FEW_CELLS;
+}
+
+static bool is_told_above(enum ifm_metric_id metric)
+{
+    static const enum ifm_metric_id told[] = {
+        IFM_M_STEP_NS, IFM_M_TOKENS_GENERATED_PER_S, IFM_M_COMMAND_CPU_NS,    IFM_M_COMMAND_RSS_BYTES,
+        IFM_M_SPEEDUP, IFM_M_LOSS_RMS_REL,           IFM_M_COMPRESSION_RATIO, IFM_M_ATTENTION_KL_NATS,
+    };
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (told[i] == metric)
+            return true;
+    return false;
+}
+
 static struct shown shown_of(struct ifm_builder *builder, const struct ifm_cell *cell,
                              const struct ifm_metric_columns *columns)
 {
     struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n), 0};
     for (size_t c = 0; c < columns->n; c++)
-        if (ifm_cell_shows(builder, cell, &columns->items[c]))
+        if (ifm_cell_shows(builder, cell, &columns->items[c]) &&
+            !(in_detail(builder) && is_told_above(columns->items[c].metric)))
             shown.specs[shown.n++] = &columns->items[c];
     return shown;
 }
@@ -186,9 +205,10 @@ static void add_compression(struct ifm_builder *builder, const struct ifm_cell *
     bool any = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += is_stored(builder, cell, &cell->arms[a]);
-    for (size_t c = 0; c < shown.n; c++)
-        any |= ifm_metrics[shown.specs[c]->metric].rounding == IFM_ROUNDING_RATIO ||
-               shown.specs[c]->metric == IFM_M_LOSS_RMS_REL;
+    for (size_t c = 0; c < ifm_columns_compression.n; c++)
+        any |= ifm_cell_shows(builder, cell, &ifm_columns_compression.items[c]) &&
+               (ifm_metrics[ifm_columns_compression.items[c].metric].rounding == IFM_ROUNDING_RATIO ||
+                ifm_columns_compression.items[c].metric == IFM_M_LOSS_RMS_REL);
     if (!any || n_rows == 0)
         return;
     struct ifm_grid grid = ifm_grid_make(builder->arena, shown.n + 1, n_rows);
@@ -423,14 +443,21 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
         section->subtitle = ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
         return;
     }
-    section->subtitle = ifm_cell_conditions(builder, cell, SIZE_MAX);
+    if (in_detail(builder)) {
+        section->folded = true;
+        section->title = ifm_arena_printf(builder->arena, "%s: rates, ceilings, figures", cell->name);
+    } else {
+        section->subtitle = ifm_cell_conditions(builder, cell, SIZE_MAX);
+    }
     add_arms(builder, cell, section);
     add_sentences(builder, cell, section);
     add_compression(builder, cell, section);
     ifm_build_energy(builder, cell, section);
     add_ceilings(builder, cell, section);
+    if (builder->most == IFM_LEVEL_PAGE)
+        ifm_add_probe_findings(builder, cell, section);
     ifm_cell_caches(builder, cell, section);
-    for (int kind = 0; builder->most == IFM_LEVEL_PAGE && kind < IFM_FIGURE_KINDS; kind++) {
+    for (int kind = IFM_FIGURE_RATIO; builder->most == IFM_LEVEL_PAGE && kind < IFM_FIGURE_KINDS; kind++) {
         struct ifm_block *figure = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_FIGURE);
         figure->figure = (enum ifm_figure_kind)kind;
         figure->cell = cell;

@@ -233,6 +233,14 @@ const char *ifm_quantity_ratio(double number, struct ifm_arena *arena)
     return ifm_arena_printf(arena, "%sx", unrounded(number, arena));
 }
 
+const char *ifm_quantity_levels(double least, double most, struct ifm_arena *arena)
+{
+    const char *from = ifm_arena_printf(arena, "%.3g", 100 * least);
+    const char *to = ifm_arena_printf(arena, "%.3g", 100 * most);
+    return strcmp(from, to) == 0 ? ifm_arena_printf(arena, "%s %%", to)
+                                 : ifm_arena_printf(arena, "%s to %s %%", from, to);
+}
+
 const char *ifm_quantity_short(double number, struct ifm_arena *arena)
 {
     return fabs(number) >= 999.5 ? ifm_arena_printf(arena, "%.0f", number) : ifm_arena_printf(arena, "%.3g", number);

@@ -38,6 +38,8 @@ const struct ifm_value *ifm_quantity_for_people(enum ifm_metric_id metric, const
 /* The two ratios of bytes, told apart by word: "3.42x smaller" of what is stored, "3.50x fewer" of what a step moves;
  * "1.07x larger", "1.07x more"; "1x". */
 const char *ifm_quantity_bytes_words(enum ifm_metric_id metric, double ratio, struct ifm_arena *arena);
+/* Levels of intervals: "98.3 %", "97.5 to 98.3 %". */
+const char *ifm_quantity_levels(double least, double most, struct ifm_arena *arena);
 /* Three significant digits, without an exponent from 0.0001 on: "7.9", "0.021". */
 const char *ifm_quantity_short(double number, struct ifm_arena *arena);
 

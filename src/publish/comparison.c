@@ -13,7 +13,7 @@
         {"speedup", "speed-up", false}, {"speedup_low", NULL, false}, {"speedup_high", NULL, false},                   \
         {"level", NULL, false}, {"mde_percent", "can detect", false}, {"n", "n", false}, {"n_of", NULL, true},         \
         {"state", NULL, true}, {"reason", NULL, true}, {"remedy", NULL, true}, {"not_comparable", NULL, true},         \
-        {"findings", NULL, true}, {"bytes_ratio", "moves", false}, {"loss_rms_rel", "output error", false},              \
+        {"findings", NULL, true}, {"bytes_ratio", "moves", false}, {"loss_rms_rel", "output error", false},            \
         {"attention_kl_nats", "KL", false}, {"energy_change_percent", "energy", true},                                 \
         {"energy_change_low", NULL, false}, {"energy_change_high", NULL, false}, {"energy_per", NULL, true},           \
         {"reference_value", "reference", false}, {"reference_low", NULL, false}, {"reference_high", NULL, false},      \

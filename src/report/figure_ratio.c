@@ -130,26 +130,6 @@ static const char *tip_of(const struct ratio *r, const struct row *row)
     return text;
 }
 
-/* The end of an interval; an arrow where it goes on past the axis, towards `side` (-1 or 1). */
-static void add_end(struct ifm_plot *plot, double x, double y, bool goes_on, int side)
-{
-    double back = x - 5 * side;
-    if (goes_on)
-        ifm_plot_path(plot, "whisker open", (struct ifm_spot[]){{back, y - 4}, {x, y}, {back, y + 4}}, 3, false, NULL);
-    else
-        ifm_plot_line(plot, "whisker", x, y - 4, x, y + 4);
-}
-
-/* An interval, cut at the ends of the axis. */
-static void add_interval(struct ifm_plot *plot, double low, double high, double y)
-{
-    bool left = !(low >= plot->x.low), right = !(high <= plot->x.high);
-    double from = left ? plot->left : ifm_plot_x(plot, low), to = right ? plot->right : ifm_plot_x(plot, high);
-    ifm_plot_line(plot, "whisker", from, y, to, y);
-    add_end(plot, from, y, left, -1);
-    add_end(plot, to, y, right, 1);
-}
-
 /* Each block's own ratio, in three lanes so that near ones can be told apart. */
 static void add_blocks(struct ratio *r, struct ifm_plot *plot, const struct row *row, double y)
 {
@@ -182,7 +162,7 @@ static void add_row(struct ratio *r, struct ifm_plot *plot, const struct row *ro
         ifm_plot_path(plot, "hollow", (struct ifm_spot[]){{x - 5, at - 9}, {x + 5, at - 9}, {x, at - 1}}, 3, true, tip);
     }
     if (ifm_chart_has_interval(row->speed))
-        add_interval(plot, row->speed->low, row->speed->high, at);
+        ifm_plot_interval(plot, row->speed->low, row->speed->high, at);
     ifm_plot_dot(plot, "fill", ifm_plot_x(plot, row->speed->number), at, 4.5, tip_of(r, row));
     ifm_plot_group_close(plot);
 }
@@ -323,12 +303,10 @@ static const char *words_of(const struct ratio *r)
 
 static struct ifm_grid table_of(const struct ratio *r)
 {
-    const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},
-                                           {"speed", IFM_M_SPEEDUP, false, 0},
-                                           {"level", IFM_M_NONE, false, 0},
-                                           {"decision", IFM_M_CHANGE_PERCENT, true, 0},
-                                           {"moves", IFM_M_BYTES_RATIO, false, 0},
-                                           {"blocks", IFM_M_NONE, false, 0}};
+    const struct ifm_heading headings[] = {
+        {"arm", IFM_M_NONE, true, 0},           {"speed", IFM_M_SPEEDUP, false, 0},
+        {"level", IFM_M_NONE, false, 0},        {"decision", IFM_M_CHANGE_PERCENT, true, 0},
+        {"moves", IFM_M_BYTES_RATIO, false, 0}, {"blocks", IFM_M_NONE, false, 0}};
     struct ifm_arena *arena = r->chart->arena;
     struct ifm_grid grid = ifm_chart_grid(r->chart, headings, sizeof headings / sizeof headings[0], r->n_rows);
     for (size_t i = 0; i < r->n_rows; i++) {
@@ -361,5 +339,6 @@ bool ifm_figure_ratio(const struct ifm_chart *chart, struct ifm_figure *out)
     out->sentence = words_of(&r);
     draw(&r, out);
     out->numbers = table_of(&r);
+    out->derived = true;
     return true;
 }
