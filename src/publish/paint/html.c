@@ -137,12 +137,15 @@ static void add_table(struct ifm_html *html, const char *summary, const struct i
     ifm_text_add(html->out, "</details>\n");
 }
 
-static void add_figure(struct ifm_html *html, const struct ifm_figure *figure)
+/* `level` of its heading: 3 in a section, 2 on the first screen. */
+static void add_figure(struct ifm_html *html, const struct ifm_figure *figure, int level)
 {
     struct ifm_text *out = html->out;
     ifm_escape_print(ifm_escape_html, out, "<figure id=\"%s\"", figure->id);
     ifm_text_add(out, figure->wide ? " class=\"span\">" : ">");
-    ifm_escape_print(ifm_escape_html, out, "<h3>%s</h3>\n", figure->title);
+    ifm_text_printf(out, "<h%d>", level);
+    ifm_escape_html(figure->title, out);
+    ifm_text_printf(out, "</h%d>\n", level);
     ifm_text_add(out, "<div class=\"drawing\">\n");
     ifm_text_append(out, figure->svg.data, figure->svg.size);
     ifm_text_add(out, "</div>\n");
@@ -167,7 +170,7 @@ static const struct ifm_block *add_figures(struct ifm_html *html, const struct i
         if (ifm_figure_draw(html->document, block, &figure)) {
             ifm_text_add(html->out, any ? "" : begin);
             any = true;
-            add_figure(html, &figure);
+            add_figure(html, &figure, 3);
         }
         ifm_figure_free(&figure);
         if (block->next == NULL || block->next->kind != IFM_BLOCK_FIGURE)
@@ -219,7 +222,7 @@ static void add_verdict(struct ifm_html *html, const struct ifm_block *section)
             add_block(html, block, 1);
     ifm_text_add(html->out, "</div>\n");
     if (drawn)
-        add_figure(html, &figure);
+        add_figure(html, &figure, 2);
     ifm_figure_free(&figure);
     ifm_text_add(html->out, "</div>\n");
 }
@@ -327,7 +330,7 @@ static void add_bar(struct ifm_html *html)
         {"numbers", "Numbers"},        {"environment", "Machine"},
         {"configuration", "Settings"}, {"definitions", "Glossary"},
     };
-    ifm_text_add(html->out, "<nav class=\"bar\" aria-label=\"Contents\">");
+    ifm_text_add(html->out, "<nav class=\"bar scroll\" aria-label=\"Contents\">");
     for (const struct ifm_block *block = html->document->root.first; block != NULL; block = block->next)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             if (strcmp(block->id, words[i][0]) == 0)
