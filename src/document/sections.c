@@ -21,6 +21,8 @@ static void build_definitions(struct ifm_builder *builder)
         return;
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_PAGE, "definitions", "What the numbers mean");
     section->folded = true;
+    struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_ASIDE, "Source and limits of each: ");
+    ifm_say_code(builder, line, "inferometer explain METRIC");
     struct ifm_block *glossary = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_GLOSSARY);
     glossary->metrics = used;
     glossary->n_metrics = n;
