@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a report costs: the time of `inferometer report DIR`, which derives and publishes everything anew, how much of it
 # the processor was busy, the page's bytes, and its first paint in headless Chromium. Bars: of a million samples 2 s and
-# 3 MB; of the default run 0.3 s and 400 KB; first paint 200 ms.
+# 3 MB; of the default run 0.3 s and 250 KB; first paint 200 ms.
 #
 #   bench/report.sh [DIR]    DIR: a finished default run (examples/first-run.yaml); without it one is made
 #

@@ -58,6 +58,20 @@
     document.querySelectorAll('svg .told').forEach(mark => mark.classList.remove('told'));
   }
 
+  // ---- what a heading means: the first words of its definition ----
+  function explain(event) {
+    const link = event.target.closest && event.target.closest('a[href^="#metric-"]');
+    const meaning = link && document.getElementById(link.hash.slice(1));
+    if (!meaning)
+      return;
+    const box = link.getBoundingClientRect();
+    show([meaning.nextElementSibling.firstChild.textContent], box.left, box.bottom - 12);
+  }
+  addEventListener('pointerover', explain);
+  addEventListener('focusin', explain);
+  for (const name of ['pointerout', 'focusout'])
+    addEventListener(name, event => event.target.closest && event.target.closest('a[href^="#metric-"]') && hide());
+
   // ---- drawings ----
   function cross(drawing, x, axis) {
     let line = drawing.querySelector('.cross');

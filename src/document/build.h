@@ -57,14 +57,15 @@ enum ifm_tone ifm_tone_of_word(const char *word);
 
 void ifm_build_lead(struct ifm_builder *builder);                              /* lead.c */
 void ifm_build_brief(struct ifm_builder *builder);                             /* brief.c: all of the short one */
-void ifm_end_lead(struct ifm_builder *builder);                                /* lead.c */
 void ifm_build_gates(struct ifm_builder *builder);                             /* lead.c */
 void ifm_build_gate_table(struct ifm_builder *builder);                        /* lead.c: of gates, one at least */
 void ifm_build_contents(struct ifm_builder *builder);                          /* lead.c */
+void ifm_build_results(struct ifm_builder *builder);                           /* page.c */
 void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell); /* cell.c */
 void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 void ifm_build_review(struct ifm_builder *builder);        /* review.c: notes, triage, causes */
 void ifm_build_findings(struct ifm_builder *builder);      /* findings.c */
+void ifm_build_causes(struct ifm_builder *builder);        /* causes.c: the page's findings */
 void ifm_build_advice(struct ifm_builder *builder);        /* review.c */
 void ifm_build_checklists(struct ifm_builder *builder);    /* review.c */
 void ifm_build_repeat(struct ifm_builder *builder);        /* record.c */
@@ -82,6 +83,12 @@ struct ifm_told {
     bool is_alike;  /* an earlier one is */
 };
 size_t ifm_gather_findings(struct ifm_builder *builder, struct ifm_told **out);
+void ifm_add_finding(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level,
+                     const struct ifm_told *told);
+/* Does it concern a ceiling's probe alone? */
+bool ifm_finding_is_of_probe(const struct ifm_plan *plan, const struct ifm_finding *finding);
+/* Findings about the probes of a cell, folded, for the place of its ceilings (causes.c). */
+void ifm_add_probe_findings(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 /* The graver of two findings weighs more. */
 int ifm_finding_weight(const struct ifm_plan *plan, const struct ifm_finding *finding);
 
@@ -93,6 +100,8 @@ bool ifm_cell_shows(const struct ifm_builder *builder, const struct ifm_cell *ce
 /* `told`: what must be said beside a comparison stands in a sentence, and needs no footnote. */
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                 enum ifm_metric_id metric, bool told);
+/* Of what its tokens are, as their rate is no model's: "6 attention layers, generated data"; "" of other work. */
+const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell);
 /* "batch 4, kv_len 8192, hot cache, 2 threads, margin ±0.3 %", in about `most` bytes. */
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most);
 /* "batch 1": what attention.scale made of the batch that the name says; "" where it made nothing of it. */
@@ -103,6 +112,29 @@ void ifm_cell_caches(struct ifm_builder *builder, const struct ifm_cell *cell, s
 /* The published commands of the arms, a line each; nothing where they are private (commands.c). */
 void ifm_add_commands(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,
                       struct ifm_block *section);
+
+/* ---- the main table (table.c) ---- */
+
+enum { IFM_TERMINAL_WIDTH = 100 };
+
+/* Cells that stand in one table, from `first` on: they differ in nothing but the values of their axes. */
+struct ifm_group {
+    const struct ifm_cell *first;
+    size_t n;
+    const char *conditions;
+};
+struct ifm_group ifm_group_at(struct ifm_builder *builder, size_t first);
+const char *ifm_group_title(const struct ifm_group *group);
+/* Has any row the metric; `ok`: as a number. */
+bool ifm_group_has(const struct ifm_builder *builder, const struct ifm_group *group, enum ifm_metric_id metric,
+                   bool ok);
+/* `told`: sentences stand beside it. `whole`: as wide as it likes, with p50 and p95. */
+void ifm_group_table(struct ifm_builder *builder, const struct ifm_group *group, bool told, bool whole,
+                     struct ifm_block *section);
+/* What tells a cell from the others of its group: the values of its axes. */
+const char *ifm_cell_label(const struct ifm_cell *cell);
+/* Columns that UTF-8 text takes on a terminal, one a character. */
+size_t ifm_columns_of(const char *text);
 
 /* ---- sentences about arms (outcome.c) ---- */
 
@@ -118,13 +150,19 @@ size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, con
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, bool bare);
 
+/* ---- the page's first screen (page.c) ---- */
+
+enum { IFM_FEW_CELLS = 6 }; /* of more each has its own place on the page, and the first screen counts */
+
+/* What follows the answer: trust, what the tokens are of, the command that repeats it, and the chart. */
+void ifm_end_answer(struct ifm_builder *builder, struct ifm_block *section);
+/* What the words of the tables mean. */
+void ifm_add_words(struct ifm_builder *builder, struct ifm_block *section);
+
 /* ---- of many comparisons (lead.c) ---- */
 
 /* "9 comparisons with a baseline: 7 faster, 0 slower, 1 equivalent, 1 undecided."; "" where there are none. */
 const char *ifm_counts_of_comparisons(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n_cells);
-
-/* "98.3 %", "97.5 to 98.3 %" */
-const char *ifm_level_words(double least, double most, struct ifm_arena *arena);
 
 /* ---- facts of the journal (environment.c) ---- */
 

@@ -90,11 +90,12 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                 enum ifm_metric_id metric, bool told)
 {
-    const struct ifm_value *value = ifm_value_of(builder, cell, arm, metric);
+    const struct ifm_value *value =
+        ifm_quantity_for_people(metric, ifm_value_of(builder, cell, arm, metric), builder->arena);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_COMPARISON)
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
-        return ifm_field_text(ifm_quantity_ratio(value->number, builder->arena), IFM_TONE_PLAIN);
+        return ifm_field_text(ifm_quantity_bytes_words(metric, value->number, builder->arena), IFM_TONE_PLAIN);
     return ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
                                                               : quantity_field(builder, value);
 }
@@ -105,12 +106,31 @@ struct shown {
     size_t n;
 };
 
+/* On a page of few cells the main table stands above, and a cell has what that leaves out. */
+static bool in_detail(const struct ifm_builder *builder)
+{
+    return builder->most == IFM_LEVEL_PAGE && builder->from->plan->n_cells <= IFM_FEW_CELLS;
+}
+
+static bool is_told_above(enum ifm_metric_id metric)
+{
+    static const enum ifm_metric_id told[] = {
+        IFM_M_STEP_NS, IFM_M_TOKENS_GENERATED_PER_S, IFM_M_COMMAND_CPU_NS,    IFM_M_COMMAND_RSS_BYTES,
+        IFM_M_SPEEDUP, IFM_M_LOSS_RMS_REL,           IFM_M_COMPRESSION_RATIO, IFM_M_ATTENTION_KL_NATS,
+    };
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (told[i] == metric)
+            return true;
+    return false;
+}
+
 static struct shown shown_of(struct ifm_builder *builder, const struct ifm_cell *cell,
                              const struct ifm_metric_columns *columns)
 {
     struct shown shown = {IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n), 0};
     for (size_t c = 0; c < columns->n; c++)
-        if (ifm_cell_shows(builder, cell, &columns->items[c]))
+        if (ifm_cell_shows(builder, cell, &columns->items[c]) &&
+            !(in_detail(builder) && is_told_above(columns->items[c].metric)))
             shown.specs[shown.n++] = &columns->items[c];
     return shown;
 }
@@ -153,7 +173,6 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
 {
     struct shown shown = shown_of(builder, cell, &ifm_columns_arms);
     size_t n_rows = 0;
-    bool loses = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += ifm_is_row(builder, cell, &cell->arms[a]);
     const char *counted = count_heading(builder, cell);
@@ -161,11 +180,8 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     grid.caption = ifm_arena_printf(builder->arena, "Arms of %s", cell->name);
     fill_headings(&shown, &grid);
     for (size_t c = 1; c <= shown.n; c++) {
-        loses |= grid.headings[c].metric == IFM_M_LOSS_RMS_REL;
         if (ifm_cell_counts_programs(cell) && grid.headings[c].metric == IFM_M_STEP_NS)
             grid.headings[c].text = "time/run";
-        if (loses && grid.headings[c].metric == IFM_M_ERROR_RMS_REL)
-            grid.headings[c].text = "kernel error"; /* beside a loss, which is an error too */
     }
     if (counted != NULL)
         grid.headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};
@@ -189,9 +205,10 @@ static void add_compression(struct ifm_builder *builder, const struct ifm_cell *
     bool any = false;
     for (size_t a = 0; a < cell->n_arms; a++)
         n_rows += is_stored(builder, cell, &cell->arms[a]);
-    for (size_t c = 0; c < shown.n; c++)
-        any |= ifm_metrics[shown.specs[c]->metric].rounding == IFM_ROUNDING_RATIO ||
-               shown.specs[c]->metric == IFM_M_LOSS_RMS_REL;
+    for (size_t c = 0; c < ifm_columns_compression.n; c++)
+        any |= ifm_cell_shows(builder, cell, &ifm_columns_compression.items[c]) &&
+               (ifm_metrics[ifm_columns_compression.items[c].metric].rounding == IFM_ROUNDING_RATIO ||
+                ifm_columns_compression.items[c].metric == IFM_M_LOSS_RMS_REL);
     if (!any || n_rows == 0)
         return;
     struct ifm_grid grid = ifm_grid_make(builder->arena, shown.n + 1, n_rows);
@@ -201,7 +218,7 @@ static void add_compression(struct ifm_builder *builder, const struct ifm_cell *
         if (is_stored(builder, cell, &cell->arms[a]))
             fill_row(builder, cell, &cell->arms[a], &shown, &grid, row++);
     struct ifm_block *part =
-        ifm_add_section(builder, section, IFM_LEVEL_VERBOSE, "", "Compression: bytes, loss, speed");
+        ifm_add_section(builder, section, IFM_LEVEL_VERBOSE, "", "Compression: bytes, output error, speed");
     ifm_add_grid(builder, part, &grid);
 }
 
@@ -425,13 +442,15 @@ static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *
     return shape;
 }
 
-/* A token is one of all layers: who compares its rate with another run's asks how many there were. */
-static const char *depth_of(struct ifm_builder *builder, const struct ifm_cell *cell)
+const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell)
 {
-    const struct ifm_ledger *ledger = cell->n_arms == 0 ? NULL : &cell->arms[0].ledger;
-    if (ledger == NULL || ledger->layers < 2 || ledger->tokens_generated + ledger->tokens_prompt == 0)
+    const struct ifm_arm *arm = cell->n_arms == 0 ? NULL : &cell->arms[0];
+    if (arm == NULL || arm->ledger.layers == 0 || arm->ledger.tokens_generated + arm->ledger.tokens_prompt == 0)
         return "";
-    return ifm_arena_printf(builder->arena, "%llu layers, ", (unsigned long long)ledger->layers);
+    const char *file = ifm_arm_setting(arm, ifm_arena_printf(builder->arena, "%s.kv_file", cell->workload));
+    unsigned long long layers = arm->ledger.layers;
+    return ifm_arena_printf(builder->arena, "%llu attention layer%s%s", layers, layers == 1 ? "" : "s",
+                            ifm_is_empty(file) ? ", generated data" : "");
 }
 
 const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *cell)
@@ -459,8 +478,10 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
-    const char *head = ifm_arena_printf(builder->arena, "%s%s, %s", depth_of(builder, cell), cache, threads);
-    const char *resident = cell->cache_resident ? ", cache-resident" : "", *shape = "", *rest = "";
+    const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
+    const char *head =
+        ifm_arena_printf(builder->arena, "%s%s%s, %s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads);
+    const char *resident = cell->cache_resident ? ", cache-resident" : "";
     bool lost = true;
     for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than the margin */
         rest = ifm_arena_printf(builder->arena, "%s%s%s%s", head, shorter ? "" : ", margin ±", shorter ? "" : margin,
@@ -486,17 +507,25 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
         section->subtitle = ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
         return;
     }
-    const char *scaled = ifm_cell_scaled(builder, cell);
-    section->subtitle = ifm_arena_printf(builder->arena, "%s%s%s", scaled, scaled[0] == '\0' ? "" : " after scale, ",
-                                         ifm_cell_conditions(builder, cell, SIZE_MAX));
+    if (in_detail(builder)) {
+        section->folded = true;
+        section->title = ifm_arena_printf(builder->arena, "%s: rates, ceilings, figures", cell->name);
+    } else {
+        const char *scaled = ifm_cell_scaled(builder, cell);
+        section->subtitle = ifm_arena_printf(builder->arena, "%s%s%s", scaled,
+                                             scaled[0] == '\0' ? "" : " after scale, ",
+                                             ifm_cell_conditions(builder, cell, SIZE_MAX));
+    }
     add_arms(builder, cell, section);
     ifm_add_commands(builder, cell, IFM_LEVEL_ALWAYS, section);
     add_sentences(builder, cell, section);
     add_compression(builder, cell, section);
     ifm_build_energy(builder, cell, section);
     add_ceilings(builder, cell, section);
+    if (builder->most == IFM_LEVEL_PAGE)
+        ifm_add_probe_findings(builder, cell, section);
     ifm_cell_caches(builder, cell, section);
-    for (int kind = 0; builder->most == IFM_LEVEL_PAGE && kind < IFM_FIGURE_KINDS; kind++) {
+    for (int kind = IFM_FIGURE_RATIO; builder->most == IFM_LEVEL_PAGE && kind < IFM_FIGURE_KINDS; kind++) {
         struct ifm_block *figure = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_FIGURE);
         figure->figure = (enum ifm_figure_kind)kind;
         figure->cell = cell;

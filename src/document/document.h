@@ -52,7 +52,7 @@ struct ifm_line {
 /* One of a list. Items that a medium leaves out are counted, by their labels where they have them. */
 struct ifm_item {
     enum ifm_level level;
-    bool folded;       /* with its kind, behind how many they are, where a medium can fold */
+    bool folded;       /* behind how many they are, where a medium can fold */
     const char *label; /* "warning"; "" = none */
     enum ifm_tone tone;
     size_t number;  /* of a numbered list; 0 = none */
@@ -129,11 +129,14 @@ enum ifm_purpose {
     IFM_AS_OUTCOMES, /* a list: comparisons in sentences, each of which begins with its place */
     IFM_AS_FACTS,    /* a list: measured limits */
     IFM_AS_FINDINGS, /* a list: findings, advice */
+    IFM_AS_TRUST,    /* a list of one: how far the numbers may be trusted, its cause and remedy */
+    IFM_AS_SCOPE,    /* a line: what the numbers are of */
     IFM_AS_NOTES     /* a numbered list that other places lead to: `id` and a number */
 };
 
 enum ifm_figure_kind {
-    IFM_FIGURE_RATIO = 0,
+    IFM_FIGURE_ANSWER = 0, /* of the whole run, on the first screen */
+    IFM_FIGURE_RATIO,
     IFM_FIGURE_FRONTIER,
     IFM_FIGURE_ROOFLINE,
     IFM_FIGURE_RATES,
@@ -186,6 +189,7 @@ struct ifm_document {
     const char *title;      /* "decode on Example CPU" */
     struct ifm_line about;  /* "run a1b2, 2026-01-01 12:00 UTC, 1 cell" */
     struct ifm_block root;  /* its sections; the verdict first */
+    bool lists_numbers;     /* every number stands in a table */
     struct ifm_note *notes; /* why a number is absent, refused or undecided: what footnotes lead to */
     size_t n_notes, notes_capacity;
     /* What figures are drawn from; none below IFM_LEVEL_PAGE, and without a record. */
@@ -217,8 +221,9 @@ static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone to
 struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
 
 /* What an arm gives up for its speed, in words: bytes, error and rule 3's share stand together, since none of them
- * stands alone (rule 10): "3.71x fewer bytes, output error 7.9 %, KL 0.021"; "" for an arm without a ratio of bytes:
- * one that stores nothing, or is compared with nothing. A number that is not there is said to be so, never left out. */
+ * stands alone (rule 10): "moves 3.71x fewer bytes, output error 7.9 %, KL 0.021"; "" for an arm without a ratio of
+ * bytes: one that stores nothing, or is compared with nothing. A number that is not there is said to be so, never left
+ * out. */
 const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cell, const char *arm,
                               struct ifm_arena *arena);
 /* Why rule 3 refused the arm's rates, which stands beside its speed-up; NULL when it did not. */

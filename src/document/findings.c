@@ -108,9 +108,9 @@ size_t ifm_gather_findings(struct ifm_builder *builder, struct ifm_told **out)
 
 /* ---- which of them first ---- */
 
-static bool is_probe(const struct ifm_plan *plan, const struct ifm_finding *finding)
+bool ifm_finding_is_of_probe(const struct ifm_plan *plan, const struct ifm_finding *finding)
 {
-    const struct ifm_cell *cell = ifm_plan_cell(plan, finding->cell);
+    const struct ifm_cell *cell = ifm_is_empty(finding->arm) ? NULL : ifm_plan_cell(plan, finding->cell);
     const struct ifm_arm *arm = cell == NULL ? NULL : ifm_cell_arm(cell, finding->arm);
     return arm != NULL && arm->role == IFM_ROLE_CEILING;
 }
@@ -129,7 +129,7 @@ int ifm_finding_weight(const struct ifm_plan *plan, const struct ifm_finding *fi
         weight += 3; /* the whole run */
     else if (finding->arm[0] != '\0')
         weight += 1; /* of two that weigh the same, the one about an arm */
-    return 100 * (int)finding->severity + weight - (is_probe(plan, finding) ? 50 : 0);
+    return 100 * (int)finding->severity + weight - (ifm_finding_is_of_probe(plan, finding) ? 50 : 0);
 }
 
 /* Do two findings begin with the same words, figures aside? "7 of 10 arms were not steady ...: f16" and another's. */
@@ -190,7 +190,7 @@ static void choose(const struct ifm_builder *builder, const struct ifm_told *tol
 
 /* ---- the section ---- */
 
-static void add_item(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level,
+void ifm_add_finding(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level,
                      const struct ifm_told *told)
 {
     static const enum ifm_tone tones[] = {IFM_TONE_DIM, IFM_TONE_WARN, IFM_TONE_BAD};
@@ -218,7 +218,7 @@ void ifm_build_findings(struct ifm_builder *builder)
         notes += told[i].first->severity == IFM_SEVERITY_NOTE;
     /* Many notes are folded, so that what follows is not pages away. */
     for (size_t i = 0; i < n; i++) {
-        add_item(builder, list, shown[i] ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE, &told[i]);
+        ifm_add_finding(builder, list, shown[i] ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE, &told[i]);
         list->items[i].folded = told[i].first->severity == IFM_SEVERITY_NOTE && notes > FEW_NOTES;
     }
 }

@@ -1,13 +1,12 @@
-/* What comes first: what was measured where, the verdict, the outcomes in sentences, what to distrust, what the words
- * mean; gates; and where cells stand when there are many. Counts sentences, computes no number. */
+/* What comes first: what was measured where, the verdict, the outcomes in sentences; gates; and where cells stand when
+ * there are many. Counts sentences, computes no number. */
 #include "base/names.h"
 #include "document/build.h"
 #include "document/quantity.h"
 #include "model/machine_facts.h"
-#include <math.h>
 #include <string.h>
 
-enum { FEW_CELLS = 6, FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3 };
+enum { FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3 };
 
 /* ---- header ---- */
 
@@ -63,10 +62,30 @@ static void add_outcomes(struct ifm_builder *builder, struct ifm_block *parent, 
         ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "and %zu more below", n - shown));
 }
 
+/* Of one comparison its cell's name stands in the sentence. */
+static bool add_single_outcome(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_cell *cell)
+{
+    size_t n = 0, at = 0;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (ifm_is_compared(builder, cell, &cell->arms[a])) {
+            at = a;
+            n++;
+        }
+    if (n != 1 || !ifm_is_empty(cell->unsupported))
+        return false;
+    struct ifm_block *list = ifm_add_list(builder, parent, IFM_AS_OUTCOMES);
+    list->level = IFM_LEVEL_PAGE;
+    (void)ifm_add_outcomes(builder, list, cell, 1, false);
+    list->items[0].place = ifm_document_place(cell->name, cell->arms[at].name, builder->arena);
+    return true;
+}
+
 static void add_linked_outcomes(struct ifm_builder *builder, struct ifm_block *parent)
 {
     const struct ifm_plan *plan = builder->from->plan;
     for (size_t i = 0; i < plan->n_cells; i++) {
+        if (add_single_outcome(builder, parent, &plan->cells[i]))
+            continue;
         struct ifm_line *line = ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_OF, "");
         ifm_say_link(builder, line, ifm_arena_printf(builder->arena, "cell-%zu", i + 1), plan->cells[i].name);
         add_outcomes(builder, parent, &plan->cells[i]);
@@ -108,129 +127,12 @@ static void add_counts(struct ifm_builder *builder, struct ifm_block *parent)
 void ifm_build_contents(struct ifm_builder *builder)
 {
     size_t n = builder->from->plan->n_cells;
-    if (n <= FEW_CELLS || builder->most < IFM_LEVEL_PAGE)
+    if (n <= IFM_FEW_CELLS || builder->most < IFM_LEVEL_PAGE)
         return;
     struct ifm_block *section =
         ifm_add_part(builder, IFM_LEVEL_PAGE, "cells", ifm_arena_printf(builder->arena, "Cells (%zu)", n));
     section->purpose = IFM_AS_CONTENTS;
     add_linked_outcomes(builder, section);
-}
-
-/* ---- what to distrust ---- */
-
-/* The gravest in its own words, as a count says nothing. */
-static void say_gravest(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_told *told)
-{
-    if (told->first->severity == IFM_SEVERITY_NOTE)
-        return;
-    size_t length = strlen(told->first->text);
-    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s%s%s In all ", told->place, told->place[0] == '\0' ? "" : ": ",
-            told->first->text, length > 0 && told->first->text[length - 1] == '.' ? "" : ".");
-}
-
-static const char *counts_of(struct ifm_builder *builder)
-{
-    static const char *const words[][2] = {
-        {"note", "notes"}, {"warning", "warnings"}, {"part is not valid", "parts are not valid"}};
-    const char *text = "";
-    size_t counts[IFM_SEVERITY_INVALID + 1];
-    ifm_count_findings(builder->from->derived, counts);
-    for (int severity = IFM_SEVERITY_INVALID; severity >= IFM_SEVERITY_NOTE; severity--)
-        if (counts[severity] > 0)
-            text = ifm_arena_printf(builder->arena, "%s%s%zu %s", text, text[0] == '\0' ? "" : ", ", counts[severity],
-                                    words[severity][counts[severity] != 1]);
-    return text;
-}
-
-static void add_doubts(struct ifm_builder *builder, struct ifm_block *verdict)
-{
-    struct ifm_told *told;
-    size_t n = ifm_gather_findings(builder, &told), remarks = builder->document->n_notes;
-    struct ifm_line *line = ifm_add_line(builder, verdict, IFM_LEVEL_PAGE, IFM_AS_DOUBTS, "");
-    ifm_say(builder, line, IFM_TONE_STRONG, "What to distrust:");
-    ifm_say(builder, line, IFM_TONE_PLAIN, " ");
-    if (n > 0) {
-        say_gravest(builder, line, &told[0]);
-        ifm_say_link(builder, line, "findings", counts_of(builder));
-    } else {
-        ifm_say(builder, line, IFM_TONE_PLAIN, "nothing was found");
-    }
-    if (remarks > 0) {
-        ifm_say(builder, line, IFM_TONE_PLAIN, "; ");
-        ifm_say_link(builder, line, "notes",
-                     ifm_arena_printf(builder->arena, "%zu remark%s", remarks, remarks == 1 ? "" : "s"));
-        ifm_say(builder, line, IFM_TONE_PLAIN, " on what is absent, refused or undecided");
-    }
-    if (ifm_lock_state(builder->from->events) != IFM_LOCK_HELD) {
-        ifm_say(builder, line, IFM_TONE_PLAIN, "; clocks were not all locked, so numbers of separate runs are ");
-        ifm_say_link(builder, line, "limits", "not comparable");
-    }
-    ifm_say(builder, line, IFM_TONE_PLAIN, ".");
-}
-
-/* ---- words ---- */
-
-/* The levels of intervals: of comparisons, or of all other numbers; 0 where there is none. */
-struct levels {
-    double least, most;
-};
-
-static struct levels levels_of(const struct ifm_derived *derived, bool compares)
-{
-    struct levels levels = {0, 0};
-    for (size_t i = 0; i < derived->n_numbers; i++) {
-        const struct ifm_number *number = &derived->numbers[i];
-        const struct ifm_value *value = &number->value;
-        bool is_one = number->metric == IFM_M_CHANGE_PERCENT || number->metric == IFM_M_SPEEDUP;
-        if (!ifm_is_ok(value) || !value->has_interval || is_one != compares)
-            continue;
-        levels.least = levels.most == 0 ? value->level : fmin(levels.least, value->level);
-        levels.most = fmax(levels.most, value->level);
-    }
-    return levels;
-}
-
-/* "95 %", "97.5 to 98.3 %". */
-const char *ifm_level_words(double least, double most, struct ifm_arena *arena)
-{
-    const char *from = ifm_arena_printf(arena, "%.3g", 100 * least);
-    const char *to = ifm_arena_printf(arena, "%.3g", 100 * most);
-    return strcmp(from, to) == 0 ? ifm_arena_printf(arena, "%s %%", to)
-                                 : ifm_arena_printf(arena, "%s to %s %%", from, to);
-}
-
-/* Of several arms in a cell each comparison has a higher level than a number alone. */
-static void say_levels(struct ifm_builder *builder, struct ifm_line *line)
-{
-    struct levels plain = levels_of(builder->from->derived, false), compared = levels_of(builder->from->derived, true);
-    if (plain.most == 0)
-        plain = compared;
-    if (plain.most == 0)
-        return;
-    ifm_say(builder, line, IFM_TONE_PLAIN, "±0.8 and [1.2, 1.9] are %s intervals",
-            ifm_level_words(plain.least, plain.most, builder->arena));
-    if (compared.most > plain.most)
-        ifm_say(builder, line, IFM_TONE_PLAIN, "; those of comparisons have %s, so that all of a cell hold at once",
-                ifm_level_words(compared.least, compared.most, builder->arena));
-    ifm_say(builder, line, IFM_TONE_PLAIN, ". ");
-}
-
-static void add_words(struct ifm_builder *builder, struct ifm_block *verdict)
-{
-    const struct ifm_plan *plan = builder->from->plan;
-    double margin = plan->n_cells > 0 ? plan->cells[0].measure.margin * 100 : 0;
-    struct ifm_line *line = ifm_add_line(builder, verdict, IFM_LEVEL_PAGE, IFM_AS_WORDS, "");
-    ifm_say(builder, line, IFM_TONE_STRONG, "How to read it.");
-    ifm_say(builder, line, IFM_TONE_PLAIN,
-            " An arm is one variant; all arms of a cell ran in turn, block by block, and are compared with its "
-            "baseline. ");
-    say_levels(builder, line);
-    ifm_say(builder, line, IFM_TONE_PLAIN,
-            "Faster, slower: the whole interval lies beyond the margin of ±%s; equivalent: within it; undecided: "
-            "neither. Absent: not measured; refused: measured, and not believed; both say why. Each term is ",
-            ifm_quantity_bare(margin, "%", builder->arena));
-    ifm_say_link(builder, line, "definitions", "defined");
-    ifm_say(builder, line, IFM_TONE_PLAIN, " below.");
 }
 
 /* ---- verdict ---- */
@@ -278,9 +180,13 @@ void ifm_build_lead(struct ifm_builder *builder)
     bool asked = verdict->outcome != IFM_OUTCOME_NOT_GATED || verdict->exit_code != IFM_OK;
     struct ifm_block *section = ifm_add_part(builder, asked ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE, "", look.label);
     section->purpose = IFM_AS_VERDICT;
+    section->id = "answer";
     section->tone = look.tone;
+    bool silent = !asked && builder->most == IFM_LEVEL_PAGE; /* there the answer stands first */
+    if (silent)
+        section->title = "";
     struct ifm_block *reasons = ifm_add_list(builder, section, IFM_AS_REASONS);
-    for (size_t i = 0; i < verdict->n_reasons; i++)
+    for (size_t i = 0; !silent && i < verdict->n_reasons; i++)
         ifm_add_sentence(builder, reasons, verdict->reasons[i])->level =
             asked && i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
     if (!ifm_is_empty(verdict->rollback_advice))
@@ -289,19 +195,10 @@ void ifm_build_lead(struct ifm_builder *builder)
         return;
     if (n_cells == 1)
         add_outcomes(builder, section, &builder->from->plan->cells[0]);
-    else if (n_cells > FEW_CELLS)
+    else if (n_cells > IFM_FEW_CELLS)
         add_counts(builder, section);
     else
         add_linked_outcomes(builder, section);
-}
-
-/* What can be said only when the rest is known stands there too. */
-void ifm_end_lead(struct ifm_builder *builder)
-{
-    if (builder->most < IFM_LEVEL_PAGE)
-        return;
-    add_doubts(builder, builder->document->root.first);
-    add_words(builder, builder->document->root.first);
 }
 
 bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes)

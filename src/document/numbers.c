@@ -40,7 +40,8 @@ static unsigned number_of(struct ifm_builder *builder, struct reasons *reasons, 
 }
 
 /* A word stands beside the number, a sentence among the reasons. */
-static struct ifm_field field_of(struct ifm_builder *builder, const struct ifm_value *value, struct reasons *reasons)
+static struct ifm_field field_of(struct ifm_builder *builder, enum ifm_metric_id metric, const struct ifm_value *value,
+                                 struct reasons *reasons)
 {
     struct ifm_field field = ifm_field_text("", IFM_TONE_PLAIN);
     if (value == NULL)
@@ -48,7 +49,8 @@ static struct ifm_field field_of(struct ifm_builder *builder, const struct ifm_v
     bool ok = value->state == IFM_STATE_OK, said = ok && !ifm_is_empty(value->text);
     bool sentence = said && strchr(value->text, ' ') != NULL;
     const char *why = sentence ? value->text : "";
-    field.text = ok ? ifm_quantity_full(value, builder->arena) : ifm_state_label(value->state);
+    field.text = ok ? ifm_quantity_full(ifm_quantity_for_people(metric, value, builder->arena), builder->arena)
+                    : ifm_state_label(value->state);
     if (said && !sentence)
         field.text = ifm_arena_printf(builder->arena, "%s %s", field.text, value->text);
     if (!ifm_is_empty(value->reason))
@@ -101,7 +103,8 @@ static void add_block(struct ifm_builder *builder, struct ifm_block *section, co
         *ifm_grid_at(&grid, m, 0) = ifm_field_text(ifm_metrics[block->metrics[m]].id, IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, m, 1) = ifm_field_text(count_text(builder, block, m), IFM_TONE_PLAIN);
         for (size_t a = 0; a < block->n_arms; a++)
-            *ifm_grid_at(&grid, m, a + 2) = field_of(builder, block->values[m * MOST_COLUMNS + a], reasons);
+            *ifm_grid_at(&grid, m, a + 2) =
+                field_of(builder, block->metrics[m], block->values[m * MOST_COLUMNS + a], reasons);
     }
     ifm_add_grid(builder, section, &grid);
 }
@@ -174,8 +177,31 @@ static void add_reasons(struct ifm_builder *builder, struct ifm_block *section, 
         ifm_add_sentence(builder, list, reasons->texts[i])->number = i + 1;
 }
 
+/* A cell of ceilings alone is about them. */
+static bool has_subject(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; cell != NULL && a < cell->n_arms; a++)
+        if (cell->arms[a].role != IFM_ROLE_CEILING)
+            return true;
+    return false;
+}
+
+/* Numbers of probes beside a subject: a reader of the page asks for the ceiling that they gave. */
+static size_t count_of_probes(const struct ifm_builder *builder)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    const struct ifm_cell *cell = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        if (cell == NULL || strcmp(cell->name, derived->numbers[i].cell) != 0)
+            cell = ifm_plan_cell(builder->from->plan, derived->numbers[i].cell);
+        n += kind_of(cell, derived->numbers[i].arm) > 1 && has_subject(cell);
+    }
+    return n;
+}
+
 /* Where the exact values are, and what the tables below, if any, show of them. */
-static void add_lead(struct ifm_builder *builder, struct ifm_block *section, bool tables)
+static void add_lead(struct ifm_builder *builder, struct ifm_block *section, bool tables, size_t probes)
 {
     struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_ASIDE, "Exact values stand in ");
     ifm_say_code(builder, line, "derived.json");
@@ -185,6 +211,9 @@ static void add_lead(struct ifm_builder *builder, struct ifm_block *section, boo
             tables ? "; here they are rounded. n is what a number was made of; several are in the order of the arms. A "
                      "small number behind a value leads to what must be said beside it."
                    : ": they are too many for a page.");
+    if (tables && probes > 0)
+        ifm_say(builder, line, IFM_TONE_PLAIN, " Those of the probes of ceilings (%zu) stand in the files alone.",
+                probes);
 }
 
 void ifm_build_numbers(struct ifm_builder *builder)
@@ -195,7 +224,8 @@ void ifm_build_numbers(struct ifm_builder *builder)
         builder, IFM_LEVEL_PAGE, "numbers", ifm_arena_printf(builder->arena, "Every number (%zu)", derived->n_numbers));
     bool tables = derived->n_numbers <= MOST_NUMBERS;
     section->folded = true;
-    add_lead(builder, section, tables);
+    builder->document->lists_numbers = tables;
+    add_lead(builder, section, tables, count_of_probes(builder));
     if (!tables)
         return;
     const struct ifm_cell *cell = NULL;
@@ -203,8 +233,10 @@ void ifm_build_numbers(struct ifm_builder *builder)
         struct block block;
         if (cell == NULL || strcmp(cell->name, derived->numbers[i].cell) != 0)
             cell = ifm_plan_cell(builder->from->plan, derived->numbers[i].cell);
+        bool probe = kind_of(cell, derived->numbers[i].arm) > 1;
         i = collect(builder, cell, i, &block);
-        add_block(builder, section, &block, &reasons);
+        if (!probe || !has_subject(cell))
+            add_block(builder, section, &block, &reasons);
     }
     if (reasons.n > 0)
         add_reasons(builder, section, &reasons);

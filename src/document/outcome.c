@@ -10,15 +10,15 @@ bool ifm_is_compared(const struct ifm_builder *builder, const struct ifm_cell *c
 
 /* ---- what it costs ---- */
 
-/* "3.71x fewer bytes", "a bytes ratio of 0.93x" where they are more; "" where no ratio is known. */
+/* "moves 3.71x fewer bytes"; "" where no ratio is known. Stored bytes are another number. */
 static const char *bytes_words(const struct ifm_value *ratio, struct ifm_arena *arena)
 {
     if (!ifm_is_ok(ratio))
         return "";
     if (ratio->number == 1)
-        return "the same bytes";
-    return ifm_arena_printf(arena, ratio->number < 1 ? "a bytes ratio of %s" : "%s fewer bytes",
-                            ifm_quantity_ratio(ratio->number, arena));
+        return "moves the same bytes";
+    return ifm_arena_printf(arena, "moves %s bytes",
+                            ifm_quantity_bytes_words(IFM_M_BYTES_RATIO, ratio->number, arena));
 }
 
 /* "output error 7.9 %"; of an arm without a loss its error against the oracle; "" of one that owes none. */
@@ -26,9 +26,11 @@ static const char *error_words(const struct ifm_value *loss, const struct ifm_va
                                struct ifm_arena *arena)
 {
     if (ifm_is_ok(loss))
-        return ifm_arena_printf(arena, "output error %s %%", ifm_quantity_short(100 * loss->number, arena));
+        return ifm_arena_printf(
+            arena, "output error %s",
+            ifm_quantity_number(ifm_quantity_for_people(IFM_M_LOSS_RMS_REL, loss, arena), arena));
     if (loss == NULL && ifm_is_ok(error))
-        return ifm_arena_printf(arena, "error %s", ifm_quantity_number(error, arena));
+        return ifm_arena_printf(arena, "kernel error %s", ifm_quantity_number(error, arena));
     return loss != NULL || owes ? "output error not recorded" : "";
 }
 
@@ -36,7 +38,7 @@ static const char *error_words(const struct ifm_value *loss, const struct ifm_va
 static const char *spread_words(const struct ifm_value *kl, const struct ifm_value *tv, struct ifm_arena *arena)
 {
     if (ifm_is_ok(kl))
-        return ifm_arena_printf(arena, "KL %s", ifm_quantity_short(kl->number, arena));
+        return ifm_arena_printf(arena, "KL %s", ifm_quantity_of(kl, arena).number);
     if (kl != NULL && ifm_is_ok(tv))
         return ifm_arena_printf(arena, "KL infinite (tokens dropped), TV %s", ifm_quantity_short(tv->number, arena));
     return "";
@@ -83,7 +85,7 @@ static void say_price(struct ifm_builder *builder, struct ifm_line *line, const 
 {
     struct price price = price_of(builder->from->derived, cell->name, arm->name, arm->lossy, builder->arena);
     if (price.bytes[0] != '\0')
-        ifm_say(builder, line, IFM_TONE_PLAIN, " at %s", price.bytes);
+        ifm_say(builder, line, IFM_TONE_PLAIN, ", %s", price.bytes);
     if (price.error[0] != '\0') {
         ifm_say(builder, line, IFM_TONE_PLAIN, ", ");
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", price.error);

@@ -233,7 +233,38 @@ const char *ifm_quantity_ratio(double number, struct ifm_arena *arena)
     return ifm_arena_printf(arena, "%sx", unrounded(number, arena));
 }
 
+const char *ifm_quantity_levels(double least, double most, struct ifm_arena *arena)
+{
+    const char *from = ifm_arena_printf(arena, "%.3g", 100 * least);
+    const char *to = ifm_arena_printf(arena, "%.3g", 100 * most);
+    return strcmp(from, to) == 0 ? ifm_arena_printf(arena, "%s %%", to)
+                                 : ifm_arena_printf(arena, "%s to %s %%", from, to);
+}
+
 const char *ifm_quantity_short(double number, struct ifm_arena *arena)
 {
     return fabs(number) >= 999.5 ? ifm_arena_printf(arena, "%.0f", number) : ifm_arena_printf(arena, "%.3g", number);
+}
+
+const struct ifm_value *ifm_quantity_for_people(enum ifm_metric_id metric, const struct ifm_value *value,
+                                                struct ifm_arena *arena)
+{
+    if (value == NULL || (metric != IFM_M_LOSS_RMS_REL && metric != IFM_M_LOSS_P99_REL))
+        return value;
+    struct ifm_value *percent = IFM_ARENA_NEW(arena, struct ifm_value);
+    *percent = *value;
+    percent->number *= 100;
+    percent->low *= 100;
+    percent->high *= 100;
+    percent->unit = "%";
+    return percent;
+}
+
+const char *ifm_quantity_bytes_words(enum ifm_metric_id metric, double ratio, struct ifm_arena *arena)
+{
+    bool stored = metric == IFM_M_COMPRESSION_RATIO, less = ratio > 1;
+    if (ratio == 1 || !(ratio > 0))
+        return ratio == 1 ? "1x" : ifm_quantity_ratio(ratio, arena);
+    const char *word = stored ? less ? "smaller" : "larger" : less ? "fewer" : "more";
+    return ifm_arena_printf(arena, "%s %s", ifm_quantity_ratio(less ? ratio : 1 / ratio, arena), word);
 }

@@ -6,6 +6,7 @@
 #define IFM_DOCUMENT_QUANTITY_H
 
 #include "base/arena.h"
+#include "model/metric.h"
 #include "model/value.h"
 
 struct ifm_quantity {
@@ -30,6 +31,15 @@ const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena 
 const char *ifm_quantity_tick(double number, double largest, double step, const char *unit, struct ifm_arena *arena);
 /* A ratio as "3.71x": three digits at least, and more where fewer would show a whole number that it is not. */
 const char *ifm_quantity_ratio(double number, struct ifm_arena *arena);
+/* How a metric is told to people: the output error, a fraction in the files, in percent; all others as they are. NULL
+ * for NULL. */
+const struct ifm_value *ifm_quantity_for_people(enum ifm_metric_id metric, const struct ifm_value *value,
+                                                struct ifm_arena *arena);
+/* The two ratios of bytes, told apart by word: "3.42x smaller" of what is stored, "3.50x fewer" of what a step moves;
+ * "1.07x larger", "1.07x more"; "1x". */
+const char *ifm_quantity_bytes_words(enum ifm_metric_id metric, double ratio, struct ifm_arena *arena);
+/* Levels of intervals: "98.3 %", "97.5 to 98.3 %". */
+const char *ifm_quantity_levels(double least, double most, struct ifm_arena *arena);
 /* Three significant digits, without an exponent from 0.0001 on: "7.9", "0.021". */
 const char *ifm_quantity_short(double number, struct ifm_arena *arena);
 

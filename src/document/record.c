@@ -36,6 +36,7 @@ static void add_facts(struct ifm_builder *builder, struct ifm_block *section)
 void ifm_build_repeat(struct ifm_builder *builder)
 {
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_VERBOSE, "repeat", "Repeat it");
+    section->folded = builder->most == IFM_LEVEL_PAGE; /* its first screen has the command */
     struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_VERBOSE, IFM_AS_TEXT,
                                          "The run folder holds the exact configuration and every raw sample. With ");
     ifm_say_code(builder, line, "DIR");

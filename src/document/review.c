@@ -4,6 +4,8 @@
 #include "judge/review/checklist.h"
 #include <string.h>
 
+enum { TRIAGE_SHOWN = 3 };
+
 static void add_notes(struct ifm_builder *builder)
 {
     const struct ifm_document *document = builder->document;
@@ -26,9 +28,11 @@ static void add_triage(struct ifm_builder *builder)
     struct ifm_block *section = ifm_add_part(builder, level, "changed", "What else changed");
     section->purpose = IFM_AS_NEWS;
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
-    for (size_t i = 0; i < verdict->n_triage; i++)
-        ifm_add_sentence(builder, list, verdict->triage[i].text)->place =
-            ifm_document_place(verdict->triage[i].cell, verdict->triage[i].arm, builder->arena);
+    for (size_t i = 0; i < verdict->n_triage; i++) {
+        struct ifm_item *item = ifm_add_sentence(builder, list, verdict->triage[i].text);
+        item->place = ifm_document_place(verdict->triage[i].cell, verdict->triage[i].arm, builder->arena);
+        item->folded = i >= TRIAGE_SHOWN && builder->most == IFM_LEVEL_PAGE;
+    }
 }
 
 /* A rung of the ladder on which nothing was found: a line without news. */
@@ -73,6 +77,7 @@ void ifm_build_advice(struct ifm_builder *builder)
     for (size_t i = 0; i < n; i++) {
         bool again = i > 0 && strcmp(advice[i].kind, advice[i - 1].kind) == 0;
         struct ifm_item *item = ifm_add_item(builder, list);
+        item->folded = again && builder->most == IFM_LEVEL_PAGE;
         item->level = again ? IFM_LEVEL_VERBOSE : IFM_LEVEL_ALWAYS;
         first = again ? first : i;
         list->items[first].n_alike += again;

@@ -5,7 +5,7 @@
 #include "derive/picture/picture.h"
 #include "document/build.h"
 
-/* Not folded away: a link into a closed fold leads nowhere without script in some browsers. */
+/* A link into a closed fold opens it: browsers do so by themselves. */
 static void build_definitions(struct ifm_builder *builder)
 {
     const struct ifm_derived *derived = builder->from->derived;
@@ -20,6 +20,9 @@ static void build_definitions(struct ifm_builder *builder)
     if (n == 0)
         return;
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_PAGE, "definitions", "What the numbers mean");
+    section->folded = true;
+    struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_ASIDE, "Source and limits of each: ");
+    ifm_say_code(builder, line, "inferometer explain METRIC");
     struct ifm_block *glossary = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_GLOSSARY);
     glossary->metrics = used;
     glossary->n_metrics = n;
@@ -91,12 +94,21 @@ enum ifm_status ifm_document_build(const struct ifm_publication *publication, en
         return IFM_OK;
     }
     ifm_build_lead(&builder);
+    if (most == IFM_LEVEL_PAGE)
+        ifm_end_answer(&builder, builder.document->root.first);
     ifm_build_gates(&builder);
     ifm_build_contents(&builder);
+    if (most == IFM_LEVEL_PAGE && publication->plan->n_cells <= IFM_FEW_CELLS)
+        ifm_build_results(&builder);
+    else if (most == IFM_LEVEL_PAGE)
+        ifm_add_words(&builder, builder.document->root.last);
     for (size_t i = 0; i < publication->plan->n_cells; i++)
         ifm_build_cell(&builder, &publication->plan->cells[i]);
     ifm_build_review(&builder);
-    ifm_build_findings(&builder);
+    if (most == IFM_LEVEL_PAGE)
+        ifm_build_causes(&builder);
+    else
+        ifm_build_findings(&builder);
     ifm_build_advice(&builder);
     ifm_build_checklists(&builder);
     ifm_build_repeat(&builder);
@@ -107,7 +119,6 @@ enum ifm_status ifm_document_build(const struct ifm_publication *publication, en
         ifm_build_configuration(&builder);
         build_definitions(&builder);
     }
-    ifm_end_lead(&builder); /* it counts what stands below */
     return IFM_OK;
 }
 

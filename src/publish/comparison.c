@@ -13,7 +13,7 @@
         {"speedup", "speed-up", false}, {"speedup_low", NULL, false}, {"speedup_high", NULL, false},                   \
         {"level", NULL, false}, {"mde_percent", "can detect", false}, {"n", "n", false}, {"n_of", NULL, true},         \
         {"state", NULL, true}, {"reason", NULL, true}, {"remedy", NULL, true}, {"not_comparable", NULL, true},         \
-        {"findings", NULL, true}, {"bytes_ratio", "fewer bytes", false}, {"loss_rms_rel", "loss", false},              \
+        {"findings", NULL, true}, {"bytes_ratio", "moves", false}, {"loss_rms_rel", "output error", false},            \
         {"attention_kl_nats", "KL", false}, {"energy_change_percent", "energy", true},                                 \
         {"energy_change_low", NULL, false}, {"energy_change_high", NULL, false}, {"energy_per", NULL, true},           \
         {"reference_value", "reference", false}, {"reference_low", NULL, false}, {"reference_high", NULL, false},      \
@@ -154,13 +154,20 @@ static const struct ifm_value *value_of(const struct ifm_derived *derived, const
     return derived == NULL ? NULL : ifm_derived_value(derived, cell, arm, metric);
 }
 
-static void set_number(struct ifm_listing *listing, const char *field, const struct ifm_value *value, bool is_ratio)
+/* As the report's tables say it. */
+static const char *shown_of(enum ifm_metric_id metric, const struct ifm_value *value, struct ifm_arena *arena)
 {
-    const char *shown = value == NULL                  ? ""
-                        : value->state != IFM_STATE_OK ? ifm_state_label(value->state)
-                        : is_ratio                     ? ifm_quantity_ratio(value->number, listing->arena)
-                                                       : ifm_quantity_short(value->number, listing->arena);
-    ifm_listing_set_value(listing, field, value, shown);
+    if (value->state != IFM_STATE_OK)
+        return ifm_state_label(value->state);
+    if (metric == IFM_M_BYTES_RATIO)
+        return ifm_quantity_bytes_words(metric, value->number, arena);
+    return ifm_quantity_number(ifm_quantity_for_people(metric, value, arena), arena);
+}
+
+static void set_number(struct ifm_listing *listing, const char *field, enum ifm_metric_id metric,
+                       const struct ifm_value *value)
+{
+    ifm_listing_set_value(listing, field, value, value == NULL ? "" : shown_of(metric, value, listing->arena));
 }
 
 /* Rule 10: what a compressed arm pays stands beside its speed, and what the reference pays too where that is another
@@ -171,17 +178,17 @@ static const char *add_price(struct ifm_listing *listing, const struct ifm_compa
     bool within = row->derived[1] == NULL; /* across runs the bytes of an arm are held against its own baseline's */
     const struct ifm_value *other =
         value_of(row->derived[within ? 0 : 1], row->cell, row->reference, IFM_M_LOSS_RMS_REL);
-    set_number(listing, "bytes_ratio",
-               within ? value_of(row->derived[0], row->cell, row->arm, IFM_M_BYTES_RATIO) : NULL, true);
-    set_number(listing, "loss_rms_rel", loss, false);
-    set_number(listing, "attention_kl_nats", value_of(row->derived[0], row->cell, row->arm, IFM_M_ATTENTION_KL_NATS),
-               false);
+    set_number(listing, "bytes_ratio", IFM_M_BYTES_RATIO,
+               within ? value_of(row->derived[0], row->cell, row->arm, IFM_M_BYTES_RATIO) : NULL);
+    set_number(listing, "loss_rms_rel", IFM_M_LOSS_RMS_REL, loss);
+    set_number(listing, "attention_kl_nats", IFM_M_ATTENTION_KL_NATS,
+               value_of(row->derived[0], row->cell, row->arm, IFM_M_ATTENTION_KL_NATS));
     bool same = other == NULL || (loss != NULL && loss->state == other->state && loss->number == other->number);
     if (same)
         return notes;
-    const char *shown = other->state == IFM_STATE_OK ? ifm_quantity_short(other->number, listing->arena)
-                                                     : ifm_state_label(other->state);
-    return note_number(listing, notes, ifm_arena_printf(listing->arena, "the loss of the reference is %s", shown));
+    return note_number(listing, notes,
+                       ifm_arena_printf(listing->arena, "the output error of the reference is %s",
+                                        shown_of(IFM_M_LOSS_RMS_REL, other, listing->arena)));
 }
 
 /* Inside a run, where the windows of both arms stood in the same blocks. */

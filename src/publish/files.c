@@ -107,10 +107,11 @@ static enum ifm_status visit_reports(const struct file_walk *walk, struct ifm_te
     struct ifm_document *document;
     ifm_compose_csv(walk->publication, text);
     IFM_TRY(visit_text(walk, "report.csv", IFM_PUBLISHED_TABLE, text, error));
-    IFM_TRY(ifm_document_build(walk->publication, IFM_LEVEL_PAGE, walk->arena, &document, error));
+    IFM_TRY(ifm_document_build(walk->publication, IFM_LEVEL_FOLDED, walk->arena, &document, error));
     ifm_text_clear(text);
     ifm_paint_markdown(document, text);
     IFM_TRY(visit_text(walk, "report.md", IFM_PUBLISHED_WORDS, text, error));
+    IFM_TRY(ifm_document_build(walk->publication, IFM_LEVEL_PAGE, walk->arena, &document, error));
     ifm_text_clear(text);
     ifm_paint_html(document, text);
     return visit_text(walk, "report.html", IFM_PUBLISHED_WORDS, text, error);

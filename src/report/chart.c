@@ -238,7 +238,9 @@ struct ifm_field *ifm_chart_arm_row(const struct ifm_chart *chart, struct ifm_gr
     struct ifm_field *row = ifm_chart_row(grid, arm);
     for (size_t c = 0; c < grid->n_columns; c++)
         if (grid->headings[c].metric != IFM_M_NONE)
-            row[c] = ifm_chart_field(chart, ifm_chart_value(chart, arm, grid->headings[c].metric));
+            row[c] = ifm_chart_field(
+                chart, ifm_quantity_for_people(grid->headings[c].metric,
+                                               ifm_chart_value(chart, arm, grid->headings[c].metric), chart->arena));
     return row;
 }
 

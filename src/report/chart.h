@@ -8,7 +8,7 @@
 #include "report/plot.h"
 
 enum {
-    IFM_CHART_WIDTH = 440, /* of a drawing: two lie beside each other on a desk, one on a phone */
+    IFM_CHART_WIDTH = 340, /* of a drawing: three lie beside each other on a desk, one on a phone, as large as it is */
     IFM_CHART_MOST = 24,   /* arms in a drawing; the table has all */
     IFM_CHART_FONT = 13,   /* pixels of names */
     IFM_CHART_SMALL = 12   /* pixels of the class "small" */

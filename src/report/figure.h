@@ -22,6 +22,7 @@ struct ifm_figure {
     const char *title;    /* "Samples over time" */
     const char *sentence; /* what to see: "int4 is slower in the last fifth: 3 of 12 blocks are marked as disturbed." */
     bool wide;            /* takes the whole row, for the sake of its tables */
+    bool derived;         /* its numbers are derived ones: a page that lists every number need not repeat them */
     struct ifm_text svg;
     struct ifm_grid numbers;                         /* what the drawing shows, as text */
     struct ifm_figure_table more[IFM_FIGURE_TABLES]; /* what it is made of; without rows: not there */
@@ -37,9 +38,11 @@ struct ifm_chart {
 };
 typedef bool ifm_figure_maker(const struct ifm_chart *chart, struct ifm_figure *out);
 
+/* figure_answer.c: of the whole run, speed with its interval against output error; bytes as labels. */
+ifm_figure_maker ifm_figure_answer;
 /* figure_ratio.c: speed against the baseline with its interval, each block's own ratio, and the margin as a band. */
 ifm_figure_maker ifm_figure_ratio;
-/* figure_frontier.c: bytes against error of compressed arms, speed as the size of a point; which are dominated. */
+/* figure_frontier.c: bytes against error of compressed arms, speed beside the name; which are dominated. */
 ifm_figure_maker ifm_figure_frontier;
 /* figure_roofline.c: work per byte against FLOP/s below the measured ceilings, on two logarithmic axes. */
 ifm_figure_maker ifm_figure_roofline;

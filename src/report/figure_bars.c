@@ -83,13 +83,8 @@ static void add_bar(const struct bars *b, struct ifm_plot *plot, const struct ba
     ifm_plot_rect(plot, "track", plot->left, top + BAR_AT, plot->right - plot->left, BAR, NULL);
     ifm_plot_rect(plot, "fill", plot->left, top + BAR_AT, fmax(ifm_plot_x(plot, rate->number) - plot->left, 1), BAR,
                   tip);
-    if (ifm_chart_has_interval(rate)) {
-        double low = ifm_plot_x(plot, fmax(rate->low, 0)), high = ifm_plot_x(plot, fmax(rate->high, 0));
-        double y = top + BAR_AT + BAR / 2.0;
-        ifm_plot_line(plot, "whisker", low, y, high, y);
-        ifm_plot_line(plot, "whisker", low, y - 3, low, y + 3);
-        ifm_plot_line(plot, "whisker", high, y - 3, high, y + 3);
-    }
+    if (ifm_chart_has_interval(rate))
+        ifm_plot_interval(plot, fmax(rate->low, 0), fmax(rate->high, 0), top + BAR_AT + BAR / 2.0);
     ifm_plot_group_close(plot);
 }
 
@@ -111,7 +106,9 @@ static void draw(const struct bars *b, struct ifm_figure *out)
         double x = ifm_plot_x(&plot, b->ceiling->number);
         const char *text = ifm_arena_printf(arena, "measured ceiling %s", ifm_quantity_number(b->ceiling, arena));
         bool right = x > IFM_CHART_WIDTH / 2.0;
-        ifm_plot_text(&plot, right ? x - 5 : x + 5, 13 + LINE, right ? "end" : "start", "limit-text", text);
+        double width = ifm_plot_text_width(text, IFM_CHART_SMALL);
+        double at = right ? fmax(x - 5, width) : fmin(x + 5, IFM_CHART_WIDTH - width);
+        ifm_plot_text(&plot, at, 13 + LINE, right ? "end" : "start", "limit-text", text);
         for (size_t k = 0; k < n; k++) {
             double top = plot.top + ROW * (double)k + BAR_AT - 3;
             ifm_plot_line(&plot, "limit", x, top, x, top + BAR + 6);
@@ -204,5 +201,6 @@ bool ifm_figure_rates(const struct ifm_chart *chart, struct ifm_figure *out)
         if (is_worth(&all[k]))
             draw(&all[k], out);
     out->numbers = table_of(chart, all);
+    out->derived = true;
     return true;
 }

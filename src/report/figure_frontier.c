@@ -8,7 +8,7 @@
 #include "report/chart.h"
 #include <math.h>
 
-enum { TOP = 34, AREA = 210, LANE = 30, LEFT = 56, LARGEST = 22, SMALLEST = 3, TOLD = 4 };
+enum { TOP = 34, AREA = 210, LANE = 30, LEFT = 56, RIGHT = 12, RADIUS = 5, TOLD = 4 };
 
 struct point {
     const struct ifm_arm *arm;
@@ -19,7 +19,7 @@ struct point {
     bool compared;  /* it was recorded, and not only owed by none */
     bool drawn;
     size_t beaten_by; /* index of an arm of the cell; n_arms = by none */
-    double x, y, r;
+    double x, y;
 };
 
 struct frontier {
@@ -30,8 +30,8 @@ struct frontier {
     size_t n_drawn;
     enum ifm_metric_id speed_metric;
     const char *speed_words;
-    double error_low, error_high, most_bits, most_speed; /* of the points drawn; error_low > 0, or infinite */
-    bool exact;                                          /* a point has no error at all */
+    double error_low, error_high, most_bits; /* of the points drawn; error_low > 0, or infinite */
+    bool exact;                              /* a point has no error at all */
 };
 
 static bool same_work(const struct ifm_arm *a, const struct ifm_arm *b)
@@ -115,7 +115,6 @@ static void collect(struct frontier *f)
             continue;
         f->drawn[f->n_drawn++] = point;
         f->most_bits = fmax(f->most_bits, point->bits->number);
-        f->most_speed = fmax(f->most_speed, point->speed->number);
         f->exact |= point->error == 0;
         if (point->error > 0) {
             f->error_low = fmin(f->error_low, point->error);
@@ -160,11 +159,10 @@ static struct ifm_plot plot_of(const struct frontier *f, struct ifm_figure *out)
         low = fmax(f->error_low / 2, 1e-300);
         high = fmin(f->error_high * 2, 1e300);
     }
-    struct ifm_plot plot = ifm_chart_plot(f->chart, out, LEFT, IFM_CHART_WIDTH - LARGEST, TOP, TOP + height);
+    struct ifm_plot plot = ifm_chart_plot(f->chart, out, LEFT, IFM_CHART_WIDTH - RIGHT, TOP, TOP + height);
     plot.x =
         (struct ifm_plot_axis){IFM_SCALE_LINEAR, 0, f->most_bits * 1.08, "", "bits per value: less is better", false};
-    plot.y = (struct ifm_plot_axis){
-        IFM_SCALE_LOG, 100 * low, 100 * high, "%", "error of the output (rms): less is better", false};
+    plot.y = (struct ifm_plot_axis){IFM_SCALE_LOG, 100 * low, 100 * high, "%", "output error: less is better", false};
     return plot;
 }
 
@@ -192,8 +190,6 @@ static void place(struct frontier *f, const struct ifm_plot *plot)
         struct point *point = f->drawn[i];
         point->x = ifm_plot_x(plot, point->bits->number);
         point->y = point->error > 0 ? ifm_plot_y(plot, 100 * point->error) : plot->bottom + LANE / 2.0;
-        /* The area is the speed; a point that would vanish keeps a least size. */
-        point->r = fmax(LARGEST * sqrt(point->speed->number / f->most_speed), SMALLEST);
     }
 }
 
@@ -221,13 +217,12 @@ static void add_points(const struct frontier *f, struct ifm_plot *plot)
         const struct point *point = f->drawn[i];
         bool beaten = is_beaten(f, point);
         const char *tip =
-            ifm_arena_printf(plot->arena, "%s: %s bits per value, error %s, %s%s%s", point->arm->name,
+            ifm_arena_printf(plot->arena, "%s: %s bits per value, output error %s, %s%s%s", point->arm->name,
                              ifm_quantity_short(point->bits->number, plot->arena), error_text(f, point->error),
                              speed_text(f, point->speed), beaten ? ", beaten by " : "",
                              beaten ? f->points[point->beaten_by].arm->name : "");
         ifm_plot_group(plot, ifm_chart_series(f->chart, point->arm));
-        ifm_plot_dot(plot, beaten ? "hollow dash" : "bubble", point->x, point->y, point->r, tip);
-        ifm_plot_dot(plot, "fill", point->x, point->y, beaten ? 1 : 2, NULL);
+        ifm_plot_dot(plot, beaten ? "hollow" : "fill", point->x, point->y, RADIUS, tip);
         ifm_plot_group_close(plot);
     }
 }
@@ -242,7 +237,7 @@ static void add_names(const struct frontier *f, struct ifm_plot *plot)
             ifm_arena_printf(plot->arena, "%s %s", ifm_chart_clip(f->chart, point->arm->name, IFM_CHART_FONT, 150),
                              speed_text(f, point->speed));
         double y = point->y + (point->error > 0 ? -9 : 6);
-        names[i] = (struct ifm_chart_name){point->arm, text, {point->x, point->y}, y, point->r + 4};
+        names[i] = (struct ifm_chart_name){point->arm, text, {point->x, point->y}, y, RADIUS + 4};
     }
     ifm_chart_names(f->chart, plot, names, f->n_drawn, plot->top, plot->bottom + (f->exact ? LANE - 8 : 0),
                     plot->width);
@@ -254,8 +249,8 @@ static void draw(struct frontier *f, struct ifm_figure *out)
     bool beaten = false;
     for (size_t i = 0; i < f->n_drawn; i++)
         beaten |= is_beaten(f, f->drawn[i]);
-    const char *legend[] = {ifm_arena_printf(f->chart->arena, "area: %s", f->speed_words), "line: the frontier",
-                            beaten ? "hollow: beaten by another" : NULL};
+    const char *legend[] = {ifm_arena_printf(f->chart->arena, "beside a name: %s", f->speed_words),
+                            "line: the frontier", beaten ? "hollow: beaten by another" : NULL};
     size_t n = sizeof legend / sizeof legend[0];
     double foot = plot.bottom + (f->exact ? LANE : 0) + 50;
     plot.height = foot + 16 * (double)ifm_chart_legend(f->chart, NULL, 0, legend, n) - 10;
@@ -277,9 +272,8 @@ static const char *told(const struct frontier *f, const struct point *point)
     struct ifm_arena *arena = f->chart->arena;
     bool reference = point->arm->stored >= point->arm->stored_plain;
     const char *error = !point->compared && !reference ? "it is not lossy"
-                        : point->error == 0
-                            ? "its output is exact"
-                            : ifm_arena_printf(arena, "its output is off by %s", error_text(f, point->error));
+                        : point->error == 0            ? "its output is exact"
+                                            : ifm_arena_printf(arena, "output error %s", error_text(f, point->error));
     return ifm_arena_printf(arena, "%s keeps %s bits a value, %s, and it runs at %s%s.", point->arm->name,
                             ifm_quantity_short(point->bits->number, arena), error, speed_text(f, point->speed),
                             f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S ? "" : " the speed of the baseline");
@@ -302,7 +296,8 @@ static const char *words_of(const struct frontier *f)
             missing = ifm_chart_list(chart, missing, point->arm->name);
     }
     if (n_beaten == 0) /* what to see comes first, the figures of each arm behind it */
-        text = ifm_chart_say(chart, "None is beaten by another one in bytes, error and speed at once.", "%s", text);
+        text =
+            ifm_chart_say(chart, "None is beaten by another one in bytes, output error and speed at once.", "%s", text);
     if (n_told > TOLD)
         text = ifm_chart_say(chart, text, "%zu more are on the frontier.", n_told - TOLD);
     text = ifm_chart_say(chart, text, "%s", beaten);
@@ -318,9 +313,9 @@ static struct ifm_grid table_of(const struct frontier *f)
 {
     bool tokens = f->speed_metric == IFM_M_TOKENS_GENERATED_PER_S;
     const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},
-                                           {"stored", IFM_M_STORED_BYTES, false, 0},
+                                           {"stored bytes", IFM_M_STORED_BYTES, false, 0},
                                            {"bits/value", IFM_M_BITS_PER_VALUE, false, 0},
-                                           {"loss (rms)", IFM_M_LOSS_RMS_REL, false, 0},
+                                           {"output error", IFM_M_LOSS_RMS_REL, false, 0},
                                            {"KL", IFM_M_ATTENTION_KL_NATS, false, 0},
                                            {tokens ? "tokens" : "speed", f->speed_metric, false, 0},
                                            {"frontier", IFM_M_NONE, true, 0}};
@@ -356,5 +351,6 @@ bool ifm_figure_frontier(const struct ifm_chart *chart, struct ifm_figure *out)
     out->sentence = words_of(&f);
     draw(&f, out);
     out->numbers = table_of(&f);
+    out->derived = true;
     return true;
 }

@@ -115,9 +115,8 @@ static void fit(struct ratio *r)
 /* "moves 3.71x fewer bytes"; what they would gain is not known where something else than memory limits the arms. */
 static const char *bytes_words(const struct ratio *r, const struct ifm_value *bytes)
 {
-    const char *ratio = ifm_chart_ratio(r->chart, bytes);
-    return ifm_arena_printf(r->chart->arena, bytes->number > 1 ? "moves %s fewer bytes" : "has a bytes ratio of %s",
-                            ratio);
+    return ifm_arena_printf(r->chart->arena, "moves %s bytes",
+                            ifm_quantity_bytes_words(IFM_M_BYTES_RATIO, bytes->number, r->chart->arena));
 }
 
 static const char *tip_of(const struct ratio *r, const struct row *row)
@@ -129,26 +128,6 @@ static const char *tip_of(const struct ratio *r, const struct row *row)
         text = ifm_arena_printf(arena, "%s, %.3g %% interval %s", text, 100 * row->speed->level,
                                 ifm_quantity_range(row->speed, arena));
     return text;
-}
-
-/* The end of an interval; an arrow where it goes on past the axis, towards `side` (-1 or 1). */
-static void add_end(struct ifm_plot *plot, double x, double y, bool goes_on, int side)
-{
-    double back = x - 5 * side;
-    if (goes_on)
-        ifm_plot_path(plot, "whisker open", (struct ifm_spot[]){{back, y - 4}, {x, y}, {back, y + 4}}, 3, false, NULL);
-    else
-        ifm_plot_line(plot, "whisker", x, y - 4, x, y + 4);
-}
-
-/* An interval, cut at the ends of the axis. */
-static void add_interval(struct ifm_plot *plot, double low, double high, double y)
-{
-    bool left = !(low >= plot->x.low), right = !(high <= plot->x.high);
-    double from = left ? plot->left : ifm_plot_x(plot, low), to = right ? plot->right : ifm_plot_x(plot, high);
-    ifm_plot_line(plot, "whisker", from, y, to, y);
-    add_end(plot, from, y, left, -1);
-    add_end(plot, to, y, right, 1);
 }
 
 /* Each block's own ratio, in three lanes so that near ones can be told apart. */
@@ -183,7 +162,7 @@ static void add_row(struct ratio *r, struct ifm_plot *plot, const struct row *ro
         ifm_plot_path(plot, "hollow", (struct ifm_spot[]){{x - 5, at - 9}, {x + 5, at - 9}, {x, at - 1}}, 3, true, tip);
     }
     if (ifm_chart_has_interval(row->speed))
-        add_interval(plot, row->speed->low, row->speed->high, at);
+        ifm_plot_interval(plot, row->speed->low, row->speed->high, at);
     ifm_plot_dot(plot, "fill", ifm_plot_x(plot, row->speed->number), at, 4.5, tip_of(r, row));
     ifm_plot_group_close(plot);
 }
@@ -324,12 +303,10 @@ static const char *words_of(const struct ratio *r)
 
 static struct ifm_grid table_of(const struct ratio *r)
 {
-    const struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},
-                                           {"speed", IFM_M_SPEEDUP, false, 0},
-                                           {"level", IFM_M_NONE, false, 0},
-                                           {"decision", IFM_M_CHANGE_PERCENT, true, 0},
-                                           {"fewer bytes", IFM_M_BYTES_RATIO, false, 0},
-                                           {"blocks", IFM_M_NONE, false, 0}};
+    const struct ifm_heading headings[] = {
+        {"arm", IFM_M_NONE, true, 0},           {"speed", IFM_M_SPEEDUP, false, 0},
+        {"level", IFM_M_NONE, false, 0},        {"decision", IFM_M_CHANGE_PERCENT, true, 0},
+        {"moves", IFM_M_BYTES_RATIO, false, 0}, {"blocks", IFM_M_NONE, false, 0}};
     struct ifm_arena *arena = r->chart->arena;
     struct ifm_grid grid = ifm_chart_grid(r->chart, headings, sizeof headings / sizeof headings[0], r->n_rows);
     for (size_t i = 0; i < r->n_rows; i++) {
@@ -339,7 +316,10 @@ static struct ifm_grid table_of(const struct ratio *r)
         if (row->speed->state == IFM_STATE_OK && ifm_chart_has_interval(row->speed))
             fields[2] = ifm_chart_text(ifm_arena_printf(arena, "%.3g %%", 100 * row->speed->level));
         fields[3] = ifm_chart_text(row->word);
-        fields[4] = ifm_chart_ratio_field(r->chart, ifm_chart_value(r->chart, row->arm->name, IFM_M_BYTES_RATIO));
+        const struct ifm_value *bytes = ifm_chart_value(r->chart, row->arm->name, IFM_M_BYTES_RATIO);
+        fields[4] = ifm_chart_ratio_field(r->chart, bytes);
+        if (ifm_is_ok(bytes))
+            fields[4].text = ifm_quantity_bytes_words(IFM_M_BYTES_RATIO, bytes->number, arena);
         if (row->speed->n > 0)
             fields[5] = ifm_chart_text(ifm_arena_printf(arena, "%lld", (long long)row->speed->n));
     }
@@ -359,5 +339,6 @@ bool ifm_figure_ratio(const struct ifm_chart *chart, struct ifm_figure *out)
     out->sentence = words_of(&r);
     draw(&r, out);
     out->numbers = table_of(&r);
+    out->derived = true;
     return true;
 }

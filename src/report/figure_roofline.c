@@ -24,7 +24,6 @@ struct roofline {
     struct roof_point *drawn[IFM_CHART_MOST];
     size_t n_drawn;
     const struct ifm_value *read, *flops; /* measured ceilings; NULL = not drawn */
-    const char *held_back;                /* why there is no diagonal although the ceiling was measured; "" */
     double low_x, high_x, low_y, high_y;
 };
 
@@ -52,7 +51,7 @@ static void collect(struct roofline *f)
             f->drawn[f->n_drawn++] = point;
     }
     f->flops = ifm_chart_ceiling(chart, IFM_CEILING_FLOPS, IFM_M_NONE, &unused);
-    f->read = ifm_chart_ceiling(chart, IFM_CEILING_READ, IFM_M_CEILING_READ_PERCENT, &f->held_back);
+    f->read = ifm_chart_ceiling(chart, IFM_CEILING_READ, IFM_M_CEILING_READ_PERCENT, &unused);
 }
 
 static double clamp(double value, double low, double high)
@@ -81,9 +80,8 @@ static void fit(struct roofline *f)
         hold(f->drawn[i]->intensity->number, &f->low_x, &f->high_x);
         hold(f->drawn[i]->rate->number, &f->low_y, &f->high_y);
     }
-    if (f->flops != NULL)
-        hold(f->flops->number, &f->low_y, &f->high_y);
-    if (f->read != NULL && f->flops != NULL && ridge_of(f) > 0 && isfinite(ridge_of(f)))
+    hold(f->flops->number, &f->low_y, &f->high_y);
+    if (ridge_of(f) > 0 && isfinite(ridge_of(f)))
         hold(ridge_of(f), &f->low_x, &f->high_x);
     f->low_x = clamp(f->low_x / 2.5, 1e-300, 1e290);
     f->high_x = clamp(f->high_x * 2.5, f->low_x * 2, 1e300);
@@ -96,7 +94,7 @@ static void fit(struct roofline *f)
 /* The stretch of the diagonal y = rate * x that lies on the axes and, where there is a roof, below it. */
 static bool diagonal(const struct roofline *f, double rate, struct ifm_spot ends[2])
 {
-    double roof = f->flops != NULL ? fmin(f->flops->number, f->high_y) : f->high_y;
+    double roof = fmin(f->flops->number, f->high_y);
     double from = fmax(f->low_x, f->low_y / rate), to = fmin(f->high_x, roof / rate);
     ends[0] = (struct ifm_spot){from, clamp(from * rate, f->low_y, f->high_y)};
     ends[1] = (struct ifm_spot){to, clamp(to * rate, f->low_y, f->high_y)};
@@ -124,7 +122,7 @@ static void add_read_ceiling(const struct roofline *f, struct ifm_plot *plot)
 
 static void add_flops_ceiling(const struct roofline *f, struct ifm_plot *plot)
 {
-    double from = f->read == NULL ? f->low_x : clamp(ridge_of(f), f->low_x, f->high_x);
+    double from = clamp(ridge_of(f), f->low_x, f->high_x);
     double left = ifm_plot_x(plot, from), y = ifm_plot_y(plot, f->flops->number);
     if (ifm_chart_has_interval(f->flops) && f->flops->low > 0) {
         double top = ifm_plot_y(plot, clamp(f->flops->high, f->low_y, f->high_y));
@@ -188,10 +186,8 @@ static void draw(struct roofline *f, struct ifm_figure *out)
     ifm_plot_axes(&plot);
     ifm_chart_legend(f->chart, &plot, 13, legend, 2);
     ifm_plot_group(&plot, "roof");
-    if (f->read != NULL)
-        add_read_ceiling(f, &plot);
-    if (f->flops != NULL)
-        add_flops_ceiling(f, &plot);
+    add_read_ceiling(f, &plot);
+    add_flops_ceiling(f, &plot);
     ifm_plot_group_close(&plot);
     for (size_t i = 0; i < f->n_drawn; i++) {
         struct roof_point *point = f->drawn[i];
@@ -245,18 +241,6 @@ static const char *missing_of(const struct roofline *f)
                             missing);
 }
 
-/* What of the roof is not there, and why. */
-static const char *roof_of(const struct roofline *f)
-{
-    if (f->held_back[0] != '\0')
-        return ifm_arena_printf(f->chart->arena, "No line of memory is drawn: %s.", f->held_back);
-    if (f->read == NULL && f->flops == NULL)
-        return "There is no roof: no ceiling was measured beside these arms.";
-    if (f->read == NULL)
-        return "No line of memory is drawn: no read ceiling was measured.";
-    return f->flops == NULL ? "There is no roof: no arithmetic ceiling was measured." : "";
-}
-
 static const char *words_of(const struct roofline *f)
 {
     const struct ifm_chart *chart = f->chart;
@@ -268,7 +252,6 @@ static const char *words_of(const struct roofline *f)
         text = ifm_chart_say(chart, text, "The shares of %zu more stand in the table.", f->n_drawn - told);
     if (f->n_able > f->n_drawn)
         text = ifm_chart_say(chart, text, "Drawn are the first %zu of %zu arms.", f->n_drawn, f->n_able);
-    text = ifm_chart_say(chart, text, "%s", roof_of(f));
     return ifm_chart_say(chart, text, "%s", missing_of(f));
 }
 
@@ -282,10 +265,8 @@ static struct ifm_grid table_of(const struct roofline *f)
     struct ifm_grid grid = ifm_chart_grid(f->chart, headings, sizeof headings / sizeof headings[0], f->n_points + 2);
     for (size_t i = 0; i < f->n_points; i++)
         ifm_chart_arm_row(f->chart, &grid, f->points[i].arm->name);
-    if (f->read != NULL)
-        ifm_chart_row(&grid, "read ceiling")[2] = ifm_chart_field(f->chart, f->read);
-    if (f->flops != NULL)
-        ifm_chart_row(&grid, "arithmetic ceiling")[2] = ifm_chart_field(f->chart, f->flops);
+    ifm_chart_row(&grid, "read ceiling")[2] = ifm_chart_field(f->chart, f->read);
+    ifm_chart_row(&grid, "arithmetic ceiling")[2] = ifm_chart_field(f->chart, f->flops);
     return grid;
 }
 
@@ -293,7 +274,7 @@ bool ifm_figure_roofline(const struct ifm_chart *chart, struct ifm_figure *out)
 {
     struct roofline f = {.chart = chart};
     collect(&f);
-    if (f.n_drawn == 0)
+    if (f.n_drawn < 2 || f.read == NULL || f.flops == NULL) /* the rates beside their ceilings say the same */
         return false;
     fit(&f);
     out->id = ifm_chart_id(chart, "roofline");
@@ -301,5 +282,6 @@ bool ifm_figure_roofline(const struct ifm_chart *chart, struct ifm_figure *out)
     out->sentence = words_of(&f);
     draw(&f, out);
     out->numbers = table_of(&f);
+    out->derived = true;
     return true;
 }

@@ -7,7 +7,7 @@
 
 enum {
     IFM_STRIP_MOST = 8, /* strips of a figure */
-    IFM_STRIP_RIGHT = 434
+    IFM_STRIP_RIGHT = IFM_CHART_WIDTH - 6
 };
 
 /* An arm that is a row of its cell's table, and its picture. */

@@ -90,9 +90,12 @@ static bool begin_element(struct ifm_plot *plot, const char *name, const char *c
 
 void ifm_plot_line(struct ifm_plot *plot, const char *class, double x1, double y1, double x2, double y2)
 {
-    const struct attribute places[] = {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}};
-    if (begin_element(plot, "line", class, places, 4))
-        end_element(plot, "line", NULL);
+    char a[24], b[24], c[24], d[24];
+    if (!is_place(x1) || !is_place(y1) || !is_place(x2) || !is_place(y2))
+        return;
+    ifm_text_add(plot->out, "<path");
+    add_class(plot, class);
+    ifm_text_printf(plot->out, " d=\"M%s %sL%s %s\"/>\n", pixels(x1, a), pixels(y1, b), pixels(x2, c), pixels(y2, d));
 }
 
 void ifm_plot_rect(struct ifm_plot *plot, const char *class, double x, double y, double width, double height,
@@ -115,16 +118,19 @@ void ifm_plot_text(struct ifm_plot *plot, double x, double y, const char *anchor
     const struct attribute places[] = {{"x", x}, {"y", y}};
     if (!begin_element(plot, "text", class, places, 2))
         return;
-    if (strcmp(anchor, "start") != 0)
+    if (anchor[0] != '\0' && strcmp(anchor, "start") != 0)
         ifm_text_printf(plot->out, " text-anchor=\"%s\"", anchor);
     ifm_escape_print(ifm_escape_html, plot->out, ">%s</text>\n", text);
 }
 
-/* The first spot is moved to, `others` leads to each other; `end` follows each. */
+/* The first spot is moved to, `others` leads to each other; `end` follows each. Of many spots tenths of a pixel are
+ * seen by nobody. */
 static bool begin_path(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n,
                        const char *others, const char *end)
 {
+    enum { MANY = 60 };
     char x[24], y[24];
+    double grain = n > MANY ? 1 : 0.1;
     for (size_t i = 0; i < n; i++)
         if (!is_place(spots[i].x) || !is_place(spots[i].y))
             return false;
@@ -134,8 +140,8 @@ static bool begin_path(struct ifm_plot *plot, const char *class, const struct if
     add_class(plot, class);
     ifm_text_add(plot->out, " d=\"");
     for (size_t i = 0; i < n; i++)
-        ifm_text_printf(plot->out, "%s%s %s%s", i == 0 ? "M" : others, pixels(spots[i].x, x), pixels(spots[i].y, y),
-                        end);
+        ifm_text_printf(plot->out, "%s%s %s%s", i == 0 ? "M" : others, pixels(round(spots[i].x / grain) * grain, x),
+                        pixels(round(spots[i].y / grain) * grain, y), end);
     return true;
 }
 
@@ -152,6 +158,35 @@ void ifm_plot_dots(struct ifm_plot *plot, const char *class, const struct ifm_sp
 {
     if (begin_path(plot, class, spots, n, "M", "h0"))
         ifm_text_add(plot->out, "\"/>\n");
+}
+
+/* The end of an interval towards `side` (-1 or 1). */
+static void add_end(struct ifm_plot *plot, double x, double y, bool goes_on, int side)
+{
+    enum { HALF = 4, ARROW = 5 };
+    char at[24], back[24], top[24], middle[24], bottom[24];
+    pixels(x, at);
+    pixels(goes_on ? x - ARROW * side : x, back);
+    pixels(y - HALF, top);
+    pixels(y + HALF, bottom);
+    ifm_text_printf(plot->out, "M%s %s", back, top);
+    if (goes_on)
+        ifm_text_printf(plot->out, "L%s %s", at, pixels(y, middle));
+    ifm_text_printf(plot->out, "L%s %s", back, bottom);
+}
+
+void ifm_plot_interval(struct ifm_plot *plot, double low, double high, double y)
+{
+    char a[24], b[24], c[24];
+    bool left = !(low >= plot->x.low), right = !(high <= plot->x.high);
+    double from = left ? plot->left : ifm_plot_x(plot, low), to = right ? plot->right : ifm_plot_x(plot, high);
+    if (!is_place(from) || !is_place(to) || !is_place(y))
+        return;
+    ifm_text_printf(plot->out, "<path class=\"whisker open\" d=\"M%s %sL%s %s", pixels(from, a), pixels(y, b),
+                    pixels(to, c), b);
+    add_end(plot, from, y, left, -1);
+    add_end(plot, to, y, right, 1);
+    ifm_text_add(plot->out, "\"/>\n");
 }
 
 void ifm_plot_group(struct ifm_plot *plot, const char *class)
@@ -323,11 +358,11 @@ static void add_centred(struct ifm_plot *plot, double x, double y, const char *t
 {
     double width = ifm_plot_text_width(text, TICK_FONT), from = text_from(plot, x, text);
     if (from > x - width / 2)
-        ifm_plot_text(plot, 0, y, "start", "small", text);
+        ifm_plot_text(plot, width / 2, y, "", "", text);
     else if (from < x - width / 2)
-        ifm_plot_text(plot, plot->width, y, "end", "small", text);
+        ifm_plot_text(plot, plot->width - width / 2, y, "", "", text);
     else
-        ifm_plot_text(plot, x, y, "middle", "small", text);
+        ifm_plot_text(plot, x, y, "", "", text); /* as their group has it */
 }
 
 /* Do the texts stand apart from each other? */
@@ -344,6 +379,22 @@ static bool are_apart(const struct ifm_plot *plot, const struct ifm_tick *ticks,
     return true;
 }
 
+/* All lines of an axis as one element. */
+static void add_grid(struct ifm_plot *plot, const struct ifm_tick *ticks, size_t n, bool upright)
+{
+    char a[24], b[24], c[24], d[24];
+    if (n == 0)
+        return;
+    ifm_text_add(plot->out, "<path class=\"grid\" d=\"");
+    for (size_t i = 0; i < n; i++) {
+        double x = upright ? ifm_plot_x(plot, ticks[i].at) : plot->left,
+               y = upright ? plot->top : ifm_plot_y(plot, ticks[i].at);
+        ifm_text_printf(plot->out, "M%s %sL%s %s", pixels(x, a), pixels(y, b), pixels(upright ? x : plot->right, c),
+                        pixels(upright ? plot->bottom : y, d));
+    }
+    ifm_text_printf(plot->out, "\"/>\n<g class=\"small\" text-anchor=\"%s\">\n", upright ? "middle" : "end");
+}
+
 static void add_x_axis(struct ifm_plot *plot)
 {
     struct ifm_tick *ticks;
@@ -351,11 +402,10 @@ static void add_x_axis(struct ifm_plot *plot)
     size_t n = ifm_plot_ticks(&plot->x, most, plot->arena, &ticks);
     while (most > 1 && !are_apart(plot, ticks, n))
         n = ifm_plot_ticks(&plot->x, --most, plot->arena, &ticks);
-    for (size_t i = 0; i < n; i++) {
-        double x = ifm_plot_x(plot, ticks[i].at);
-        ifm_plot_line(plot, "grid", x, plot->top, x, plot->bottom);
-        add_centred(plot, x, plot->bottom + 16, ticks[i].text);
-    }
+    add_grid(plot, ticks, n, true);
+    for (size_t i = 0; i < n; i++)
+        add_centred(plot, ifm_plot_x(plot, ticks[i].at), plot->bottom + 16, ticks[i].text);
+    ifm_text_add(plot->out, n > 0 ? "</g>\n" : "");
     if (plot->x.title != NULL && plot->x.title[0] != '\0')
         ifm_plot_text(plot, plot->right, plot->bottom + 32, "end", "small", plot->x.title);
 }
@@ -364,12 +414,14 @@ static void add_y_axis(struct ifm_plot *plot)
 {
     struct ifm_tick *ticks;
     size_t n = ifm_plot_ticks(&plot->y, (size_t)fmax(2, (plot->bottom - plot->top) / TICK_ROOM_Y), plot->arena, &ticks);
+    add_grid(plot, ticks, n, false);
     for (size_t i = 0; i < n; i++) {
         double y = ifm_plot_y(plot, ticks[i].at);
-        ifm_plot_line(plot, "grid", plot->left, y, plot->right, y);
         bool fits = ifm_plot_text_width(ticks[i].text, TICK_FONT) <= plot->left - 6;
-        ifm_plot_text(plot, fits ? plot->left - 6 : 0, y + 4, fits ? "end" : "start", "small", ticks[i].text);
+        double at = fits ? plot->left - 6 : ifm_plot_text_width(ticks[i].text, TICK_FONT);
+        ifm_plot_text(plot, at, y + 4, "", "", ticks[i].text);
     }
+    ifm_text_add(plot->out, n > 0 ? "</g>\n" : "");
     if (plot->y.title != NULL && plot->y.title[0] != '\0')
         ifm_plot_text(plot, 0, plot->top - 8, "start", "small", plot->y.title);
 }

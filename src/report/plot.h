@@ -62,7 +62,7 @@ void ifm_plot_rect(struct ifm_plot *plot, const char *class, double x, double y,
                    const char *tip);
 /* A circle of radius r. */
 void ifm_plot_dot(struct ifm_plot *plot, const char *class, double x, double y, double r, const char *tip);
-/* anchor: "start", "middle" or "end". */
+/* anchor: "start", "middle" or "end"; "" = as its group has it. */
 void ifm_plot_text(struct ifm_plot *plot, double x, double y, const char *anchor, const char *class, const char *text);
 
 struct ifm_spot {
@@ -71,6 +71,8 @@ struct ifm_spot {
 /* A polyline; `closed` joins its ends, for areas. */
 void ifm_plot_path(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n, bool closed,
                    const char *tip);
+/* The interval of a value on the x axis, `y` pixels down, as one element; an arrow where it goes on past the axis. */
+void ifm_plot_interval(struct ifm_plot *plot, double low, double high, double y);
 /* Many dots as one element: some eight bytes each. Class "dots" gives them their size. */
 void ifm_plot_dots(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n);
 

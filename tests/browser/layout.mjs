@@ -41,7 +41,7 @@ function look() {
         word.bottom > frame.bottom + slack)
       said.out.push(`${short(text.textContent)} leaves its drawing`);
     const pixels = parseFloat(getComputedStyle(text).fontSize) * frame.width / svg.viewBox.baseVal.width;
-    if (pixels < 8)
+    if (pixels < (innerWidth < 500 ? 11.95 : 8))
       said.small.push(`${short(text.textContent)} is ${pixels.toFixed(1)} pixels high`);
   }
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -51,7 +51,7 @@ function look() {
       continue;
     const range = document.createRange();
     range.selectNodeContents(node);
-    const cell = element.closest('td, th, section, .verdict, header, footer, nav, pre');
+    const cell = element.closest('td, th, section, .verdict, header, footer, nav:not(.scroll), pre');
     const frame = cell && cell.getBoundingClientRect();
     const scrolls = element.closest('.scroll, pre');
     const clips = scrolls !== null && getComputedStyle(scrolls).overflowX !== 'visible';

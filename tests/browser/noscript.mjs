@@ -22,6 +22,7 @@ function textOf() {
 }
 
 async function tips(page, file) {
+  await page.evaluate(() => document.querySelectorAll('details').forEach(fold => { fold.open = true; }));
   const drawing = page.locator('svg[tabindex="0"]').first();
   if (await drawing.count() === 0)
     return;
@@ -37,7 +38,6 @@ async function tips(page, file) {
 
 async function filter(page, file) {
   const fold = page.locator('#numbers details');
-  await fold.locator('summary').click();
   const shown = () => fold.locator('tbody tr:visible').count();
   const all = await shown();
   await fold.locator('input').fill('step_ns');

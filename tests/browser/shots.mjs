@@ -6,8 +6,8 @@ const [file, folder] = process.argv.slice(2);
 const shots = {
   'phone-light': {width: 390, height: 844, deviceScaleFactor: 2, colorScheme: 'light'},
   'phone-dark': {width: 390, height: 844, deviceScaleFactor: 2, colorScheme: 'dark'},
-  'desk-light': {width: 1280, height: 900, colorScheme: 'light'},
-  'desk-dark': {width: 1280, height: 900, colorScheme: 'dark'},
+  'desk-light': {width: 1280, height: 800, colorScheme: 'light'},
+  'desk-dark': {width: 1280, height: 800, colorScheme: 'dark'},
   'tablet-light': {width: 834, height: 1112, colorScheme: 'light'},
   'print': {width: 794, height: 1123, colorScheme: 'light', media: 'print'},
 };

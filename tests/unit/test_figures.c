@@ -218,8 +218,8 @@ static void the_frontier_names_who_beats_whom(void **state)
     assert_facts(figure.sentence, "f16|16 bits|exact|int8|evict");
     assert_true(strstr(figure.sentence, "16 bits") < strstr(figure.sentence, "int8")); /* it is f16 that keeps them */
     assert_facts(strstr(figure.sentence, "evict"), "frontier|int4");
-    assert_int_equal(count_of(figure.svg.data, "class=\"hollow dash\""), 1);
-    assert_int_equal(count_of(figure.svg.data, "class=\"bubble\""), 3);
+    assert_int_equal(count_of(figure.svg.data, "class=\"hollow\""), 1);
+    assert_int_equal(count_of(figure.svg.data, "<circle class=\"fill\""), 3);
     assert_true(table_says(&figure, "evict", "int4") && table_says(&figure, "int8", "on it"));
     ifm_figure_free(&figure);
     /* Intervals that touch decide nothing. */
@@ -228,61 +228,57 @@ static void the_frontier_names_who_beats_whom(void **state)
     figure = figure_of(ifm_figure_frontier, NULL);
     assert_null(strstr(figure.sentence, "frontier"));
     assert_true(table_says(&figure, "evict", "on it"));
-    assert_int_equal(count_of(figure.svg.data, "class=\"hollow dash\""), 0);
+    assert_int_equal(count_of(figure.svg.data, "class=\"hollow\""), 0);
     ifm_figure_free(&figure);
     number_of("int4", "loss_rms_rel")->state = IFM_STATE_ABSENT;
     figure = figure_of(ifm_figure_frontier, NULL);
-    assert_int_equal(count_of(figure.svg.data, "class=\"bubble\""), 3);
+    assert_int_equal(count_of(figure.svg.data, "<circle class=\"fill\""), 3);
     assert_facts(figure.sentence, "int4"); /* by its name alone */
     assert_null(strstr(figure.sentence, "4.3 bits"));
     ifm_figure_free(&figure);
 }
 
-static void the_roofline_leaves_integer_arms_out(void **state)
+/* A second arm with a FLOP rate: of one dot a roofline says less than the rates beside their ceilings. */
+static void two_dots(void)
+{
+    *number_of("int8", "flops_per_s") = *number_of("f16", "flops_per_s");
+    build(&plan, &derived);
+}
+
+static void the_roofline_has_two_dots_and_both_roofs(void **state)
 {
     (void)state;
-    struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
+    struct ifm_figure figure = {0};
+    assert_false(draw(ifm_figure_roofline, 0, NULL, &figure));
+    two_dots();
+    figure = figure_of(ifm_figure_roofline, NULL);
     assert_facts(figure.sentence, "f16|92.3 % [92.0, 92.6]|read ceiling|int8");
-    assert_true(table_says(&figure, "int8", integer_reason) || figure.numbers.fields[7].note > 0);
-    assert_int_equal(count_of(figure.svg.data, "<circle"), 1);
+    assert_int_equal(count_of(figure.svg.data, "<circle"), 2);
     assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 2);
     assert_facts(figure.svg.data, "read ceiling 13.00 GB/s ±0.10|read.linear");
     ifm_figure_free(&figure);
+    derived.n_numbers -= 2; /* the ceilings */
+    build(&plan, &derived);
+    assert_false(draw(ifm_figure_roofline, 0, NULL, &figure));
+    derived.n_numbers += 2;
 }
 
 static void no_line_of_memory_where_caches_serve(void **state)
 {
     (void)state;
+    two_dots();
     for (int a = 0; a < 2; a++) {
         struct ifm_value *share = number_of(a == 0 ? "f16" : "int8", "ceiling_read_percent");
         share->state = IFM_STATE_ABSENT;
         share->reason = resident_reason;
     }
     build(&plan, &derived);
-    struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
-    assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 1);
-    assert_null(strstr(figure.svg.data, "13.00 GB/s"));
-    assert_facts(figure.sentence, resident_reason);
-    assert_facts(figure.sentence, "f16|21.0 % [20.5, 21.5]|arithmetic ceiling");
-    ifm_figure_free(&figure);
+    struct ifm_figure figure = {0};
+    assert_false(draw(ifm_figure_roofline, 0, NULL, &figure));
     figure = figure_of(ifm_figure_rates, NULL);
     assert_null(strstr(figure.svg.data, "13.00 GB/s"));
     assert_facts(figure.sentence, resident_reason);
     ifm_figure_free(&figure);
-}
-
-static void without_ceilings_there_is_no_roof(void **state)
-{
-    (void)state;
-    derived.n_numbers -= 2;
-    build(&plan, &derived);
-    struct ifm_figure figure = figure_of(ifm_figure_roofline, NULL);
-    assert_facts(figure.sentence, "no roof");
-    assert_int_equal(count_of(figure.svg.data, "<path class=\"line\""), 0);
-    ifm_figure_free(&figure);
-    number_of("f16", "flops_per_s")->state = IFM_STATE_REFUSED;
-    assert_false(draw(ifm_figure_roofline, 0, NULL, &figure));
-    derived.n_numbers += 2;
 }
 
 static void rates_stand_against_their_ceiling(void **state)
@@ -373,13 +369,24 @@ static double width_of(const char *text)
     return ifm_plot_text_width(plain, 12);
 }
 
-static void check_text(const char *at, double width, double height)
+/* 's', 'm' or 'e': of the text at `at`, or of the group of ticks before it that is still open. */
+static char anchor_of(const char *svg, const char *at)
+{
+    static const char own[] = " text-anchor=\"", group[] = "<g class=\"small\" text-anchor=\"";
+    const char *anchor = strstr(at, own), *open = NULL;
+    if (anchor != NULL && anchor < at + strcspn(at, ">"))
+        return anchor[sizeof own - 1];
+    for (const char *p = svg; (p = strstr(p, group)) != NULL && p < at; p++)
+        open = strstr(p, "</g>") > at ? p : NULL;
+    return open == NULL ? 's' : open[sizeof group - 1];
+}
+
+static void check_text(const char *svg, const char *at, double width, double height)
 {
     const char *text = at + strcspn(at, ">") + 1;
     double x = attribute(at, "x"), y = attribute(at, "y");
     double size = width_of(text);
-    const char *anchor = strstr(at, "text-anchor=\"");
-    char first = anchor == NULL || anchor > text ? 's' : anchor[13];
+    char first = anchor_of(svg, at);
     double from = first == 'm' ? x - size / 2 : first == 'e' ? x - size : x;
     assert_inside(from, y, width, height, at);
     assert_inside(from + size, y - 8, width, height, at);
@@ -406,10 +413,6 @@ static void check_svg(const char *svg)
     for (const char *at = strchr(svg, '<'); at != NULL; at = strchr(at + 1, '<')) {
         if (strncmp(at, "<svg", 4) == 0)
             assert_int_equal(sscanf(at, "<svg viewBox=\"0 0 %lf %lf\"", &width, &height), 2);
-        if (strncmp(at, "<line", 5) == 0) {
-            assert_inside(attribute(at, "x1"), attribute(at, "y1"), width, height, at);
-            assert_inside(attribute(at, "x2"), attribute(at, "y2"), width, height, at);
-        }
         if (strncmp(at, "<rect", 5) == 0) {
             double x = attribute(at, "x"), y = attribute(at, "y");
             assert_inside(x, y, width, height, at);
@@ -421,7 +424,7 @@ static void check_svg(const char *svg)
             assert_inside(attribute(at, "cx") + r, attribute(at, "cy") + r, width, height, at);
         }
         if (strncmp(at, "<text", 5) == 0)
-            check_text(at, width, height);
+            check_text(svg, at, width, height);
         if (strncmp(at, "<path", 5) == 0)
             check_path(at, width, height);
     }
@@ -521,9 +524,9 @@ static void any_numbers_give_a_whole_drawing(void **state)
 {
     (void)state;
     static struct random_run run;
-    static const char *const names[] = {"ratio", "frontier", "roofline", "rates", "caches"};
-    ifm_figure_maker *const makers[] = {ifm_figure_ratio, ifm_figure_frontier, ifm_figure_roofline, ifm_figure_rates,
-                                        ifm_figure_caches};
+    static const char *const names[] = {"answer", "ratio", "frontier", "roofline", "rates", "caches"};
+    ifm_figure_maker *const makers[] = {ifm_figure_answer,   ifm_figure_ratio, ifm_figure_frontier,
+                                        ifm_figure_roofline, ifm_figure_rates, ifm_figure_caches};
     struct ifm_random random = ifm_random_start(5, 0);
     size_t drawn[COUNT(makers)] = {0};
     for (int i = 0; i < 1500; i++) {
@@ -532,13 +535,13 @@ static void any_numbers_give_a_whole_drawing(void **state)
         build(&run.plan, &run.derived);
         for (size_t m = 0; m < COUNT(makers); m++) {
             struct ifm_figure figure = {0};
-            bool any = draw(makers[m], 0, i % 2 ? &run.picture : NULL, &figure);
+            bool any = draw(makers[m], 0, i % 2 && m > 0 ? &run.picture : NULL, &figure);
             assert_int_equal(any, figure.svg.size > 0);
             drawn[m] += any;
             if (any) {
                 check_svg(figure.svg.data);
-                assert_true(figure.sentence[0] != '\0' && figure.numbers.n_rows > 0);
-                assert_true(count_of(figure.svg.data, "<circle") <= 2 * 24 || m == 4);
+                assert_true(figure.sentence[0] != '\0' && (figure.numbers.n_rows > 0 || m == 0));
+                assert_true(count_of(figure.svg.data, "<circle") <= 24 || m == 0 || makers[m] == ifm_figure_caches);
             }
             ifm_figure_free(&figure);
         }
@@ -585,12 +588,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(the_ratio_says_how_much_and_beyond_what),   TEST(a_refused_speed_is_named_and_not_drawn),
-        TEST(the_frontier_names_who_beats_whom),         TEST(the_roofline_leaves_integer_arms_out),
-        TEST(no_line_of_memory_where_caches_serve),      TEST(without_ceilings_there_is_no_roof),
-        TEST(rates_stand_against_their_ceiling),         TEST(caches_are_a_curve_with_marks),
-        TEST(cells_of_like_names_have_ids_of_their_own), TEST(any_numbers_give_a_whole_drawing),
-        TEST(many_arms_are_cut_and_it_is_said),
+        TEST(the_ratio_says_how_much_and_beyond_what), TEST(a_refused_speed_is_named_and_not_drawn),
+        TEST(the_frontier_names_who_beats_whom),       TEST(the_roofline_has_two_dots_and_both_roofs),
+        TEST(no_line_of_memory_where_caches_serve),    TEST(rates_stand_against_their_ceiling),
+        TEST(caches_are_a_curve_with_marks),           TEST(cells_of_like_names_have_ids_of_their_own),
+        TEST(any_numbers_give_a_whole_drawing),        TEST(many_arms_are_cut_and_it_is_said),
     };
     return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
 }

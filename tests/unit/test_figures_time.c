@@ -174,7 +174,7 @@ static void disturbed_blocks_are_told_first(void **state)
     expect_text(field_of(&s.timeline.numbers, "blocks 4 to 5", "remarks"), "stolen time|12 %");
     expect_text(field_of(&s.timeline.numbers, "block 9", "remarks"), "stolen time|30 %");
     assert_int_equal(count(s.timeline.svg.data, "<rect class=\"disturbed\""), 2 + 1); /* and one in the legend */
-    assert_int_equal(count(s.timeline.svg.data, "<line class=\"trend\""), 2 + 1);
+    assert_int_equal(count(s.timeline.svg.data, "<path class=\"trend\""), 2 + 1);
     hold_drawing(&s.timeline);
     stop(&s);
 }
@@ -190,7 +190,7 @@ static void late_changes_are_no_steady_state(void **state)
     show(&s);
     expect_text(s.timeline.sentence, "steady state|other|816 of 960 samples");
     expect_text(field_of(&s.timeline.numbers, "other", "remarks"), "steady state|816 of 960 samples");
-    assert_int_equal(count(s.timeline.svg.data, "<line class=\"change\""), 1 + 1);
+    assert_int_equal(count(s.timeline.svg.data, "<path class=\"change\""), 1 + 1);
     expect_text(s.timeline.svg.data, "class=\"band\"");
     hold_drawing(&s.timeline);
     stop(&s);

@@ -343,7 +343,7 @@ static void the_report_shows_what_the_record_gives(void **state)
     char *html = content("report.html");
     assert_true(strstr(html, "class=\"verdict warn\"") < strstr(html, "<table"));
     assert_has(html, "BLOCKED</div>");
-    assert_has(html, "412.3 µs</span> <span class=\"interval\">±0.8</span>");
+    assert_has(html, "412.3 µs <span class=\"interval\">±0.8</span>");
     assert_has(html, "faster 1.94x");
     assert_has(html, "refused<sup><a href=\"#note-");
     char note[256];

@@ -7,6 +7,7 @@
 #include "document/escape.h"
 #include "publish/compose.h"
 #include "report/figure.h"
+#include <string.h>
 
 enum {
     MANY_CELLS = 32,      /* of more a browser lays out only what is in sight (report.css) */
@@ -41,7 +42,7 @@ static void add_line(struct ifm_html *html, const struct ifm_block *block)
 {
     static const char *const classes[] = {
         [IFM_AS_ASIDE] = "dim", [IFM_AS_DOUBTS] = "doubts", [IFM_AS_WORDS] = "words",
-        [IFM_AS_OF] = "of",     [IFM_AS_STRONG] = "strong",
+        [IFM_AS_OF] = "of",     [IFM_AS_STRONG] = "strong", [IFM_AS_SCOPE] = "scope",
     };
     if (block->purpose < sizeof classes / sizeof *classes && classes[block->purpose] != NULL)
         ifm_text_printf(html->out, "<p class=\"%s\">", classes[block->purpose]);
@@ -102,7 +103,10 @@ static void add_list(struct ifm_html *html, const struct ifm_block *list)
     add_items(html, list, false, list->n_items - folded);
     if (folded == 0)
         return;
-    ifm_text_printf(html->out, "<details class=\"small\"><summary>%zu %ss</summary>\n", folded, label);
+    if (label[0] != '\0')
+        ifm_text_printf(html->out, "<details class=\"small\"><summary>%zu %ss</summary>\n", folded, label);
+    else
+        ifm_text_printf(html->out, "<details class=\"small\"><summary>%zu more</summary>\n", folded);
     add_items(html, list, true, folded);
     ifm_text_add(html->out, "</details>\n");
 }
@@ -114,10 +118,8 @@ static void add_glossary(struct ifm_html *html, const struct ifm_block *glossary
     for (size_t i = 0; i < glossary->n_metrics; i++) {
         const struct ifm_metric *metric = glossary->metrics[i];
         ifm_escape_print(ifm_escape_html, out,
-                         "<dt id=\"metric-%s\"><code>%s</code><dd>%s<br><i>Unit</i> %s<br><i>Formula</i> %s"
-                         "<br><i>Source</i> %s<br><i>Limits</i> %s\n",
-                         metric->id, metric->id, metric->prose, metric->unit, metric->formula, metric->source,
-                         metric->limits);
+                         "<dt id=\"metric-%s\"><code>%s</code> in %s<dd>%s<br><i>Formula</i> %s\n", metric->id,
+                         metric->id, metric->unit, metric->prose, metric->formula);
     }
     ifm_text_add(out, "</dl>\n");
 }
@@ -135,15 +137,21 @@ static void add_table(struct ifm_html *html, const char *summary, const struct i
     ifm_text_add(html->out, "</details>\n");
 }
 
-static void add_figure(struct ifm_html *html, const struct ifm_figure *figure)
+/* `level` of its heading: 3 in a section, 2 on the first screen. */
+static void add_figure(struct ifm_html *html, const struct ifm_figure *figure, int level)
 {
     struct ifm_text *out = html->out;
     ifm_escape_print(ifm_escape_html, out, "<figure id=\"%s\"", figure->id);
     ifm_text_add(out, figure->wide ? " class=\"span\">" : ">");
-    ifm_escape_print(ifm_escape_html, out, "<h3>%s</h3>\n", figure->title);
+    ifm_text_printf(out, "<h%d>", level);
+    ifm_escape_html(figure->title, out);
+    ifm_text_printf(out, "</h%d>\n", level);
+    ifm_text_add(out, "<div class=\"drawing\">\n");
     ifm_text_append(out, figure->svg.data, figure->svg.size);
+    ifm_text_add(out, "</div>\n");
     ifm_escape_print(ifm_escape_html, out, "<figcaption>%s</figcaption>\n", figure->sentence);
-    add_table(html, "Its numbers", &figure->numbers, figure->title);
+    if (!figure->derived || !html->document->lists_numbers)
+        add_table(html, "Its numbers", &figure->numbers, figure->title);
     for (size_t i = 0; i < IFM_FIGURE_TABLES; i++)
         add_table(html, figure->more[i].title, &figure->more[i].grid,
                   ifm_arena_printf(html->document->arena, "%s: %s", figure->title, figure->more[i].title));
@@ -162,7 +170,7 @@ static const struct ifm_block *add_figures(struct ifm_html *html, const struct i
         if (ifm_figure_draw(html->document, block, &figure)) {
             ifm_text_add(html->out, any ? "" : begin);
             any = true;
-            add_figure(html, &figure);
+            add_figure(html, &figure, 3);
         }
         ifm_figure_free(&figure);
         if (block->next == NULL || block->next->kind != IFM_BLOCK_FIGURE)
@@ -174,7 +182,20 @@ static const struct ifm_block *add_figures(struct ifm_html *html, const struct i
 
 /* ---- sections ---- */
 
+static void add_block(struct ifm_html *html, const struct ifm_block *block, int depth);
 static void add_blocks(struct ifm_html *html, const struct ifm_block *parent, int depth);
+
+/* How far the numbers may be trusted: a badge, its cause and what helps. */
+static void add_trust(struct ifm_html *html, const struct ifm_block *list)
+{
+    const struct ifm_item *item = &list->items[0];
+    ifm_text_printf(html->out, "<p class=\"trust %s\"><span class=\"tag %s\">%s</span>", ifm_html_tone(item->tone),
+                    ifm_html_tone(item->tone), item->label);
+    if (item->place[0] != '\0')
+        ifm_escape_print(ifm_escape_html, html->out, "<b>%s</b>: ", item->place);
+    add_spans(html, &item->line);
+    ifm_text_add(html->out, "</p>\n");
+}
 
 static void add_reasons(struct ifm_html *html, const struct ifm_block *list)
 {
@@ -186,11 +207,23 @@ static void add_reasons(struct ifm_html *html, const struct ifm_block *list)
     ifm_text_add(html->out, list->n_items > 1 ? "</ul>\n" : "");
 }
 
+/* The words of the answer, and its picture beside them. */
 static void add_verdict(struct ifm_html *html, const struct ifm_block *section)
 {
-    ifm_text_printf(html->out, "<div class=\"verdict %s\"><div class=\"label\">%s</div>\n",
-                    ifm_html_tone(section->tone), section->title);
-    add_blocks(html, section, 1);
+    struct ifm_figure figure = {0};
+    const struct ifm_block *last = section->last;
+    bool drawn = last != NULL && last->kind == IFM_BLOCK_FIGURE && ifm_figure_draw(html->document, last, &figure);
+    ifm_text_printf(html->out, "<div id=\"%s\" class=\"verdict %s%s\"><div>\n", section->id,
+                    ifm_html_tone(section->tone), drawn ? " drawn" : "");
+    if (section->title[0] != '\0')
+        ifm_text_printf(html->out, "<div class=\"label\">%s</div>\n", section->title);
+    for (const struct ifm_block *block = section->first; block != NULL; block = block->next)
+        if (block->kind != IFM_BLOCK_FIGURE && !block->elsewhere)
+            add_block(html, block, 1);
+    ifm_text_add(html->out, "</div>\n");
+    if (drawn)
+        add_figure(html, &figure, 2);
+    ifm_figure_free(&figure);
     ifm_text_add(html->out, "</div>\n");
 }
 
@@ -234,6 +267,8 @@ static void add_block(struct ifm_html *html, const struct ifm_block *block, int 
         add_contents(html, block);
     else if (block->purpose == IFM_AS_REASONS)
         add_reasons(html, block);
+    else if (block->purpose == IFM_AS_TRUST)
+        add_trust(html, block);
     else if (block->kind == IFM_BLOCK_SECTION)
         add_section(html, block, depth);
     else if (block->kind == IFM_BLOCK_LINE)
@@ -274,23 +309,49 @@ static void add_head(struct ifm_html *html)
                       "<meta name=\"referrer\" content=\"no-referrer\">\n"
                       "<meta name=\"color-scheme\" content=\"light dark\">\n"
                       "<meta name=\"generator\" content=\"inferometer " IFM_VERSION "\">\n");
+    const char *verdict = html->document->root.first->title;
     ifm_escape_print(ifm_escape_html, out, "<title>%s: inferometer run %s</title>\n<style>\n",
-                     html->document->root.first->title, html->document->derived->run_id);
+                     verdict[0] != '\0' ? verdict : html->document->title, html->document->derived->run_id);
     ifm_text_add(out, ifm_html_style());
     ifm_text_add(out, "</style>\n</head>\n");
+}
+
+/* Contents that stay in sight: a word for each section. */
+static void add_bar(struct ifm_html *html)
+{
+    static const char *const words[][2] = {
+        {"answer", "Answer"},          {"gates", "Gates"},
+        {"classes", "Classes"},        {"cells", "Cells"},
+        {"results", "Results"},        {"cell-1", "Details"},
+        {"notes", "Absent"},           {"changed", "Changes"},
+        {"causes", "Causes"},          {"findings", "Findings"},
+        {"advice", "Advice"},          {"checklists", "Checklists"},
+        {"repeat", "Repeat"},          {"limits", "Limits"},
+        {"numbers", "Numbers"},        {"environment", "Machine"},
+        {"configuration", "Settings"}, {"definitions", "Glossary"},
+    };
+    ifm_text_add(html->out, "<nav class=\"bar scroll\" aria-label=\"Contents\">");
+    for (const struct ifm_block *block = html->document->root.first; block != NULL; block = block->next)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strcmp(block->id, words[i][0]) == 0)
+                ifm_text_printf(html->out, "<a href=\"#%s\">%s</a>\n", words[i][0], words[i][1]);
+    ifm_text_add(html->out, "</nav>\n");
 }
 
 void ifm_paint_html(const struct ifm_document *document, struct ifm_text *out)
 {
     struct ifm_html html = {.out = out, .document = document};
     add_head(&html);
-    ifm_escape_print(ifm_escape_html, out, "<body>\n<header class=\"top\"><p>Inferometer report</p><h1>%s</h1><p>",
+    ifm_escape_print(ifm_escape_html, out, "<body>\n<header class=\"top\"><h1>%s</h1><p>Inferometer report, ",
                      document->title);
     add_spans(&html, &document->about);
-    ifm_text_add(out, "</p></header>\n<main>\n");
+    ifm_text_add(out, "</p></header>\n");
+    add_bar(&html);
+    ifm_text_add(out, "<main>\n");
     add_blocks(&html, &document->root, 0);
     ifm_text_add(out, "</main>\n<footer><p>Made by inferometer " IFM_VERSION "; <code>inferometer verify DIR</code> "
-                      "computes this page again.</p></footer>\n<script>");
+                      "computes this page again.</p><p class=\"paper\">Paper holds what was open: unfold a part before "
+                      "printing it.</p></footer>\n<script>");
     ifm_text_add(out, ifm_html_script());
     ifm_text_add(out, "</script>\n</body>\n</html>\n");
 }

@@ -11,6 +11,7 @@
 struct ifm_html {
     struct ifm_text *out;
     const struct ifm_document *document;
+    bool linked[IFM_M_COUNT]; /* metrics whose first place led to its definition */
 };
 
 /* html_table.c. "", "strong", "dim", "good", "bad", "warn": the class of a tone. */

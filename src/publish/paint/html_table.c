@@ -21,9 +21,12 @@ void ifm_html_note(struct ifm_html *html, unsigned note)
         ifm_text_printf(html->out, "<sup><a href=\"#note-%u\">%u</a></sup>", note, note);
 }
 
-/* A metric's words, linked to its definition; of IFM_M_NONE the words alone. */
+/* A metric's words, linked to its definition where they first stand; of IFM_M_NONE the words alone. */
 static void add_metric(struct ifm_html *html, enum ifm_metric_id metric, const char *words)
 {
+    if (html->linked[metric])
+        metric = IFM_M_NONE;
+    html->linked[metric] = metric != IFM_M_NONE;
     if (metric != IFM_M_NONE)
         ifm_text_printf(html->out, "<a href=\"#metric-%s\">", ifm_metrics[metric].id);
     ifm_escape_html(words, html->out);
@@ -33,11 +36,15 @@ static void add_metric(struct ifm_html *html, enum ifm_metric_id metric, const c
 static void add_field(struct ifm_html *html, const struct ifm_field *field)
 {
     struct ifm_text *out = html->out;
+    bool plain = field->tone == IFM_TONE_PLAIN;
     if (field->text[0] == '\0')
         return;
-    ifm_escape_print(ifm_escape_html, out, "<span class=\"value %s\">%s", ifm_html_tone(field->tone), field->text);
+    if (plain)
+        ifm_escape_html(field->text, out);
+    else
+        ifm_escape_print(ifm_escape_html, out, "<span class=\"value %s\">%s", ifm_html_tone(field->tone), field->text);
     ifm_html_note(html, field->note);
-    ifm_text_add(out, "</span>");
+    ifm_text_add(out, plain ? "" : "</span>");
     if (field->interval[0] != '\0')
         ifm_escape_print(ifm_escape_html, out, " <span class=\"interval\">%s</span>", field->interval);
 }
@@ -105,7 +112,7 @@ static void add_dense(struct ifm_html *html, const struct ifm_grid *grid)
     ifm_text_add(out, "<tbody>\n");
     for (size_t r = 0; r < grid->n_rows; r++) {
         const char *name = ifm_grid_at(grid, r, 0)->text;
-        ifm_text_add(out, "<tr><th scope=\"row\">");
+        ifm_text_add(out, "<tr><th>");
         add_metric(html, ifm_metric_of(name), name);
         for (size_t c = 1; c < grid->n_columns; c++) {
             const struct ifm_field *field = ifm_grid_at(grid, r, c);

@@ -1,0 +1,289 @@
+/* The answer in one picture: the speed of each compared arm of the run with its interval, against the output error that
+ * it costs, with the bytes that it stores as its label. Arms that lose nothing have a lane each below.
+ *
+ * Computes no number. A run that compares nothing has the first of its cell's other figures there. */
+#include "document/quantity.h"
+#include "report/chart.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST = 12,  /* comparisons; of more the cells have theirs */
+    AREA = 136, /* pixels of errors, and at most */
+    MOST_AREA = 220,
+    LEFT = 44,
+    RIGHT = 8,
+    TOP = 24,
+    LANE = 34,
+    LABEL_GAP = 30 /* from one label to the next: text, and the interval below it */
+};
+
+struct answer_mark {
+    const struct ifm_cell *cell;
+    const struct ifm_arm *arm;
+    const struct ifm_value *speed, *error, *stored; /* error and stored may be NULL */
+    const char *name, *class;
+    double y;
+};
+
+struct answer {
+    const struct ifm_chart *chart;
+    struct answer_mark marks[MOST];
+    size_t n, n_all, n_lossy;
+    const char *baseline; /* NULL: the cells have different ones */
+    double low, high, error_low, error_high;
+};
+
+static struct ifm_chart chart_of(const struct answer *a, const struct ifm_cell *cell)
+{
+    struct ifm_chart own = *a->chart;
+    own.cell = cell;
+    return own;
+}
+
+/* ---- what is compared ---- */
+
+/* Behind the workload's name: "matrix=b32h8s128" of "attention matrix=b32h8s128". */
+static const char *short_name(const struct answer *a, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    if (a->chart->doc->plan->n_cells == 1)
+        return arm->name;
+    const char *axes = strchr(cell->name, ' '), *value = axes == NULL ? NULL : strchr(axes, '=');
+    if (axes == NULL) /* the only cell of its workload */
+        return arm->name;
+    const char *place = cell->n_axes == 1 && value != NULL ? value + 1 : axes + 1;
+    return ifm_arena_printf(a->chart->arena, "%s, %s", place, arm->name);
+}
+
+static bool add_mark(struct answer *a, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    struct ifm_chart chart = chart_of(a, cell);
+    const struct ifm_value *speed = ifm_chart_shown(&chart, arm->name, IFM_M_SPEEDUP);
+    if (!ifm_chart_is_positive(speed) || !ifm_document_is_row(chart.doc->derived, cell, arm))
+        return false;
+    if (a->n == MOST)
+        return true;
+    const struct ifm_value *error = ifm_chart_shown(&chart, arm->name, IFM_M_LOSS_RMS_REL);
+    const struct ifm_value *stored = ifm_chart_shown(&chart, arm->name, IFM_M_COMPRESSION_RATIO);
+    bool lossy = ifm_chart_is_positive(error);
+    a->marks[a->n++] = (struct answer_mark){cell,
+                                            arm,
+                                            speed,
+                                            lossy ? error : NULL,
+                                            ifm_chart_is_positive(stored) && stored->number != 1 ? stored : NULL,
+                                            short_name(a, cell, arm),
+                                            ifm_chart_series(&chart, arm),
+                                            0};
+    a->n_lossy += lossy;
+    if (lossy) {
+        a->error_low = fmin(a->error_low, 100 * error->number);
+        a->error_high = fmax(a->error_high, 100 * error->number);
+    }
+    return true;
+}
+
+static void collect(struct answer *a)
+{
+    const struct ifm_plan *plan = a->chart->doc->plan;
+    bool first = true;
+    a->error_low = INFINITY;
+    for (size_t i = 0; i < plan->n_cells; i++) {
+        const struct ifm_arm *baseline = ifm_cell_baseline(&plan->cells[i]);
+        for (size_t k = 0; k < plan->cells[i].n_arms; k++) {
+            if (!add_mark(a, &plan->cells[i], &plan->cells[i].arms[k]))
+                continue;
+            bool same =
+                baseline != NULL && (first || (a->baseline != NULL && strcmp(a->baseline, baseline->name) == 0));
+            a->baseline = same ? baseline->name : NULL;
+            first = false;
+            a->n_all++;
+        }
+    }
+}
+
+/* Every estimate is on the axis; an interval that is far wider is cut at its ends. */
+static void fit(struct answer *a)
+{
+    a->low = a->high = 1;
+    for (size_t i = 0; i < a->n; i++) {
+        a->low = fmin(a->low, a->marks[i].speed->number);
+        a->high = fmax(a->high, a->marks[i].speed->number);
+    }
+    double reach = exp(fmin(fmax(log(a->high) - log(a->low), 0.02), 300)), low = a->low / reach, high = a->high * reach;
+    for (size_t i = 0; i < a->n; i++)
+        if (ifm_chart_has_interval(a->marks[i].speed) && a->marks[i].speed->low > 0) {
+            a->low = fmin(a->low, fmax(a->marks[i].speed->low, low));
+            a->high = fmax(a->high, fmin(a->marks[i].speed->high, high));
+        }
+    double air = fmax(pow(a->high / a->low, 0.05), 1.002);
+    a->low = fmax(a->low / air, 1e-300);
+    a->high = fmin(a->high * air, 1e300);
+}
+
+/* ---- drawing ---- */
+
+static const char *label_of(const struct answer *a, const struct answer_mark *mark)
+{
+    if (mark->stored == NULL)
+        return mark->name;
+    return ifm_arena_printf(a->chart->arena, "%s, stored %s", mark->name,
+                            ifm_quantity_bytes_words(IFM_M_COMPRESSION_RATIO, mark->stored->number, a->chart->arena));
+}
+
+static const char *tip_of(const struct answer *a, const struct answer_mark *mark)
+{
+    struct ifm_arena *arena = a->chart->arena;
+    const struct ifm_arm *baseline = ifm_cell_baseline(mark->cell);
+    const char *text =
+        ifm_arena_printf(arena, "%s: %s the speed of %s", mark->name, ifm_chart_ratio(a->chart, mark->speed),
+                         baseline == NULL ? "the baseline" : baseline->name);
+    if (ifm_chart_has_interval(mark->speed))
+        text = ifm_arena_printf(arena, "%s, %.3g %% interval %s", text, 100 * mark->speed->level,
+                                ifm_quantity_range(mark->speed, arena));
+    if (mark->error == NULL)
+        return text;
+    return ifm_arena_printf(
+        arena, "%s, output error %s", text,
+        ifm_quantity_number(ifm_quantity_for_people(IFM_M_LOSS_RMS_REL, mark->error, arena), arena));
+}
+
+/* The label stands above its mark, and inside of the drawing; `y` is its own place. */
+static void add_mark_at(const struct answer *a, struct ifm_plot *plot, const struct answer_mark *mark, double y)
+{
+    double x = ifm_plot_x(plot, mark->speed->number), room = plot->width - plot->left - 4;
+    const char *label = ifm_chart_clip(a->chart, label_of(a, mark), IFM_CHART_FONT, room);
+    double width = ifm_plot_text_width(label, IFM_CHART_FONT),
+           at = fmin(fmax(x - 6, plot->left + 4), plot->width - width);
+    ifm_plot_group(plot, mark->class);
+    if (fabs(y - mark->y) > 2)
+        ifm_plot_line(plot, "leader", x, mark->y, x, y);
+    if (ifm_chart_has_interval(mark->speed))
+        ifm_plot_interval(plot, mark->speed->low, mark->speed->high, mark->y);
+    ifm_plot_dot(plot, "fill", x, mark->y, 4.5, tip_of(a, mark));
+    ifm_plot_text(plot, at, y - 8, "start", "halo", label);
+    ifm_plot_group_close(plot);
+}
+
+static void add_lossy(struct answer *a, struct ifm_plot *plot)
+{
+    double y[MOST];
+    struct answer_mark *lossy[MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->marks[i].error != NULL) {
+            a->marks[i].y = ifm_plot_y(plot, 100 * a->marks[i].error->number);
+            y[n] = a->marks[i].y;
+            lossy[n++] = &a->marks[i];
+        }
+    ifm_plot_spread(y, n, IFM_CHART_NAME_GAP + 2, plot->top + 18, plot->bottom - 2);
+    for (size_t i = 0; i < n; i++)
+        add_mark_at(a, plot, lossy[i], y[i]);
+}
+
+static void add_lanes(struct answer *a, struct ifm_plot *plot, double top)
+{
+    size_t lane = 0;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->marks[i].error == NULL) {
+            a->marks[i].y = top + LANE * (double)lane++ + 25;
+            add_mark_at(a, plot, &a->marks[i], a->marks[i].y);
+        }
+}
+
+static const char *interval_words(const struct answer *a)
+{
+    double least = 1, most = 0;
+    for (size_t i = 0; i < a->n; i++)
+        if (ifm_chart_has_interval(a->marks[i].speed)) {
+            least = fmin(least, a->marks[i].speed->level);
+            most = fmax(most, a->marks[i].speed->level);
+        }
+    if (most <= 0)
+        return NULL;
+    return fabs(most - least) < 5e-4
+               ? ifm_arena_printf(a->chart->arena, "bar: %.3g %% interval", 100 * most)
+               : ifm_arena_printf(a->chart->arena, "bar: interval of %.3g to %.3g %%", 100 * least, 100 * most);
+}
+
+/* So high that labels have room where errors lie near to each other. */
+static double area_of(const struct answer *a)
+{
+    double gap = INFINITY;
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (a->marks[i].error != NULL && a->marks[k].error != NULL) {
+                double its = fabs(log(a->marks[i].error->number) - log(a->marks[k].error->number));
+                gap = its > 0 ? fmin(gap, its) : gap;
+            }
+    double least = fmax(AREA, LABEL_GAP * (double)a->n_lossy + 12), range = log(4 * a->error_high / a->error_low);
+    return fmin(fmax(least, LABEL_GAP * range / gap), fmax(least, MOST_AREA));
+}
+
+static void draw(struct answer *a, struct ifm_figure *out)
+{
+    const bool lossy = a->n_lossy > 0;
+    double area = lossy ? area_of(a) : 0, top = lossy ? TOP : 4;
+    double bottom = top + area, foot = bottom + LANE * (double)(a->n - a->n_lossy) + (a->n > a->n_lossy ? 6 : 0);
+    struct ifm_plot plot = ifm_chart_plot(a->chart, out, lossy ? LEFT : RIGHT, IFM_CHART_WIDTH - RIGHT, top, foot);
+    const char *of = ifm_chart_clip(a->chart, a->baseline == NULL ? "the baseline" : a->baseline, IFM_CHART_SMALL,
+                                    IFM_CHART_WIDTH / 2.0);
+    plot.x = (struct ifm_plot_axis){
+        IFM_SCALE_LOG, a->low, a->high, "x", ifm_arena_printf(a->chart->arena, "speed against %s", of), false};
+    plot.y = (struct ifm_plot_axis){.hidden = true};
+    const char *legend[] = {interval_words(a),
+                            a->n_lossy > 0 && a->n > a->n_lossy ? "below: compared in time alone" : NULL};
+    size_t lines = ifm_chart_legend(a->chart, NULL, 0, legend, 2);
+    plot.height = foot + 42 + 16 * (double)lines;
+    ifm_plot_open(&plot, out->title, "");
+    ifm_plot_axes(&plot);
+    ifm_plot_line(&plot, "axis", ifm_plot_x(&plot, 1), lossy ? top : 0, ifm_plot_x(&plot, 1), foot);
+    if (lossy) {
+        struct ifm_plot_axis x = plot.x;
+        plot.bottom = bottom;
+        plot.x.hidden = true;
+        plot.y = (struct ifm_plot_axis){
+            IFM_SCALE_LOG, fmax(a->error_low / 2, 1e-300), fmin(a->error_high * 2, 1e300), "%", "output error", false};
+        ifm_plot_axes(&plot);
+        plot.x = x;
+        add_lossy(a, &plot);
+    }
+    add_lanes(a, &plot, bottom);
+    ifm_chart_legend(a->chart, &plot, foot + 52, legend, 2);
+    ifm_plot_close(&plot);
+}
+
+/* A run that compares nothing. */
+static bool draw_other(const struct ifm_chart *chart, struct ifm_figure *out)
+{
+    static ifm_figure_maker *const others[] = {ifm_figure_rates, ifm_figure_caches, ifm_figure_distribution};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i](chart, out)) {
+            out->id = "answer-figure";
+            out->numbers.n_rows = 0; /* the cell has them */
+            return true;
+        }
+        ifm_text_free(&out->svg);
+        *out = (struct ifm_figure){0};
+    }
+    return false;
+}
+
+bool ifm_figure_answer(const struct ifm_chart *chart, struct ifm_figure *out)
+{
+    struct answer a = {.chart = chart};
+    collect(&a);
+    if (a.n == 0)
+        return draw_other(chart, out);
+    fit(&a);
+    out->id = "answer-figure";
+    out->title = a.n_lossy > 0 ? "Speed and output error" : "Speed";
+    out->sentence = ifm_arena_printf(chart->arena, "Right of 1x is faster%s.%s",
+                                     a.n_lossy > 0 ? "; higher up, the output is further off" : "",
+                                     a.n_all > a.n ? ifm_arena_printf(chart->arena,
+                                                                      " The first %zu of %zu comparisons; each cell "
+                                                                      "has its own.",
+                                                                      a.n, a.n_all)
+                                                   : "");
+    draw(&a, out);
+    return true;
+}

@@ -1,0 +1,51 @@
+// bars.mjs FILE WORD: the page of the default run is small (its folds closed), and its first screen holds answer, chart,
+// trust (WORD, as the terminal says it) and the command that repeats it.
+import {statSync} from 'node:fs';
+import {complain, open, withBrowser} from './browser.mjs';
+
+const [file, word] = process.argv.slice(2);
+const MOST = {bytes: 250000, height: 8000, sheets: 6, findings: 5};
+const margin = {top: '1cm', bottom: '1cm', left: '1cm', right: '1cm'};
+
+function holds(what, value, most) {
+  console.log(`${what}: ${value} of ${most}`);
+  if (value > most)
+    complain(`${what}: ${value}, at most ${most}`);
+}
+
+await withBrowser(async browser => {
+  const page = await open(browser, file, {viewport: {width: 1280, height: 800}});
+  holds('bytes', statSync(file).size, MOST.bytes);
+  holds('height', await page.evaluate(() => document.documentElement.scrollHeight), MOST.height);
+  const parts = {answer: '#answer li.said', chart: '#answer figure svg', trust: '#answer .trust', command: '#answer pre'};
+  for (const [name, selector] of Object.entries(parts)) {
+    const ends = await page.evaluate(selector => [...document.querySelectorAll(selector)]
+      .map(part => part.getBoundingClientRect().bottom), selector);
+    if (ends.length === 0)
+      complain(`the first screen has no ${name}`);
+    holds(`${name} ends at`, Math.ceil(Math.max(...ends)), 800);
+  }
+  const said = await page.evaluate(() => document.querySelector('#answer .trust .tag')?.textContent);
+  if (said !== word)
+    complain(`trust is "${said}" on the page and "${word}" on the terminal`);
+  holds('findings in sight', await page.evaluate(() => [...document.querySelectorAll('#findings .findings > li')]
+    .filter(item => item.checkVisibility() && !item.closest('details')).length), MOST.findings);
+  await page.evaluate(() => scrollTo({top: 2000, behavior: 'instant'}));
+  const bar = await page.evaluate(() => document.querySelector('nav.bar').getBoundingClientRect().top);
+  if (bar !== 0)
+    complain(`the contents do not stay in sight but lie at ${bar}`);
+  await page.evaluate(() => scrollTo({top: 0, behavior: 'instant'}));
+  await page.locator('#results th a').first().hover({timeout: 5000});
+  if (!await page.locator('.tip').isVisible())
+    complain('a heading shows no tip');
+  const pdf = await page.pdf({format: 'A4', margin});
+  holds('sheets', pdf.toString('latin1').match(/\/Type \/Page\b/g).length, MOST.sheets);
+  const phone = await open(browser, file, {viewport: {width: 390, height: 844}});
+  await phone.evaluate(() => document.querySelectorAll('details').forEach(fold => { fold.open = true; }));
+  const least = await phone.evaluate(() => Math.min(...[...document.querySelectorAll('svg text')].map(text =>
+    parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getBoundingClientRect().width /
+    text.ownerSVGElement.viewBox.baseVal.width)));
+  console.log(`letters of drawings on a phone: ${least.toFixed(1)} pixels`);
+  if (least < 11.95)
+    complain(`a drawing has letters of ${least.toFixed(1)} pixels on a phone`);
+});

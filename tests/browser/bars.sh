@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# The page of the first measurement that README proposes: how large it is, on how many sheets, and what its first screen
+# holds. Its time caps are short: the page has the same parts.
+source "$(dirname "$0")/lib.sh"
+need_packages
+"$INFEROMETER" run -c "$IFM_SOURCE/examples/first-run.yaml" --cap 2s --out out >said 2>errors || fail "$(cat errors)"
+word=$(grep -oE '^(solid|noisy|do not use): ' said | sed 's/: $//')
+[ -n "$word" ] || fail "the terminal says no word of trust: $(tail -3 said)"
+# A page that is too large, or hides a part of its answer, is seen as such.
+spoilt()
+{
+    sed "$1" out/report.html >spoilt.html
+    ! cmp -s out/report.html spoilt.html || fail "nothing was spoilt by $1"
+    ! timeout 800 node "$browser/bars.mjs" spoilt.html "$word" >spoils 2>&1 || fail "goes unnoticed: $1"
+    grep -q "$2" spoils || fail "goes unnoticed: $2: $(head -5 spoils)"
+}
+spoilt 's/<details>/<details open>/' 'height: [0-9]*, at most'
+spoilt 's/svg text{fill:var(--ink);font:13px/svg text{fill:var(--ink);font:9px/' 'on a phone'
+spoilt 's/<div id="answer"/<p style="height:500px"><div id="answer"/' 'chart ends at: [0-9]*, at most'
+check bars out/report.html "$word"
+cat said
