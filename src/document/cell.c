@@ -479,13 +479,12 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
     const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
-    const char *head =
-        ifm_arena_printf(builder->arena, "%s%s%s, %s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads);
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
-    bool lost = true;
-    for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than the margin */
-        rest = ifm_arena_printf(builder->arena, "%s%s%s%s", head, shorter ? "" : ", margin ±", shorter ? "" : margin,
-                                resident);
+    bool lost = true, cold = cell->measure.cache == IFM_CACHE_COLD;
+    for (int shorter = 0; shorter < 3 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
+        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ",
+                                shorter == 2 && !cold ? "" : cache, shorter == 2 && !cold ? "" : ", ", threads,
+                                shorter > 0 ? "" : ", margin ±", shorter > 0 ? "" : margin, resident);
         const size_t taken = strlen(rest) + strlen("…, ");
         shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
     }

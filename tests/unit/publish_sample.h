@@ -226,7 +226,9 @@ static inline struct ifm_publication sample_publication(const char *dir)
         sample_results[0].observed = sample_numbers[13].value;
         sample_results[1].observed = sample_numbers[11].value;
     }
-    return (struct ifm_publication){dir, &sample_plan, &sample_derived, &sample_verdict, lock, events, NULL, false, NULL};
+    return (struct ifm_publication){
+        dir, &sample_plan, &sample_derived, &sample_verdict, lock, events, NULL, false, NULL,
+    };
 }
 
 #endif
