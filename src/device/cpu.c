@@ -26,6 +26,7 @@ struct cpu_device {
     struct ifm_cpu_mask before; /* the driver's affinity, restored by close */
     struct ifm_buffer *buffers;
     struct ifm_buffer *flush;
+    unsigned roamers; /* arms for which the driving thread is not pinned */
 };
 
 static struct cpu_device *cpu_of(struct ifm_device *device)
@@ -277,6 +278,16 @@ bool ifm_cpu_mask_before(const struct ifm_device *device, struct ifm_cpu_mask *o
     return true;
 }
 
+void ifm_cpu_roam(struct ifm_device *device, bool roams)
+{
+    if (device->ops != &ifm_device_cpu)
+        return;
+    struct cpu_device *cpu = cpu_of(device);
+    cpu->roamers += roams ? 1 : -1u;
+    struct ifm_cpu_mask mask = cpu->roamers > 0 ? cpu->before : ifm_cpu_mask_of(cpu->cpus[0]);
+    (void)!ifm_cpu_mask_set(&mask); /* where that is not permitted, it stays where it is */
+}
+
 int ifm_cpu_displaced(struct ifm_device *device, bool *back)
 {
     int displaced = -1;
@@ -285,7 +296,7 @@ int ifm_cpu_displaced(struct ifm_device *device, bool *back)
         return -1;
     struct cpu_device *cpu = cpu_of(device);
     for (unsigned i = 0; i < cpu->threads; i++) {
-        struct ifm_cpu_mask wanted = ifm_cpu_mask_of(cpu->cpus[i]), now;
+        struct ifm_cpu_mask wanted = i == 0 && cpu->roamers > 0 ? cpu->before : ifm_cpu_mask_of(cpu->cpus[i]), now;
         bool read = i == 0 ? ifm_cpu_mask_get(&now) : ifm_pool_mask_get(cpu->pool, i, &now);
         if (read && memcmp(&now, &wanted, sizeof now) == 0)
             continue;

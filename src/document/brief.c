@@ -100,8 +100,7 @@ static void add_group(struct ifm_builder *builder, const struct ifm_group *group
     const char *title = ifm_group_title(group);
     bool sentences = few && has_sentences(builder, group);
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", title);
-    const char *scaled = group->n > 1 ? "" : ifm_cell_scaled(builder, group->first);
-    scaled = scaled[0] == '\0' ? "" : ifm_arena_printf(builder->arena, "%s after scale, ", scaled);
+    const char *scaled = ifm_group_scaled(builder, group);
     const size_t taken = ifm_columns_of(title) + 2 + ifm_columns_of(scaled), room = taken < WIDTH ? WIDTH - taken : 0;
     section->subtitle =
         ifm_arena_printf(builder->arena, "%s%s", scaled, ifm_cell_conditions(builder, group->first, room));

@@ -125,6 +125,8 @@ struct ifm_group {
 };
 struct ifm_group ifm_group_at(struct ifm_builder *builder, size_t first);
 const char *ifm_group_title(const struct ifm_group *group);
+/* "batch 1 after scale, ", where that is so of all its cells; "" where they differ, and each says its own. */
+const char *ifm_group_scaled(struct ifm_builder *builder, const struct ifm_group *group);
 /* Has any row the metric; `ok`: as a number. */
 bool ifm_group_has(const struct ifm_builder *builder, const struct ifm_group *group, enum ifm_metric_id metric,
                    bool ok);

@@ -158,7 +158,8 @@ void ifm_build_results(struct ifm_builder *builder)
         }
         struct ifm_group group = ifm_group_at(builder, i);
         struct ifm_block *section = ifm_add_section(builder, results, IFM_LEVEL_PAGE, "", ifm_group_title(&group));
-        section->subtitle = group.conditions;
+        section->subtitle =
+            ifm_arena_printf(builder->arena, "%s%s", ifm_group_scaled(builder, &group), group.conditions);
         ifm_group_table(builder, &group, false, true, section);
         i += group.n;
     }

@@ -205,11 +205,22 @@ static size_t count_rows(const struct ifm_builder *builder, const struct ifm_gro
     return n;
 }
 
+const char *ifm_group_scaled(struct ifm_builder *builder, const struct ifm_group *group)
+{
+    const char *scaled = ifm_cell_scaled(builder, group->first);
+    for (size_t i = 1; i < group->n; i++)
+        if (strcmp(scaled, ifm_cell_scaled(builder, &group->first[i])) != 0)
+            return "";
+    return scaled[0] == '\0' ? "" : ifm_arena_printf(builder->arena, "%s after scale, ", scaled);
+}
+
 /* With the batch that was measured, where attention.scale made another of the one in the name. */
-static const char *scaled_label(struct ifm_builder *builder, const struct ifm_cell *cell)
+static const char *scaled_label(struct ifm_builder *builder, const struct ifm_group *group, const struct ifm_cell *cell)
 {
     const char *scaled = ifm_cell_scaled(builder, cell), *axes = ifm_cell_label(cell);
-    return scaled[0] == '\0' ? axes : ifm_arena_printf(builder->arena, "%s (%s)", axes, scaled);
+    if (scaled[0] == '\0' || ifm_group_scaled(builder, group)[0] != '\0')
+        return axes;
+    return ifm_arena_printf(builder->arena, "%s (%s)", axes, scaled);
 }
 
 static struct ifm_grid grid_of(struct ifm_builder *builder, const struct ifm_group *group,
@@ -231,7 +242,7 @@ static struct ifm_grid grid_of(struct ifm_builder *builder, const struct ifm_gro
             if (!ifm_is_row(builder, cell, &cell->arms[a]))
                 continue;
             if (!named)
-                *ifm_grid_at(&grid, row, 0) = ifm_field_text(scaled_label(builder, cell), IFM_TONE_STRONG);
+                *ifm_grid_at(&grid, row, 0) = ifm_field_text(scaled_label(builder, group, cell), IFM_TONE_STRONG);
             named = true;
             *ifm_grid_at(&grid, row, labels - 1) = ifm_field_text(ifm_arm_label(&cell->arms[a]), IFM_TONE_STRONG);
             for (size_t c = 0; c < columns->n; c++)

@@ -111,6 +111,34 @@ static void pins_and_restores_affinity(void **state)
     assert_memory_equal(&before, &after, sizeof before);
 }
 
+/* While arms start programs, the driving thread may be anywhere; two of them let it go twice. */
+static void the_driver_roams_for_programs(void **state)
+{
+    (void)state;
+    struct ifm_cpu_mask before, pinned, now;
+    bool back;
+    assert_true(ifm_cpu_mask_get(&before));
+    struct ifm_device *device = open_device(1, false);
+    assert_true(ifm_cpu_mask_get(&pinned));
+    for (int arms = 1; arms <= 2; arms++) {
+        ifm_cpu_roam(device, true);
+        assert_true(ifm_cpu_mask_get(&now));
+        assert_memory_equal(&before, &now, sizeof now);
+        assert_int_equal(ifm_cpu_displaced(device, &back), -1);
+    }
+    ifm_cpu_roam(device, false);
+    assert_true(ifm_cpu_mask_set(&pinned)); /* somebody else's doing */
+    assert_int_equal(ifm_cpu_displaced(device, &back) >= 0, memcmp(&before, &pinned, sizeof before) != 0);
+    assert_true(ifm_cpu_mask_get(&now));
+    assert_memory_equal(&before, &now, sizeof now);
+    ifm_cpu_roam(device, false);
+    assert_true(ifm_cpu_mask_get(&now));
+    assert_memory_equal(&pinned, &now, sizeof now);
+    device->ops->close(device);
+    assert_true(ifm_cpu_mask_get(&now));
+    assert_memory_equal(&before, &now, sizeof now);
+}
+
 static void buffers_are_shared_by_name_and_size(void **state)
 {
     (void)state;
@@ -232,6 +260,7 @@ int main(void)
         cmocka_unit_test(refuses_more_threads_than_cpus),
         cmocka_unit_test(counts_the_affinity_mask),
         cmocka_unit_test(pins_and_restores_affinity),
+        cmocka_unit_test(the_driver_roams_for_programs),
         cmocka_unit_test(buffers_are_shared_by_name_and_size),
         cmocka_unit_test(refuses_more_memory_than_there_is),
         cmocka_unit_test(facts_count_huge_pages),

@@ -84,6 +84,7 @@ static const char *const program_names[N_PROGRAMS] = {"command", "prepare comman
 
 struct command_program {
     struct ifm_cpu_mask before; /* the CPUs that we might use before the device pinned us: what a program starts with */
+    bool roams; /* the driving thread is let go for this arm */
     struct ifm_arena *arena;
     struct ifm_device *device;
     const char *arm;
@@ -286,8 +287,11 @@ static enum ifm_status open_programs(struct command_program *state, const struct
         if (state->has[p])
             ok = build(token, settings->shell, "", state->arena, &state->programs[p], &hidden) == IFM_OK;
     }
-    if (ok && open_files(state, settings))
+    if (ok && open_files(state, settings)) {
+        state->roams = true;
+        ifm_cpu_roam(state->device, true);
         return IFM_OK;
+    }
     return ifm_fail(error, IFM_INVALID, state->arm, "start it again to see which",
                     "a program or file of this arm cannot be opened any more");
 }
@@ -355,6 +359,8 @@ static void close_command(void *opened)
         if (fds[i] >= 0)
             close(fds[i]);
     }
+    if (state->roams)
+        ifm_cpu_roam(state->device, false);
     ifm_arena_destroy(state->arena);
 }
 
