@@ -194,6 +194,9 @@ class Arm:
             self.speedup, self.interval = speedup.number, _interval(speedup)
             self.change_percent, self.change_interval = change.number, _interval(change)
 
+    def __repr__(self):
+        return f"{self.name}: {self.time_words()}" + (f", {self.word} {self.speedup:.3g}x" if self.word else "")
+
     def time_words(self):
         if self.seconds is None:
             return f"no time: {self.reason}"

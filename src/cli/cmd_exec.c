@@ -69,8 +69,8 @@ static enum ifm_status check_quoted(const struct ifm_positionals *given, const c
         if (missing == given->n && ifm_subprocess_find(given->items[i], path, sizeof path, NULL) != IFM_OK)
             missing = i;
     }
-    if (missing == 0 || missing == given->n)
-        return IFM_OK;
+    if (missing == 0 || missing == given->n || strchr(given->items[missing], '/') != NULL)
+        return IFM_OK; /* a path that is not there is said as such */
     for (size_t i = 0; i < given->n; i++)
         ifm_text_printf(&whole, "%s%s", i > 0 ? " " : "", given->items[i]);
     const char *hint =

@@ -113,8 +113,9 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
                 ifm_is_empty(speedup->reason) ? "no reason is known" : speedup->reason);
         return;
     }
-    const char *word = ifm_is_ok(change) ? change->text : "",
-               *range = bare ? "" : ifm_quantity_range(speedup, builder->arena);
+    const char *word = ifm_is_ok(change) ? change->text : "";
+    const bool open = strcmp(word, "undecided") == 0; /* a bare number would be taken for an answer */
+    const char *range = bare && !open ? "" : ifm_quantity_range(speedup, builder->arena);
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
     const char *number = ifm_quantity_of(speedup, builder->arena).number, *gap = range[0] == '\0' ? "" : " ";
     if (strcmp(word, "faster") == 0) {
@@ -124,8 +125,8 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     }
     if (word[0] != '\0')
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", word);
-    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s the speed of %s", word[0] == '\0' ? "" : ": ", number, gap, range,
-            base);
+    const char *of = bare && open ? "" : ifm_arena_printf(builder->arena, " the speed of %s", base);
+    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s%s", word[0] == '\0' ? "" : ": ", number, gap, range, of);
 }
 
 const char *ifm_outcome_refused_rate(const struct ifm_derived *derived, const char *cell, const char *arm)

@@ -32,7 +32,7 @@ assert job["artifacts"]["reports"]["junit"] == "speed/junit.xml"
 open("gitlab.0", "w", encoding="utf-8").write("\n".join(job["script"]) + "\n")
 P
 
-# project FOLDER OLD NEW: the benchmark of each revision waits so long; $old is the first revision
+# project FOLDER OLD NEW: the benchmark of each revision waits so long
 project()
 {
     mkdir "$1"
@@ -42,7 +42,6 @@ project()
     printf 'bench\nold/\nspeed/\n' >.gitignore
     printf '#!/bin/sh\nexec sleep %s\n' "$2" >bench.sh
     git add . && git commit -qm old
-    old=$(git rev-parse HEAD)
     printf '#!/bin/sh\nexec sleep %s\n# new\n' "$3" >bench.sh
     git commit -qam new
     cd ..
@@ -51,6 +50,8 @@ project()
 # steps RUNNER FOLDER: the status of the first step that fails, in $code
 steps()
 {
+    local old
+    old=$(git -C "$2" rev-parse HEAD~1)
     code=0
     for step in "$1".*; do
         (cd "$2" && OLD=$old CI_MERGE_REQUEST_DIFF_BASE_SHA=$old GITHUB_STEP_SUMMARY=$scratch/summary.md \
@@ -64,9 +65,15 @@ project equal 0.02 0.02
 for runner in github gitlab; do
     : >summary.md
     steps $runner slower
-    [ "$code" = 1 ] || fail "$runner: a slower revision ends with $code: $(cat printed)"
+    # Beside other work it may stay open, if the record says that blocks were disturbed.
+    if has 'the machine disturbed' <printed; then
+        [ "$code" = 0 ] || [ "$code" = 3 ] || fail "$runner: an open gate ends with $code: $(cat printed)"
+        has '<error' <slower/speed/junit.xml || fail "$runner: no error in junit.xml"
+    else
+        [ "$code" = 1 ] || fail "$runner: a slower revision ends with $code: $(cat printed)"
+        has '<failure' <slower/speed/junit.xml || fail "$runner: no failure in junit.xml"
+    fi
     [ $runner = gitlab ] || cmp -s summary.md slower/speed/gate.md || fail "the step's summary is not gate.md"
-    has '<failure' <slower/speed/junit.xml || fail "$runner: no failure in junit.xml"
     # Equal revisions, twice in one checkout: short, and under a limit that a busy machine does not reach. They may be
     # left open.
     sed -i 's/--cap 60s/--cap 2s/; s/--max-regression 3%/--max-regression 50%/' $runner.*
