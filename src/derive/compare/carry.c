@@ -10,7 +10,7 @@
 
 /* A dependence is taken for real at this level, from so many pairs on. */
 static const double SURELY = 0.999;
-enum { FEWEST_PAIRS = 4 };
+enum { FEWEST_PAIRS = 4, FEWEST_OWN = 2 };
 /* Said beside an undecided comparison too, where it moves that by so much. */
 static const double WORTH_SAYING = 0.1;
 
@@ -21,7 +21,9 @@ struct carry {
     struct {
         size_t n;
         double mean, squares;
-    } pairs; /* of ln(time behind another / time behind its own) */
+    } pairs;        /* of ln(time behind another / time behind its own) */
+    double mean[2]; /* of ln(time) behind its own and behind another */
+    double squares; /* about these, of both */
 };
 
 static double step_ns_of(const struct ifm_record *r, size_t k)
@@ -45,6 +47,9 @@ static struct carry carry_of(const struct ifm_arm_work *arm)
         last[other] = step_ns_of(r, k);
         *(other ? &c.other : &c.own) += 1;
         *(other ? &c.other_ns : &c.own_ns) += last[other];
+        const double off = log(last[other]) - c.mean[other];
+        c.mean[other] += off / (double)(other ? c.other : c.own);
+        c.squares += off * (log(last[other]) - c.mean[other]);
         if (last[0] <= 0 || last[1] <= 0)
             continue;
         const double log_ratio = log(last[1] / last[0]), delta = log_ratio - c.pairs.mean;
@@ -55,12 +60,27 @@ static struct carry carry_of(const struct ifm_arm_work *arm)
     return c;
 }
 
-static bool is_real(const struct carry *c)
+/* Of few pairs, as blocks that the machine disturbed are run again in their order, all slots behind another arm stand
+ * against the few behind their own, with one variance. */
+static bool is_real_of_few(const struct carry *c, double *effect)
+{
+    const double own = (double)c->own, other = (double)c->other;
+    double t;
+    if (c->own < FEWEST_OWN || c->other < FEWEST_PAIRS ||
+        ifm_stats_t_quantile(0.5 + 0.5 * SURELY, own + other - 2, &t) != IFM_STAT_OK)
+        return false;
+    *effect = c->mean[1] - c->mean[0];
+    return fabs(*effect) > t * sqrt(c->squares / (own + other - 2) * (1 / own + 1 / other));
+}
+
+static bool is_real(const struct carry *c, double *effect)
 {
     double t, n = (double)c->pairs.n;
-    if (c->pairs.n < FEWEST_PAIRS || ifm_stats_t_quantile(0.5 + 0.5 * SURELY, n - 1, &t) != IFM_STAT_OK)
-        return false;
-    return fabs(c->pairs.mean) > t * sqrt(c->pairs.squares / (n - 1) / n);
+    if (c->pairs.n < FEWEST_PAIRS)
+        return is_real_of_few(c, effect);
+    *effect = c->pairs.mean;
+    return ifm_stats_t_quantile(0.5 + 0.5 * SURELY, n - 1, &t) == IFM_STAT_OK &&
+           fabs(c->pairs.mean) > t * sqrt(c->pairs.squares / (n - 1) / n);
 }
 
 /* What the comparison would lose of its logarithm were each slot behind one of its own arm; with words. */
@@ -68,13 +88,14 @@ static double part_of(const struct ifm_arm_work *arm, const char **words)
 {
     const struct carry c = carry_of(arm);
     char other[48], own[48];
+    double effect = 0;
     *words = "";
-    if (!is_real(&c))
+    if (!is_real(&c, &effect))
         return 0;
     *words = ifm_arena_printf(arm->d->arena, "%s takes %s behind another arm and %s behind itself", arm->arm->name,
                               ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
                               ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own));
-    return c.pairs.mean * (double)c.other / (double)(c.own + c.other);
+    return effect * (double)c.other / (double)(c.own + c.other);
 }
 
 double ifm_derive_carried(const struct ifm_arm_work *arm, const char **words)
