@@ -44,7 +44,7 @@ enum ifm_status ifm_openblas_check_memory(unsigned threads, struct ifm_error *er
 
 /* The core type to ask for on this processor, NULL = leave the choice to OpenBLAS. Zen 4 executes 512-bit
  * multiply-adds as two halves, and there OpenBLAS 0.3.21 is faster with its kernels for Haswell than with any other
- * (figures in docs/maintain/performance.md); other processors with AVX-512 get SkylakeX. */
+ * (figures in docs/performance.md); other processors with AVX-512 get SkylakeX. */
 const char *ifm_openblas_best_core(void);
 
 /* ifm_openblas_load for the file named `file`, without keeping the result: false, with `why_not` filled, where it is

@@ -216,7 +216,7 @@ IFM_INLINE void sum_group(const unsigned char *codes, unsigned group, const int 
                           const unsigned char *x, size_t row_bytes, struct two *out)
 {
     const int chains = m <= 4 ? 2 : 1;
-    const size_t ahead = m == 1 ? 2048 : 4096; /* bytes; see docs/maintain/performance.md */
+    const size_t ahead = m == 1 ? 2048 : 4096; /* bytes; see docs/performance.md */
     struct two sum[2 * IFM_TILE];
     for (int i = 0; i < chains * m; i++)
         sum[i] = (struct two){zero_ints(), zero_ints()};
