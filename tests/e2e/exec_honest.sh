@@ -45,8 +45,9 @@ assert runs["twice"] <= numbers["twice", "command_strays"]["value"] <= 2 * runs[
 own = {i: sum(int(s["child_cpu_ns"]) for s in slots if s["arm"] == str(i)) for i in range(4)}
 assert min(own.values()) > 0.3 * max(own.values()), own
 PY
-"$INFEROMETER" report trees --verbose >out 2>&1 || fail "report: $(cat out)"
-grep -q 'processes outlived the program in' out || fail "the strays are not shown: $(cat out)"
+# In the report's own file: on a busy machine five warnings about it come first on the terminal.
+"$INFEROMETER" report trees >out 2>&1 || fail "report: $(cat out)"
+grep -q 'processes outlived the program in' trees/report.md || fail "the strays are not shown: $(cat trees/report.md)"
 "$INFEROMETER" verify trees >/dev/null 2>errors || fail "verify: $(cat errors)"
 
 # One that never ends: refused at its limit, and nothing is left.
