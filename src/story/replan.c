@@ -196,6 +196,9 @@ static const struct {
     {4, "].memory", NULL, "attention"},             /* with scratch since */
     {4, "].ledger.layers", "0", "decode"},          /* a pass was a token, however many layers there are */
     {4, "].ledger.tokens_generated", NULL, "gemm"}, /* a row of one product was a token */
+    {6, "].chosen.gemm.layers", NULL, "gemm"},      /* all arms had as many as the smallest needs */
+    {6, "].working_set", NULL, "gemm"},
+    {6, "].memory", NULL, "gemm"},
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)

@@ -28,7 +28,7 @@ static const struct ifm_param rows[] = {
     {"gemm.group", "group", IFM_TYPE_CHOICE, ANY, "", "128", 1, 0, "128|64|32",
      "neighbours along k that share an f16 scale in int8 and int4", OF(group)},
     {"gemm.layers", "layers", IFM_TYPE_U64, ANY, "count", "0", 0, 4096, NULL,
-     "weight matrices that steps take in turn; 0 takes as many as make those of the smallest arm exceed 4 x the "
+     "weight matrices that steps of an arm take in turn; 0 takes as many as make those of the arm exceed 4 x the "
      "last-level cache",
      OF(layers)},
     {"gemm.arms", "gemm-arms", IFM_TYPE_CHOICE, IFM_LIST | IFM_PER_ARM, "", "ours,openblas", 1, 0, "ours|openblas",
@@ -83,25 +83,34 @@ static double tolerance(const struct ifm_gemm_shape *s)
     return s->format == IFM_GEMM_INT8 || s->format == IFM_GEMM_INT4 ? 1e-3 + sums : sums;
 }
 
-/* What runs: rows and formats, and how many weight matrices they take in turn. */
+/* What runs: rows and formats. */
 struct gemm_cell {
     const struct ifm_gemm_settings *s;
+    const struct ifm_machine *machine;
     struct entry {
         const struct ifm_implementation *row;
         struct ifm_gemm_ask ask;
     } entries[ARMS_MOST];
     size_t n;
-    uint64_t layers;
 };
+
+/* Weight matrices until those of the arm exceed 4 x the last-level caches: each arm reads memory, and none holds more of
+ * it than that takes. */
+static uint64_t layers_of(const struct gemm_cell *cell, const struct ifm_gemm_shape *shape)
+{
+    const uint64_t bytes = ifm_gemm_bytes(shape);
+    return cell->s->layers > 0 ? cell->s->layers : (4 * ifm_machine_llc_total(cell->machine) + bytes - 1) / bytes;
+}
 
 static struct ifm_arm arm_of(const struct gemm_cell *cell, const struct entry *entry, struct ifm_arena *arena)
 {
     const struct ifm_gemm_settings *s = cell->s;
     const struct ifm_gemm_shape *shape = &entry->ask.shape;
-    const uint64_t bytes = ifm_gemm_bytes(shape), all = ifm_data_mul(bytes, cell->layers);
+    const uint64_t bytes = ifm_gemm_bytes(shape), layers = layers_of(cell, shape);
+    const uint64_t all = ifm_data_mul(bytes, layers);
     const uint64_t x = s->m * s->k * sizeof(float), out = s->m * s->n * sizeof(float);
     const bool grouped = shape->format == IFM_GEMM_INT8 || shape->format == IFM_GEMM_INT4;
-    const struct ifm_gemm_chosen chosen = {cell->layers, shape->format, entry->ask.isa};
+    const struct ifm_gemm_chosen chosen = {layers, shape->format, entry->ask.isa};
     const char *name = is_ours(entry->row) ? ifm_gemm_format_name(shape->format) : entry->row->name;
     return (struct ifm_arm){
         .name = name,
@@ -161,20 +170,6 @@ static const char *choose(const struct ifm_machine *machine, struct ifm_arena *a
     return ifm_arena_printf(arena, "%s; %s", ours, theirs != NULL ? theirs : "add openblas to gemm.arms");
 }
 
-/* Weight matrices until those of the smallest arm exceed 4 x the last-level caches. */
-static uint64_t layers_of(const struct gemm_cell *cell, const struct ifm_machine *machine)
-{
-    if (cell->s->layers > 0)
-        return cell->s->layers;
-    const struct ifm_gemm_shape plain = ifm_gemm_shape_of(cell->s, IFM_GEMM_F32);
-    uint64_t smallest = ifm_gemm_bytes(&plain);
-    for (size_t i = 0; i < cell->n; i++) {
-        const uint64_t bytes = ifm_gemm_bytes(&cell->entries[i].ask.shape);
-        smallest = bytes < smallest ? bytes : smallest;
-    }
-    return (4 * ifm_machine_llc_total(machine) + smallest - 1) / smallest;
-}
-
 /* Before a ceiling is sized after an arm that cannot be: its error would name the probe. */
 static enum ifm_status check_memory(const struct ifm_gemm_settings *s, const struct ifm_arm_list *arms,
                                     const struct ifm_machine *machine, struct ifm_error *error)
@@ -190,14 +185,13 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
                                 struct ifm_error *error)
 {
     struct ifm_gemm_settings s;
-    struct gemm_cell cell = {.s = &s};
+    struct gemm_cell cell = {.s = &s, .machine = machine};
     *arms = (struct ifm_arm_list){0};
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
     IFM_TRY(check_shape(&s, error));
     *why_not = choose(machine, arena, &cell);
     if (*why_not != NULL)
         return IFM_OK;
-    cell.layers = layers_of(&cell, machine);
     struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
     for (; arms->n < cell.n; arms->n++)
         items[arms->n] = arm_of(&cell, &cell.entries[arms->n], arena);
