@@ -140,7 +140,7 @@ static void long_steps_have_no_lead(void **state)
         const char *script;
         int64_t samples, lead;
     } rows[] = {{"step_ns=1000000", 20, 1},
-                {"step_ns=1600000", 13, 1},
+                {"step_ns=1600000", 13, 0},
                 {"step_ns=9000000", 3, 0},
                 {"step_ns=30000000", 1, 0},
                 {"step_ns=2000000000", 1, 0}};

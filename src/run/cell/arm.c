@@ -320,7 +320,7 @@ enum ifm_status ifm_arm_rough_ns(struct ifm_cell_run *cell, size_t index, double
 static enum ifm_status run_round(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, const struct ifm_roll *roll,
                                  struct ifm_error *error)
 {
-    bool cold = roll->cold && cell->plan->measure.cache == IFM_CACHE_COLD;
+    bool cold = roll->cold && ifm_slot_is_cold(cell, arm);
     if (cold)
         IFM_TRY(cell->device->ops->flush(cell->device, error));
     if (cold || arm->plan->gaps)
@@ -358,7 +358,7 @@ static enum ifm_status roll_arm(struct ifm_cell_run *cell, size_t index, const s
     }
     release_untimed(cell);
     /* With hooks or after a flush a round is one step. */
-    bool apart = arm->plan->gaps || (roll->cold && cell->plan->measure.cache == IFM_CACHE_COLD);
+    bool apart = arm->plan->gaps || (roll->cold && ifm_slot_is_cold(cell, arm));
     double steps = apart ? 1 : (double)(roll->steps * roll->times);
     if (step_s != NULL)
         *step_s = fmax((double)fastest_ns * 1e-9 / steps, 1e-10);

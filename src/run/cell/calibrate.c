@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "device/fake.h"
 #include "run/cell/arm.h"
+#include "run/cell/slot.h"
 #include "run/cell/watch.h"
 #include "run/interrupt.h"
 #include <math.h>
@@ -20,7 +21,8 @@ enum { FEWEST_FOR_A_MEDIAN = 5, MANY_BLOCKS = 20 };
 static const double BOUNDS_PER_SLOT = 30, SHORT_NS = 1e8, ENOUGH_NS = 2e7;
 enum { BOUNDS_TRIES = 5 };
 enum { MANY_PAIRS = 10 };
-enum { LEAD_PAYS = 12 }; /* from so many samples on an untimed step before them costs little beside them */
+enum { LEAD_PAYS = 18 };    /* from so many samples on an untimed step before them costs little beside them */
+enum { COLD_SAMPLES = 12 }; /* the eviction before the first lies between the slots: a small part of them all */
 static const double REFILL_BYTES_PER_NS = 5; /* how fast caches are filled again, at least */
 /* Blocks that the cap holds, where steps are short enough; then it is passed by a small part of it at most. */
 enum { CAP_BLOCKS = 12 };
@@ -92,9 +94,10 @@ static uint32_t dividing(const struct ifm_measure *measure, uint32_t wanted)
     return best < least ? (uint32_t)least : best;
 }
 
-static double sample_ns_of(const struct ifm_arm_run *arm, double clock_ns)
+/* With the eviction before it, which takes longer than most steps. */
+static double sample_ns_of(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, double clock_ns)
 {
-    return arm->step_ns * arm->inner + clock_ns;
+    return arm->step_ns * arm->inner + clock_ns + (ifm_slot_is_cold(cell, arm) ? cell->flush_ns : 0);
 }
 
 /* What begins and ends slots stays a small part of them, but for a machine that is too busy to try it. */
@@ -129,6 +132,8 @@ static double fewest_samples(const struct ifm_cell_run *cell, const struct ifm_a
     const struct ifm_measure *measure = &cell->plan->measure;
     if (measure->slot_steps > 0)
         return (double)measure->slot_steps;
+    if (ifm_slot_is_cold(cell, arm))
+        return fmax(1, fmin(COLD_SAMPLES, floor(longest_slot_ns(cell) / sample_ns)));
     if (is_of_cores(cell, arm))
         return CORES_SAMPLES;
     double fewest = ceil(shortest_slot_ns(cell) / sample_ns), refill_ns = 0;
@@ -147,14 +152,14 @@ static double choose_inner(const struct ifm_cell_run *cell, struct ifm_arm_run *
 {
     const struct ifm_measure *measure = &cell->plan->measure;
     double shortest = CLOCK_READS_PER_SAMPLE * clock_ns;
-    bool cold = measure->cache == IFM_CACHE_COLD;
-    if (arm->plan->fixed_inner || arm->plan->gaps || cold) /* a second step would find warm caches, or want its hooks */
+    /* a second step would find warm caches, or want its hooks */
+    if (arm->plan->fixed_inner || arm->plan->gaps || ifm_slot_is_cold(cell, arm))
         arm->inner = 1;
     else if (measure->inner > 0 && ifm_plan_in_blocks(cell->plan, (size_t)(arm - cell->arms)))
         arm->inner = clamp_u32((double)measure->inner, 1, MOST_INNER);
     else
         arm->inner = clamp_u32(ceil(shortest / arm->step_ns), 1, MOST_INNER);
-    double sample_ns = sample_ns_of(arm, clock_ns);
+    double sample_ns = sample_ns_of(cell, arm, clock_ns);
     return fmax(fewest_samples(cell, arm, sample_ns) * sample_ns, shortest_slot_ns(cell));
 }
 
@@ -163,8 +168,8 @@ static void choose_samples(const struct ifm_cell_run *cell, struct ifm_arm_run *
 {
     const struct ifm_measure *measure = &cell->plan->measure;
     double most = fmax((double)measure->slot_steps, ENOUGH_SAMPLES_PER_SLOT);
-    double fewest = fmin(fewest_samples(cell, arm, sample_ns_of(arm, clock_ns)), most);
-    double fitting = slot_ns / sample_ns_of(arm, clock_ns); /* of few, the nearest: a program of 7 s runs once in 8 s */
+    double sample_ns = sample_ns_of(cell, arm, clock_ns), fewest = fmin(fewest_samples(cell, arm, sample_ns), most);
+    double fitting = slot_ns / sample_ns; /* of few, the nearest: a program of 7 s runs once in 8 s */
     arm->samples = clamp_u32(fitting < LEAD_PAYS ? floor(fitting + 0.5) : ceil(fitting - 1e-9), fewest, most);
     if (measure->stop == IFM_STOP_REPEATS)
         arm->samples = dividing(measure, arm->samples);
@@ -342,7 +347,7 @@ double ifm_cell_block_s(const struct ifm_cell_run *cell)
     for (size_t i = 0; i < cell->plan->n_arms; i++)
         block_s += !ifm_plan_in_blocks(cell->plan, i) ? 0
                                                       : cell->rows * (double)cell->arms[i].samples *
-                                                            cell->arms[i].inner * cell->arms[i].step_ns * 1e-9;
+                                                            sample_ns_of(cell, &cell->arms[i], 0) * 1e-9;
     return block_s;
 }
 
@@ -367,14 +372,25 @@ enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, stru
     return IFM_OK;
 }
 
+/* The first flush maps its buffer: not under the clock. */
+static enum ifm_status time_flush(struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    cell->flush_ns = 0;
+    for (int i = 0; i < 2 && cell->plan->measure.cache == IFM_CACHE_COLD; i++) {
+        int64_t began_ns = ifm_clock_boot_ns();
+        IFM_TRY(cell->device->ops->flush(cell->device, error));
+        cell->flush_ns = (double)(ifm_clock_boot_ns() - began_ns);
+    }
+    return IFM_OK;
+}
+
 enum ifm_status ifm_cell_calibrate(struct ifm_cell_run *cell, const struct ifm_events *events, struct ifm_error *error)
 {
     bool taken;
     IFM_TRY(ifm_watch_clock(cell, error));
     double clock_ns = ifm_cell_read_clock(cell->device, &cell->tick_ns);
     IFM_TRY(ifm_watch_span(cell, clock_ns, error));
-    if (cell->plan->measure.cache == IFM_CACHE_COLD) /* the first flush maps its buffer: not under the clock */
-        IFM_TRY(cell->device->ops->flush(cell->device, error));
+    IFM_TRY(time_flush(cell, error));
     IFM_TRY(take_over(cell, events, &taken, error));
     if (taken) {
         allocate_block(cell);

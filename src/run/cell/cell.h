@@ -71,6 +71,7 @@ struct ifm_cell_run {
     int displaced;                  /* 1 + a CPU that a thread of a worker process was moved away from; 0 = none */
     unsigned rows;                  /* in a measured block: 1, or a row of slots and its mirror image */
     double bounds_ns;               /* what the begin and the end of a slot take beside its steps */
+    double flush_ns;                /* an eviction of the caches; 0 where they stay hot */
     double tick_ns;                 /* smallest step of the device's clock that was seen */
     size_t clock_slots, clock_read; /* slots whose own clock was asked for, and those that had cycles */
     const char *clock_why;          /* of the last one that had none; NULL = each had */

@@ -86,7 +86,7 @@ void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm_index, struct ifm_
                       int64_t *columns)
 {
     const struct ifm_arm_run *arm = &cell->arms[arm_index];
-    bool apart = cell->plan->measure.cache == IFM_CACHE_COLD || arm->plan->gaps;
+    bool apart = ifm_slot_is_cold(cell, arm) || arm->plan->gaps;
     ifm_instruments_collect(cell, columns);
     ifm_slot_collect_own(cell, arm, columns);
     slot->arm = arm_index;
@@ -100,7 +100,7 @@ enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, stru
                              struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
     const struct ifm_arm_run *arm = &cell->arms[arm_index];
-    bool cold = cell->plan->measure.cache == IFM_CACHE_COLD;
+    bool cold = ifm_slot_is_cold(cell, arm);
     enum ifm_status status = IFM_OK;
     if (arm->implementation->spoil != NULL)
         arm->implementation->spoil(arm->state, false);

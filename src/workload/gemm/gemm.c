@@ -94,8 +94,8 @@ struct gemm_cell {
     size_t n;
 };
 
-/* Weight matrices until those of the arm exceed 4 x the last-level caches: each arm reads memory, and none holds more of
- * it than that takes. */
+/* Weight matrices until those of the arm exceed 4 x the last-level caches: each arm reads memory, and none holds more
+ * of it than that takes. */
 static uint64_t layers_of(const struct gemm_cell *cell, const struct ifm_gemm_shape *shape)
 {
     const uint64_t bytes = ifm_gemm_bytes(shape);
