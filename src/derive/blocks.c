@@ -337,11 +337,13 @@ static void find_fates(struct ifm_cell_work *work)
 {
     const struct ifm_record *record = work->record;
     struct ifm_repeats repeats =
-        ifm_repeats_of((const char *const *)record->column_names, record->n_columns, work->d->plan->rules, work->cell);
+        ifm_repeats_of((const char *const *)record->column_names, record->n_columns, work->d->plan->rules, work->rows,
+                       work->cell);
     size_t block = 0;
     for (size_t k = 0, end; k < record->n_slots; k = end) {
         for (end = k + 1; end < record->n_slots && record->slots[end].block == record->slots[k].block;)
             end++;
+        work->turn[block] = ifm_repeats_turn(&repeats, repeats.blocks);
         if (record->slots[k].phase == IFM_PHASE_MEASURE)
             work->fate[block] = ifm_repeats_take(&repeats, &record->slots[k], end - k);
         block += record->slots[k].phase != IFM_PHASE_WARMUP;
@@ -359,6 +361,7 @@ void ifm_derive_blocks(struct ifm_cell_work *work)
     work->marked = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     work->is_round = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     work->fate = IFM_ARENA_ARRAY(work->d->arena, enum ifm_block_fate, work->n_blocks + 1);
+    work->turn = IFM_ARENA_ARRAY(work->d->arena, uint32_t, work->n_blocks + 1);
     make_arms(work);
     if (work->record == NULL)
         return;

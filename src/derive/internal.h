@@ -86,6 +86,7 @@ struct ifm_cell_work {
     bool *marked;              /* blocks with a machine cause (rule 2) */
     size_t n_marked;           /* measured ones */
     enum ifm_block_fate *fate; /* what the run did about each measured one; all stand where it repeated none */
+    uint32_t *turn;            /* which of the plan's orders each measured one has */
     size_t n_repeated;
     const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
     struct ifm_arm_work *arms;

@@ -137,6 +137,8 @@ struct ifm_cell {
 #define IFM_PLAN_RULES_REPEATS 4
 /* Since these blocks end no sooner than ceilings are a small part of a cell's time (stats/stop_blocks.h). */
 #define IFM_PLAN_RULES_LEAST 5
+/* Since these a block of one row that is repeated is followed by its mirror image (sample/disturbed.h). */
+#define IFM_PLAN_RULES_MIRROR 6
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */

@@ -96,13 +96,20 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
     return text;
 }
 
-struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules, const struct ifm_cell *cell)
+struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules, unsigned rows,
+                                  const struct ifm_cell *cell)
 {
     const bool metered = ifm_cell_runs_programs(cell) && ifm_plan_pass(cell, IFM_PASS_ENERGY) != NULL;
     const bool none = cell->measure.stop == IFM_STOP_REPEATS || metered;
     return (struct ifm_repeats){.columns = ifm_cause_columns_of(columns, n),
                                 .wanted = rules >= IFM_PLAN_RULES_REPEATS,
+                                .mirrors = rows == 1 && rules >= IFM_PLAN_RULES_MIRROR,
                                 .cap_ns = none ? 0 : 1e9 * cell->measure.cap_s};
+}
+
+uint32_t ifm_repeats_turn(const struct ifm_repeats *repeats, uint32_t measured)
+{
+    return measured - (repeats->mirrors ? 0 : repeats->repeated);
 }
 
 enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n)

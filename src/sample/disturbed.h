@@ -37,25 +37,32 @@ enum ifm_cause ifm_slots_cause(const struct ifm_slot *slots, size_t n, const str
 enum { IFM_CAUSE_TEXT = 80 };
 const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CAUSE_TEXT]);
 
-/* Repeats of a latency pass. A disturbed block is followed by one in the same order, while no more than every second
- * block is such a repeat and all blocks together took less than the cell's cap of time. Where a number of samples is
- * asked for, it is what is measured, and runs of programs may be windows of energy too: nothing is repeated. */
+/* Repeats of a latency pass. A disturbed block is followed by one more, while no more than every second block is such a
+ * repeat and all blocks together took less than the cell's cap of time. The repeat has the same order, but for blocks
+ * of one row: they go on with the mirror image, so that each arm runs behind itself as often as behind another, however
+ * many are disturbed, and what one arm leaves behind for the other can be told from what it is. Where a number of
+ * samples is asked for, it is what is measured, and runs of programs may be windows of energy too: nothing is
+ * repeated. */
 struct ifm_repeats {
     struct ifm_cause_columns columns;
     bool wanted;               /* false: an older plan, whose blocks all stand */
+    bool mirrors;              /* a repeat has the mirror image of its block */
     double cap_ns, used_ns;    /* of all measured blocks */
     uint32_t blocks, repeated; /* so far */
 };
 
 enum ifm_block_fate {
     IFM_BLOCK_STANDS,
-    IFM_BLOCK_REPEATED, /* disturbed, and the next block has its order: it counts for no plan and no rule */
+    IFM_BLOCK_REPEATED, /* disturbed, and one more block is measured: it counts for no plan and no rule */
     IFM_BLOCK_DISTURBED /* disturbed, and nothing is left to repeat it with: it counts as a block, and decides nothing
                          */
 };
 
-/* Before the first block. `rules`: of the plan (IFM_PLAN_RULES). */
-struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules, const struct ifm_cell *cell);
+/* Before the first block. `rules`: of the plan (IFM_PLAN_RULES); `rows`: of a block, 1 or 2. */
+struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned rules, unsigned rows,
+                                  const struct ifm_cell *cell);
+/* Which of the plan's orders the next block has, behind `measured` others (ifm_plan_order_rows). */
+uint32_t ifm_repeats_turn(const struct ifm_repeats *repeats, uint32_t measured);
 /* Takes in the `n` slots of the next measured block. */
 enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n);
 

@@ -124,7 +124,7 @@ static void check_order(struct ifm_cell_work *work)
 {
     const struct ifm_record *r = work->record;
     const struct ifm_cell *cell = work->cell;
-    unsigned *order = IFM_ARENA_ARRAY(work->d->arena, unsigned, 2 * cell->n_arms + 1), position = 0, rounds = 0;
+    unsigned *order = IFM_ARENA_ARRAY(work->d->arena, unsigned, 2 * cell->n_arms + 1), rounds = 0;
     size_t block = 0;
     bool *failed = IFM_ARENA_ARRAY(work->d->arena, bool, cell->n_arms + 1);
     bool *without = IFM_ARENA_ARRAY(work->d->arena, bool, cell->n_arms + 1);
@@ -140,8 +140,7 @@ static void check_order(struct ifm_cell_work *work)
         }
         size_t wanted = first->phase == IFM_PHASE_CEILING
                             ? ifm_plan_round(cell, failed, rounds++, order)
-                            : ifm_plan_order_rows(cell, without, work->rows, position, order);
-        position += first->phase == IFM_PHASE_MEASURE && work->fate[block] != IFM_BLOCK_REPEATED;
+                            : ifm_plan_order_rows(cell, without, work->rows, work->turn[block], order);
         block++;
         size_t at = 0;
         for (; k < r->n_slots && r->slots[k].phase == first->phase && r->slots[k].block == first->block &&

@@ -123,7 +123,7 @@ struct ifm_repeats ifm_pass_repeats(const struct ifm_cell_run *cell, const struc
 {
     const struct ifm_session *session = cell->session;
     unsigned rules = session == NULL || session->plan == NULL ? 0 : session->plan->rules;
-    return ifm_repeats_of(plan->columns, plan->n_columns, rules, cell->plan);
+    return ifm_repeats_of(plan->columns, plan->n_columns, rules, cell->rows == 1 ? 1 : 2, cell->plan);
 }
 
 static bool is_told(const struct ifm_pass_run *pass, int64_t block)
@@ -335,7 +335,8 @@ enum ifm_status ifm_pass_block(struct ifm_pass_run *pass, struct ifm_error *erro
     const struct ifm_pass_hooks *hooks = pass->hooks;
     unsigned order[2 * IFM_MOST_ARMS];
     struct ifm_watch watch;
-    size_t n = ifm_plan_order_rows(pass->cell->plan, pass->without, pass->rows, ifm_pass_position(pass), order);
+    uint32_t turn = ifm_repeats_turn(&pass->repeats, pass->measured);
+    size_t n = ifm_plan_order_rows(pass->cell->plan, pass->without, pass->rows, turn, order);
     enum ifm_part part = pass->cell->pass->kind == IFM_PASS_LATENCY ? IFM_PART_BLOCKS : IFM_PART_LATER;
     ifm_parts_turn(&pass->cell->session->parts, part, NULL);
     IFM_TRY(ifm_arms_place(pass->cell, ifm_pass_position(pass), error));

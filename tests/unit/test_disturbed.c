@@ -1,0 +1,61 @@
+/* What follows a disturbed block (sample/disturbed.h). */
+#include <cmocka.h>
+
+#include "model/plan.h"
+#include "sample/disturbed.h"
+
+static const char *const names[] = {"steal_ns"};
+
+/* A block of one slot of 1 ms, of which so much was stolen. */
+static enum ifm_block_fate take(struct ifm_repeats *repeats, int64_t stolen_ns)
+{
+    struct ifm_slot slot = {.start_ns = 0, .end_ns = 1000000, .columns = &stolen_ns};
+    return ifm_repeats_take(repeats, &slot, 1);
+}
+
+static struct ifm_repeats repeats_of(unsigned rules, unsigned rows)
+{
+    const struct ifm_cell cell = {.name = "null", .measure = {.cap_s = 10, .stop = IFM_STOP_MDE}};
+    return ifm_repeats_of(names, 1, rules, rows, &cell);
+}
+
+/* Behind AB, disturbed, AB again where a block holds its mirror image; else BA, so that B runs behind itself. */
+static void one_row_goes_on_with_its_mirror_image(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned rules, rows;
+        uint32_t turns[4]; /* behind a block that stands, a repeated one, one that stands, a repeated one */
+    } rows[] = {{IFM_PLAN_RULES, 2, {1, 1, 2, 2}},
+                {IFM_PLAN_RULES, 1, {1, 2, 3, 4}},
+                {IFM_PLAN_RULES_MIRROR - 1, 1, {1, 1, 2, 2}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ifm_repeats repeats = repeats_of(rows[i].rules, rows[i].rows);
+        assert_int_equal(ifm_repeats_turn(&repeats, 0), 0);
+        for (uint32_t block = 0; block < 4; block++) {
+            bool disturbed = block % 2 == 1;
+            assert_int_equal(take(&repeats, disturbed ? 500000 : 0), disturbed ? IFM_BLOCK_REPEATED : IFM_BLOCK_STANDS);
+            assert_int_equal(ifm_repeats_turn(&repeats, block + 1), rows[i].turns[block]);
+        }
+    }
+}
+
+static void no_more_than_every_second_block_is_a_repeat(void **state)
+{
+    (void)state;
+    struct ifm_repeats repeats = repeats_of(IFM_PLAN_RULES, 1);
+    unsigned n[3] = {0};
+    for (int block = 0; block < 100; block++)
+        n[take(&repeats, 500000)]++;
+    assert_int_equal(n[IFM_BLOCK_STANDS], 0);
+    assert_in_range(n[IFM_BLOCK_REPEATED], 49, 51);
+    repeats = repeats_of(IFM_PLAN_RULES_REPEATS - 1, 1); /* an older plan repeated none */
+    assert_int_equal(take(&repeats, 500000), IFM_BLOCK_STANDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_row_goes_on_with_its_mirror_image),
+                                       cmocka_unit_test(no_more_than_every_second_block_is_a_repeat)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
