@@ -172,10 +172,9 @@ bool ifm_cell_counts_programs(const struct ifm_cell *cell);
 const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_kind kind);
 
 /* The order of the slots in measured block `block` (0, 1, ...; warm-up blocks do not count, so that a resumed run goes
- * on in the same order): 2 * n_arms indices, a row and its mirror image, so that linear
- * drift cancels inside the block. With two arms the row is drawn at random;
- * with n > 2 the rows of n successive blocks are those of a Williams square, in random order and with the arms'
- * numbers permuted anew. n_arms <= IFM_MOST_ARMS. Pure; the same for every build. */
+ * on in the same order): 2 * n_arms indices, a row and its mirror image, so that linear drift cancels inside the block.
+ * With two arms the row is drawn at random; with n > 2 the rows of n successive blocks are those of a Williams square,
+ * in random order and with the arms' numbers permuted anew. n_arms <= IFM_MOST_ARMS. Pure; the same for every build. */
 void ifm_plan_order(const struct ifm_cell *cell, unsigned block, unsigned *order);
 
 /* The same of the arms that are left when those marked in `without` are not run: 2 * the rest, by their numbers in the

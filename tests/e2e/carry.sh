@@ -24,7 +24,7 @@ def of(run):
     return change, [f["text"] for f in derived["findings"] if "depends on which arm ran before" in f["text"]]
 change, said = of("short")
 assert change["value"] > 0 and change["text"] == "undecided", change
-# A block that the machine disturbed is run again in its order, so that few slots of q may lie behind one of its own.
+# Blocks of one row alternate, also those that are run again: slots of q lie behind one of its own.
 slots = [(row["arm"], row["phase"]) for row in csv.DictReader(open("short/samples/0-latency-slots.csv"))]
 behind_itself = sum(pair == (("1", "1"), ("1", "1")) for pair in zip(slots, slots[1:]))
 assert behind_itself < 6 or len(said) == 1 and "q takes" in said[0] and "p takes" not in said[0], (behind_itself, said)
