@@ -301,6 +301,18 @@ const char *ifm_path_base(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+char *ifm_path_tidy(char *path)
+{
+    size_t kept = 0;
+    for (size_t i = 0; path[i] != '\0'; i++)
+        if (path[i] != '/' || kept == 0 || path[kept - 1] != '/')
+            path[kept++] = path[i];
+    while (kept > 1 && path[kept - 1] == '/')
+        kept--;
+    path[kept] = '\0';
+    return path;
+}
+
 bool ifm_file_line(const char *path, char *buffer, size_t size)
 {
     int fd;

@@ -48,6 +48,8 @@ IFM_CHECKED enum ifm_status ifm_dir_create(const char *path, struct ifm_error *e
 char *ifm_path_join(struct ifm_arena *arena, const char *dir, const char *name);
 /* Last component, never NULL. */
 const char *ifm_path_base(const char *path);
+/* As somebody types it, made fit to be printed and joined, in place: "runs//a/" becomes "runs/a". Returns `path`. */
+char *ifm_path_tidy(char *path);
 /* Small sysfs and procfs files: first line without newline into `buffer`; false when unreadable. */
 bool ifm_file_line(const char *path, char *buffer, size_t size);
 

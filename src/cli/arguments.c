@@ -1,6 +1,7 @@
 /* Flags and words of commands that take no parameters, and what commands print alike. */
 #include "cli/cli.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *ver
 /* The flag argv[*i]; *i moves on to its value. */
 static enum ifm_status take_flag(struct ifm_given *given, int argc, char **argv, int *i, struct ifm_error *error)
 {
-    const char *name = argv[*i] + 2;
+    char *name = argv[*i] + 2;
     const struct ifm_verb *verb = given->verb;
     size_t length = strcspn(name, "="), at = 0;
     bool attached = name[length] == '=';
@@ -66,7 +67,8 @@ static enum ifm_status take_flag(struct ifm_given *given, int argc, char **argv,
         return ifm_fail(error, IFM_USAGE, "", "give it once", "--%s is given twice", option->flag);
     if (!attached && *i + 1 >= argc)
         return ifm_fail(error, IFM_USAGE, "", "", "--%s needs a value", option->flag);
-    given->values[at] = attached ? name + length + 1 : argv[++*i];
+    char *value = attached ? name + length + 1 : argv[++*i];
+    given->values[at] = strcmp(option->argument, "DIR") == 0 ? ifm_path_tidy(value) : value;
     return IFM_OK;
 }
 
@@ -78,7 +80,7 @@ enum ifm_status ifm_arguments_parse(int argc, char **argv, struct ifm_given *giv
         if (strcmp(argv[i], "--") == 0 && given->verb->takes_command)
             given->command = argv + i + 1;
         else if (argv[i][0] != '-' || argv[i][1] == '\0')
-            given->words[given->n_words++] = argv[i];
+            given->words[given->n_words++] = ifm_path_tidy(argv[i]); /* no other word holds a slash */
         else if (argv[i][1] != '-')
             return ifm_fail(error, IFM_USAGE, "", "write flags in their long form; only -h is short",
                             "unknown flag %.40s", argv[i]);

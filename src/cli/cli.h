@@ -77,6 +77,11 @@ void ifm_cli_print(struct ifm_text *text, FILE *file);
 struct ifm_positionals {
     const char **items, **names;
     size_t n, n_names;
+    const struct ifm_options *options; /* of this command line, */
+    int argc;                          /* and its words as they were typed */
+    char **argv;
+    /* Does the command take the flag "--NAME[=VALUE]"? `*words` = 2: its value is the next word. */
+    bool (*takes)(const struct ifm_options *options, const char *token, int *words);
     bool publish; /* the commands and their hooks stand in the record */
 };
 
@@ -132,6 +137,16 @@ IFM_CHECKED enum ifm_status ifm_again_take(const char *name, const char *value, 
                                            struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct ifm_again *again,
                                             struct ifm_error *error);
+/* ---- unquoted.c: commands that somebody wrote without quotes ---- */
+/* `exec sleep 0.01`: the words of one or more commands, of which some alone are no program; the error shows the line
+ * that was meant. */
+IFM_CHECKED enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char *verb,
+                                             struct ifm_arena *arena, struct ifm_error *error);
+/* `exec ls -l`: a flag that is none of ours, behind a command without quotes. */
+bool ifm_is_unquoted(const struct ifm_options *options);
+/* "quote each command: inferometer exec 'ls -l' --out a", of the whole command line; its flags stay flags. */
+const char *ifm_quoted_hint(const struct ifm_options *options, struct ifm_arena *arena);
+
 /* How the last stage prints for these options, and its table alone. */
 struct ifm_table_look ifm_cli_look(const struct ifm_options *options);
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);

@@ -60,6 +60,7 @@ static enum ifm_status set_up(struct ifm_options *options, struct ifm_config *co
     struct ifm_positionals *given = options->positionals;
     const char *limit = options->ci->max_regression, *preset = "";
     bool known = false;
+    IFM_TRY(ifm_check_quoted(given, "ci", arena, error));
     if (given->n != 2)
         return ifm_fail(
             error, IFM_USAGE, "ci", "such as inferometer ci './old/bench' './new/bench' --max-regression 3%",

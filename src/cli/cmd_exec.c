@@ -2,9 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/log.h"
-#include "base/subprocess.h"
-#include "workload/command/command.h"
-#include <limits.h>
+#include "workload/command/names.h"
 #include <string.h>
 
 /* Programs run longer than kernels and need no long warm-up. Explicit settings override these. */
@@ -16,23 +14,6 @@ static const struct ifm_setting defaults[] = {
 /* What --publish-commands publishes; names of files stay private. */
 static const char *const commands[] = {"command.line", "command.prepare", "command.cleanup", "command.setup",
                                        "command.teardown"};
-
-/* The name that was given, or the program's, made unique. */
-static enum ifm_status name_arm(const struct ifm_positionals *given, size_t i, bool shell, struct ifm_quick_arm *arms,
-                                bool *numbered, struct ifm_arena *arena, struct ifm_error *error)
-{
-    const char *where = ifm_arena_printf(arena, "command %zu", i + 1), *name;
-    IFM_TRY(ifm_command_name(given->items[i], shell, where, arena, &name, error));
-    arms[i].text = given->items[i];
-    arms[i].name = given->n_names > 0 ? given->names[i] : name;
-    for (unsigned again = 2, j = 0; given->n_names == 0 && j < i; j++)
-        if (strcmp(arms[j].name, arms[i].name) == 0) {
-            arms[i].name = ifm_arena_printf(arena, "%s-%u", name, again++);
-            *numbered = true;
-            j = (unsigned)-1; /* from the start: the new name may be taken too */
-        }
-    return IFM_OK;
-}
 
 static enum ifm_status check_names(const struct ifm_positionals *given, struct ifm_error *error)
 {
@@ -48,48 +29,36 @@ static enum ifm_status check_names(const struct ifm_positionals *given, struct i
     return IFM_OK;
 }
 
-/* Print which command is which arm, when arms of one program differ only by a number in their names. */
+/* Print which command is which arm, when arms differ only by a number in their names. */
 static void tell_names(const struct ifm_quick_arm *arms, size_t n)
 {
     enum { SHOWN = 80 };
+    ifm_note("the commands are told apart by a number; --name NAME, once for each in their order, says it better");
     for (size_t i = 0; i < n; i++)
         ifm_note("arm %s: %.*s%s", arms[i].name, SHOWN, arms[i].text, strlen(arms[i].text) > SHOWN ? "..." : "");
 }
 
-/* `exec sleep 0.01`: the words of one command, of which the first alone is a program. */
-static enum ifm_status check_quoted(const struct ifm_positionals *given, const char *verb, struct ifm_arena *arena,
-                                    struct ifm_error *error)
+/* The names that were given; else what tells the commands apart. */
+static enum ifm_status name_arms(const struct ifm_positionals *given, bool shell, struct ifm_quick_arm *arms,
+                                 bool *numbered, struct ifm_arena *arena, struct ifm_error *error)
 {
-    char path[PATH_MAX];
-    struct ifm_text whole = {0};
-    size_t missing = given->n;
-    for (size_t i = 0; i < given->n; i++) {
-        if (strpbrk(given->items[i], " \t\n'\"\\") != NULL)
-            return IFM_OK;
-        if (missing == given->n && ifm_subprocess_find(given->items[i], path, sizeof path, NULL) != IFM_OK)
-            missing = i;
-    }
-    if (missing == 0 || missing == given->n || strchr(given->items[missing], '/') != NULL)
-        return IFM_OK; /* a path that is not there is said as such */
+    const char **names = IFM_ARENA_ARRAY(arena, const char *, given->n);
+    IFM_TRY(ifm_command_names(given->items, given->n, shell, arena, names, numbered, error)); /* and checks the lines */
+    *numbered = *numbered && given->n_names == 0;
     for (size_t i = 0; i < given->n; i++)
-        ifm_text_printf(&whole, "%s%s", i > 0 ? " " : "", given->items[i]);
-    const char *hint =
-        ifm_arena_printf(arena, "quote a command with its arguments: inferometer %s '%.200s'", verb, whole.data);
-    ifm_text_free(&whole);
-    return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "command %zu", missing + 1), hint,
-                    "each argument of %s is a whole command, and there is no program %.60s", verb,
-                    given->items[missing]);
+        arms[i] =
+            (struct ifm_quick_arm){.text = given->items[i], .name = given->n_names > 0 ? given->names[i] : names[i]};
+    return IFM_OK;
 }
 
 enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char *verb, bool quiet,
                                  struct ifm_config *config, struct ifm_arena *arena, struct ifm_error *error)
 {
+    IFM_TRY(ifm_check_quoted(given, verb, arena, error));
     IFM_TRY(check_names(given, error));
-    IFM_TRY(check_quoted(given, verb, arena, error));
     struct ifm_quick_arm *arms = IFM_ARENA_ARRAY(arena, struct ifm_quick_arm, given->n);
     bool shell = ifm_config_is_true(config, "command.shell"), numbered = false;
-    for (size_t i = 0; i < given->n; i++)
-        IFM_TRY(name_arm(given, i, shell, arms, &numbered, arena, error));
+    IFM_TRY(name_arms(given, shell, arms, &numbered, arena, error));
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         IFM_TRY(ifm_config_default(config, defaults[i].path, defaults[i].text, error));
     if (ifm_config_is_true(config, "measure.energy")) /* the device idles between the runs too; 15 ticks of NVML */

@@ -2,6 +2,7 @@
  * `inferometer decode` takes as aliases of ours: each is passed on under our name, and an error names it as written. */
 #include "cli/cli.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -87,8 +88,7 @@ static enum ifm_status take_ci(const char *name, const char *value, struct ifm_c
     return IFM_OK;
 }
 
-static enum ifm_status apply_own(const char *name, const char *value, struct ifm_options *options,
-                                 struct ifm_error *error)
+static enum ifm_status apply_own(const char *name, char *value, struct ifm_options *options, struct ifm_error *error)
 {
     if (options->ci != NULL && of_ci(name, options->ci) != NULL)
         return take_ci(name, value, options->ci, error);
@@ -101,7 +101,7 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
     else if (strcmp(name, "wait-quiet") == 0)
         return wait_quiet(value, options, error);
     else if (strcmp(name, "out") == 0)
-        options->out = value;
+        options->out = ifm_path_tidy(value);
     else if (is_of_again(name))
         return ifm_again_take(name, value, options->again, error);
     else if (strcmp(name, "publish-commands") == 0)
@@ -115,7 +115,7 @@ static enum ifm_status apply_own(const char *name, const char *value, struct ifm
     else if (strcmp(name, "dry-run") == 0)
         options->dry_run = true;
     else if (strcmp(name, "resume") == 0)
-        options->resume = value;
+        options->resume = ifm_path_tidy(value);
     else if (strcmp(name, "config") == 0)
         return ifm_config_file(options->config, value, error);
     else if (strcmp(name, "override") == 0)
@@ -228,6 +228,15 @@ static bool is_of_workload(const char *name)
     return false;
 }
 
+/* The hint of the error becomes the command line that was meant. */
+static enum ifm_status meant(enum ifm_status status, const struct ifm_options *options, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    ifm_error_hint(error, "%s", ifm_quoted_hint(options, arena));
+    ifm_arena_destroy(arena);
+    return status;
+}
+
 static enum ifm_status unknown_flag(const char *name, const struct ifm_options *options, struct ifm_error *error)
 {
     const char *words[OWN_FLAGS + 1 + IFM_SPECIFICATION_OPTIONS];
@@ -248,25 +257,19 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_options *
     const bool others = config != NULL && is_of_workload(name);
     if (nearest != NULL && !others)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
+    else if (ifm_is_unquoted(options))
+        return meant(ifm_fail(error, IFM_USAGE, "", "", "unknown flag --%s", name), options, error);
     else if (config == NULL || !hint_of_workload(name, options->workload, hint, sizeof hint))
         snprintf(hint, sizeof hint, "`inferometer help` lists the commands, `inferometer help COMMAND` its flags");
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
 }
 
-/* `exec ls -l`: a flag behind a command that was not quoted. */
-static bool is_unquoted(const struct ifm_options *options)
-{
-    const struct ifm_positionals *given = options->positionals;
-    return given != NULL && given->n > 0 && strchr(given->items[given->n - 1], ' ') == NULL;
-}
-
 static enum ifm_status unknown_short(const char *token, const struct ifm_options *options, struct ifm_error *error)
 {
     char hint[256] = "write flags in their long form (--threads 2); only -c and -h are short";
-    if (is_unquoted(options))
-        snprintf(hint, sizeof hint, "quote a command with its arguments: inferometer exec '%.60s %.60s'",
-                 options->positionals->items[options->positionals->n - 1], token);
-    else if (token[2] == '\0')
+    if (ifm_is_unquoted(options))
+        return meant(ifm_fail(error, IFM_USAGE, "", "", "unknown flag %s", token), options, error);
+    if (token[2] == '\0')
         (void)ifm_foreign_flag(token + 1, takes_flag, options, hint, sizeof hint);
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag %s", token);
 }
@@ -283,27 +286,56 @@ static enum ifm_status table_flag(const char *name, const char *value, struct if
     return known ? IFM_OK : unknown_flag(name, options, error);
 }
 
+/* What the flag is, and whether it takes a value. */
+struct typed_flag {
+    const struct own_flag *own; /* NULL: it is none of these */
+    size_t alias;               /* IFM_SPECIFICATION_OPTIONS: it is none */
+    bool takes;
+};
+
+static struct typed_flag flag_called(const char *name, const struct ifm_options *options)
+{
+    struct typed_flag flag = {.own = find_own(name, options), .alias = IFM_SPECIFICATION_OPTIONS};
+    if (flag.own != NULL) {
+        flag.takes = flag.own->takes_value;
+        return flag;
+    }
+    flag.alias = find_alias(name, options);
+    flag.takes = flag.alias < IFM_SPECIFICATION_OPTIONS
+                     ? ours[flag.alias][0] != NULL
+                     : options->config != NULL && ifm_config_flag_takes_value(options->config, options->workload, name);
+    return flag;
+}
+
+static bool takes_token(const struct ifm_options *options, const char *token, int *words)
+{
+    char name[64];
+    const size_t length = strcspn(token + 2, "=");
+    if (length == 0 || length >= sizeof name)
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)length, token + 2);
+    *words = 1 + (token[2 + length] != '=' && flag_called(name, options).takes);
+    return takes_flag(name, options);
+}
+
 /* One `--name[=value] [value]`; `*used` tells how many arguments it took. */
 static enum ifm_status long_flag(char **argv, int left, struct ifm_options *options, int *used, struct ifm_error *error)
 {
     char name[64];
-    const char *token = argv[0] + 2;
+    char *token = argv[0] + 2;
     size_t length = strcspn(token, "=");
-    const char *value = token[length] == '=' ? token + length + 1 : NULL;
+    char *value = token[length] == '=' ? token + length + 1 : NULL;
     if (length == 0 && options->positionals != NULL)
-        return ifm_fail(error, IFM_USAGE, "", "quote each command with its arguments: inferometer exec 'ls -l'",
-                        "exec takes no --: each of its arguments is a whole command");
+        return meant(ifm_fail(error, IFM_USAGE, "", "", "%s takes no --: each of its arguments is a whole command",
+                              options->verb),
+                     options, error);
     if (length == 0 || length >= sizeof name)
         return unknown_flag(token, options, error);
     memcpy(name, token, length);
     name[length] = '\0';
-    const struct own_flag *own = find_own(name, options);
-    size_t alias = own == NULL ? find_alias(name, options) : IFM_SPECIFICATION_OPTIONS;
-    bool is_alias = alias < IFM_SPECIFICATION_OPTIONS;
-    bool takes = own != NULL ? own->takes_value
-                 : is_alias
-                     ? ours[alias][0] != NULL
-                     : options->config != NULL && ifm_config_flag_takes_value(options->config, options->workload, name);
+    const struct typed_flag flag = flag_called(name, options);
+    const struct own_flag *own = flag.own;
+    const bool is_alias = flag.alias < IFM_SPECIFICATION_OPTIONS, takes = flag.takes;
     if ((own != NULL || is_alias) && !takes && value != NULL)
         return ifm_fail(error, IFM_USAGE, "", "", "--%s takes no value", name);
     if (takes && value == NULL) {
@@ -319,7 +351,7 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_options *opti
         options->changes = argv[0];
     if (own != NULL)
         return apply_own(name, value, options, error);
-    return is_alias ? apply_alias(alias, value, options, error) : table_flag(name, value, options, error);
+    return is_alias ? apply_alias(flag.alias, value, options, error) : table_flag(name, value, options, error);
 }
 
 /* `run study.yaml`, `run decode`, `decode 4096` */
@@ -341,8 +373,7 @@ static enum ifm_status unexpected(const char *token, const struct ifm_options *o
     return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", token);
 }
 
-static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_options *options,
-                                  struct ifm_error *error)
+static enum ifm_status positional(char *token, bool wants_dir, struct ifm_options *options, struct ifm_error *error)
 {
     if (options->positionals != NULL) {
         options->positionals->items[options->positionals->n++] = token;
@@ -352,7 +383,7 @@ static enum ifm_status positional(const char *token, bool wants_dir, struct ifm_
         return ifm_fail(error, IFM_USAGE, "", "name one run folder at a time", "unexpected argument \"%s\"", token);
     if (!wants_dir)
         return unexpected(token, options, error);
-    options->dir = token;
+    options->dir = ifm_path_tidy(token);
     return IFM_OK;
 }
 
@@ -361,13 +392,21 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
 {
     options->config = config;
     options->verb = argv[0];
+    if (options->positionals != NULL) {
+        options->positionals->options = options;
+        options->positionals->argc = argc;
+        options->positionals->argv = argv;
+        options->positionals->takes = takes_token;
+    }
     options->colour = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
     for (int i = 1; i < argc;) {
         int used = 1;
         if (strcmp(argv[i], "-c") == 0 && config != NULL) {
             if (i + 1 >= argc)
                 return ifm_fail(error, IFM_USAGE, "", "", "-c needs a file");
-            IFM_TRY(ifm_config_file(config, argv[i + 1], error));
+            const enum ifm_status status = ifm_config_file(config, argv[i + 1], error);
+            if (status != IFM_OK) /* `exec python3 -c 'print(1)'` */
+                return ifm_is_unquoted(options) ? meant(status, options, error) : status;
             options->changes = options->changes == NULL ? "-c" : options->changes;
             used = 2;
         } else if (strncmp(argv[i], "--", 2) == 0)

@@ -1,6 +1,7 @@
 /* Opening and closing a session, and the rule that one process has one. */
 #include "session/internal.h"
 
+#include "base/file.h"
 #include "base/log.h"
 #include <stdatomic.h>
 #include <unistd.h>
@@ -60,7 +61,7 @@ static struct inferometer_session *open_session(const char *dir, const char *opt
     session->thread = pthread_self();
     session->process = process;
     session->options = ifm_arena_strdup(arena, options == NULL ? "" : options);
-    session->dir = ifm_arena_strdup(arena, dir);
+    session->dir = ifm_path_tidy(ifm_arena_strdup(arena, dir));
     struct ifm_config *config;
     if (ifm_session_config(session, &config, &open_error) == IFM_OK) {
         ifm_config_destroy(config);

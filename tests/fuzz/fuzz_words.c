@@ -1,8 +1,9 @@
 /* Any text as a command line: words that, quoted, split into themselves again, or one fault at a byte of the text; and
  * the name that its arm would get, with and without a shell. */
 #include "base/text.h"
-#include "workload/command/words.h"
 #include "workload/command/command.h"
+#include "workload/command/names.h"
+#include "workload/command/words.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,22 @@ static void name(const char *text, bool shell, struct ifm_arena *arena)
         abort();
 }
 
+/* Two lines, the text and its end, beside a third that is the text again. */
+static void names(const char *text, bool shell, struct ifm_arena *arena)
+{
+    const char *const lines[] = {text, text + strlen(text) / 2, text};
+    const char *names[3];
+    bool numbered;
+    struct ifm_error error = {0};
+    if (ifm_command_names(lines, 3, shell, arena, names, &numbered, &error) != IFM_OK)
+        return;
+    for (size_t i = 0; i < 3; i++)
+        if (names[i][0] == '\0' || strlen(names[i]) > 48 || strcmp(names[i], names[(i + 1) % 3]) == 0)
+            abort();
+    if (!numbered)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ifm_arena *arena = ifm_arena_create();
@@ -70,6 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     split(text, strlen(text), arena);
     name(text, false, arena);
     name(text, true, arena);
+    names(text, false, arena);
+    names(text, true, arena);
     free(text);
     ifm_arena_destroy(arena);
     return 0;

@@ -164,12 +164,29 @@ static void a_span_ends_before_what_needs_a_look(void **state)
     }
 }
 
+static void a_path_is_tidied(void **state)
+{
+    static const char *const paths[][2] = {{"a", "a"},       {"a/", "a"}, {"a//b///c//", "a/b/c"}, {"/", "/"},
+                                           {"//", "/"},      {"", ""},    {"/tmp//x/", "/tmp/x"},  {"./", "."},
+                                           {"../a/", "../a"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "%s", paths[i][0]);
+        assert_string_equal(ifm_path_tidy(path), paths[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hint_is_about_its_cause),      cmocka_unit_test(private_files_are_their_owner_s_alone),
-        cmocka_unit_test(only_what_was_named_is_written), cmocka_unit_test(json_shows_no_control_character),
-        cmocka_unit_test(a_line_is_made_plain),           cmocka_unit_test(a_span_ends_before_what_needs_a_look),
+        cmocka_unit_test(a_hint_is_about_its_cause),
+        cmocka_unit_test(private_files_are_their_owner_s_alone),
+        cmocka_unit_test(only_what_was_named_is_written),
+        cmocka_unit_test(json_shows_no_control_character),
+        cmocka_unit_test(a_path_is_tidied),
+        cmocka_unit_test(a_line_is_made_plain),
+        cmocka_unit_test(a_span_ends_before_what_needs_a_look),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -84,7 +84,7 @@ static const char *const program_names[N_PROGRAMS] = {"command", "prepare comman
 
 struct command_program {
     struct ifm_cpu_mask before; /* the CPUs that we might use before the device pinned us: what a program starts with */
-    bool roams; /* the driving thread is let go for this arm */
+    bool roams;                 /* the driving thread is let go for this arm */
     struct ifm_arena *arena;
     struct ifm_device *device;
     const char *arm;
@@ -110,11 +110,19 @@ static enum ifm_status missing_text(const char *where, struct ifm_error *error)
                     "the text of this setting is private, and no private.json beside the lock file holds it");
 }
 
+bool ifm_command_is_ceiling(const char *name)
+{
+    static const char *const ceilings[] = {"read", "write", "copy", "flops", "matrix", "none"};
+    for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings; i++)
+        if (strcmp(name, ceilings[i]) == 0)
+            return true;
+    return false;
+}
+
 enum ifm_status ifm_command_name(const char *line, bool shell, const char *where, struct ifm_arena *arena,
                                  const char **name, struct ifm_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
-    static const char *const ceilings[] = {"read", "write", "copy", "flops", "matrix", "none"};
     enum { LONGEST = 40 };
     struct ifm_words words = {0};
     const char *program = line + strspn(line, " \t\n");
@@ -133,9 +141,8 @@ enum ifm_status ifm_command_name(const char *line, bool shell, const char *where
         if (strchr(letters, *at) == NULL)
             *at = '_';
     *name = base[0] == '\0' ? "command" : base;
-    for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings; i++)
-        if (strcmp(base, ceilings[i]) == 0)
-            *name = ifm_arena_printf(arena, "%s-program", base);
+    if (ifm_command_is_ceiling(base))
+        *name = ifm_arena_printf(arena, "%s-program", base);
     return IFM_OK;
 }
 

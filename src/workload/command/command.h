@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include <stdbool.h>
 
+/* A ceiling of every cell is called so; no arm may be. */
+bool ifm_command_is_ceiling(const char *name);
 /* A name for the arm that runs `line`: the base name of its program, in the letters that a name may have. The text is
  * split as it will be run; `where` names it in an error. In the arena. */
 IFM_CHECKED enum ifm_status ifm_command_name(const char *line, bool shell, const char *where, struct ifm_arena *arena,

@@ -1,0 +1,149 @@
+/* Commands of `exec` and `ci` that somebody wrote without quotes: the command line that was meant, to be copied. */
+#include "cli/cli.h"
+
+#include "base/subprocess.h"
+#include "base/text.h"
+#include <limits.h>
+#include <string.h>
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:%@";
+
+static bool is_program(const char *word)
+{
+    char path[PATH_MAX];
+    struct ifm_error ignored;
+    return ifm_subprocess_find(word, path, sizeof path, &ignored) == IFM_OK;
+}
+
+/* ---- quotes ---- */
+
+/* A word as a command line of ours has it, where the whole line stands in single quotes. */
+static void add_word(struct ifm_text *out, const char *word)
+{
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        ifm_text_add(out, word);
+        return;
+    }
+    ifm_text_add(out, "\"");
+    for (; *word != '\0'; word++)
+        if (*word == '\'') /* ends the quotes of the shell, and begins others */
+            ifm_text_add(out, "'\\''");
+        else
+            ifm_text_printf(out, "%s%c", strchr("$`\"\\", *word) != NULL ? "\\" : "", *word);
+    ifm_text_add(out, "\"");
+}
+
+/* A flag or its value as a shell takes it. */
+static void add_argument(struct ifm_text *out, const char *word)
+{
+    const bool bare = word[0] != '\0' && word[strspn(word, plain)] == '\0';
+    ifm_text_add(out, bare ? " " : " '");
+    for (; *word != '\0'; word++)
+        ifm_text_printf(out, *word == '\'' ? "'\\%c'" : "%c", *word);
+    ifm_text_add(out, bare ? "" : "'");
+}
+
+/* ---- where a command begins ---- */
+
+/* Commands of as many words each, as those of a comparison mostly are. */
+static bool is_even(const bool *begins, size_t n)
+{
+    size_t first = 0, length = 0;
+    for (size_t i = 1; i <= n; i++) {
+        length++;
+        if (i < n && !begins[i])
+            continue;
+        first = first == 0 ? length : first;
+        if (length != first)
+            return false;
+        length = 0;
+    }
+    return true;
+}
+
+/* At each word that is the first one again; else at each program behind a word that is none. A word like `test` is a
+ * program too, so that commands of different lengths are not believed, unless each is a path. */
+static void find_beginnings(const char *const *words, size_t n, bool *begins)
+{
+    bool again = false, paths = true;
+    for (size_t i = 1; i < n; i++)
+        again |= begins[i] = strcmp(words[i], words[0]) == 0;
+    if (again)
+        return;
+    for (size_t i = 1; i < n; i++) {
+        begins[i] = words[i][0] != '-' && is_program(words[i]) && !is_program(words[i - 1]);
+        paths &= !begins[i] || strchr(words[i], '/') != NULL;
+    }
+    if (!paths && !is_even(begins, n))
+        memset(begins + 1, false, (n - 1) * sizeof *begins);
+}
+
+static void add_commands(struct ifm_text *out, const char *const *words, size_t n, struct ifm_arena *arena)
+{
+    bool *begins = IFM_ARENA_ARRAY(arena, bool, n + 1);
+    begins[0] = true;
+    if (n > 1)
+        find_beginnings(words, n, begins);
+    for (size_t i = 0; i < n; i++) {
+        ifm_text_add(out, begins[i] ? " '" : " ");
+        add_word(out, words[i]);
+        ifm_text_add(out, i + 1 == n || begins[i + 1] ? "'" : "");
+    }
+}
+
+/* ---- the command line ---- */
+
+/* `-c study.yaml` is ours, `python3 -c 'print(1)'` is not. */
+static bool is_our_config(const char *token, const char *value)
+{
+    const char *dot = value == NULL ? NULL : strrchr(value, '.');
+    return strcmp(token, "-c") == 0 && dot != NULL &&
+           (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
+}
+
+const char *ifm_quoted_hint(const struct ifm_options *options, struct ifm_arena *arena)
+{
+    const struct ifm_positionals *given = options->positionals;
+    const char **words = IFM_ARENA_ARRAY(arena, const char *, given->argc + 1);
+    struct ifm_text line = {0}, flags = {0};
+    size_t n = 0;
+    for (int i = 1, used; i < given->argc; i += used) {
+        const char *token = given->argv[i];
+        used = is_our_config(token, i + 1 < given->argc ? given->argv[i + 1] : NULL) ? 2 : 1;
+        const bool ours = used == 2 || (strncmp(token, "--", 2) == 0 && given->takes(options, token, &used));
+        for (int k = i; ours && k < i + used && k < given->argc; k++)
+            add_argument(&flags, given->argv[k]);
+        if (!ours && strcmp(token, "--") != 0)
+            words[n++] = token;
+    }
+    add_commands(&line, words, n, arena);
+    const char *hint =
+        ifm_arena_printf(arena, "quote each command with its arguments: inferometer %s%s%s", options->verb,
+                         line.size > 0 ? line.data : " 'ls -l'", flags.size > 0 ? flags.data : "");
+    ifm_text_free(&line);
+    ifm_text_free(&flags);
+    return hint;
+}
+
+bool ifm_is_unquoted(const struct ifm_options *options)
+{
+    const struct ifm_positionals *given = options->positionals;
+    return given != NULL && given->n > 0 && strchr(given->items[given->n - 1], ' ') == NULL;
+}
+
+enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char *verb, struct ifm_arena *arena,
+                                 struct ifm_error *error)
+{
+    size_t missing = given->n;
+    for (size_t i = 0; i < given->n; i++) {
+        if (strpbrk(given->items[i], " \t\n'\"\\") != NULL)
+            return IFM_OK;
+        if (missing == given->n && !is_program(given->items[i]))
+            missing = i;
+    }
+    if (missing == 0 || missing == given->n || strchr(given->items[missing], '/') != NULL)
+        return IFM_OK; /* a path that is not there is said as such */
+    return ifm_fail(
+        error, IFM_USAGE, ifm_arena_printf(arena, "command %zu", missing + 1), ifm_quoted_hint(given->options, arena),
+        "each argument of %s is a whole command, and there is no program %.60s", verb, given->items[missing]);
+}

@@ -1,0 +1,192 @@
+/* Names for commands of one program: the first word that differs in all of them, all words that differ, or a number. */
+#include "workload/command/names.h"
+
+#include "base/text.h"
+#include "workload/command/command.h"
+#include "workload/command/words.h"
+#include <ctype.h>
+#include <string.h>
+
+enum {
+    LONGEST_PIECE = 24,   /* a longer one makes a table wide, and may be a secret */
+    LONGEST_PROGRAM = 20, /* in front of a piece: a name has 48 characters at most, with a number behind it */
+};
+
+/* Lines of one program. */
+struct kin {
+    struct ifm_words *words;
+    const char **pieces;
+    size_t n, first, last; /* words before `first`, and `last` at the end, are the same in all */
+};
+
+/* To a shell a line is more than words, but those without a special character mean the same to it. */
+static struct ifm_words words_of(const char *line, bool shell, struct ifm_arena *arena)
+{
+    if (!shell)
+        return ifm_words_split(line, arena);
+    struct ifm_words words = {.items = IFM_ARENA_ARRAY(arena, char *, strlen(line) / 2 + 2)};
+    char *text = ifm_arena_strdup(arena, line), *rest = text;
+    for (char *word = strsep(&rest, " \t\n"); word != NULL; word = strsep(&rest, " \t\n"))
+        if (word[0] != '\0')
+            words.items[words.n++] = word;
+    return words;
+}
+
+static const char *word_at(const struct kin *kin, size_t line, size_t at)
+{
+    const struct ifm_words *words = &kin->words[line];
+    return kin->first + at + kin->last < words->n ? words->items[kin->first + at] : "";
+}
+
+/* How many words differ, in the line that has most of them. */
+static size_t count_differing(struct kin *kin)
+{
+    size_t least = SIZE_MAX, most = 0;
+    for (size_t i = 0; i < kin->n; i++) {
+        least = kin->words[i].n < least ? kin->words[i].n : least;
+        most = kin->words[i].n > most ? kin->words[i].n : most;
+    }
+    bool same = true;
+    while (same && kin->first < least) {
+        for (size_t i = 1; i < kin->n; i++)
+            same &= strcmp(kin->words[i].items[kin->first], kin->words[0].items[kin->first]) == 0;
+        kin->first += same;
+    }
+    for (same = true; same && kin->first + kin->last < least;) {
+        for (size_t i = 1; i < kin->n; i++)
+            same &= strcmp(kin->words[i].items[kin->words[i].n - 1 - kin->last],
+                           kin->words[0].items[kin->words[0].n - 1 - kin->last]) == 0;
+        kin->last += same;
+    }
+    return most - kin->first - kin->last;
+}
+
+static bool all_differ(const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(names[i], names[j]) == 0)
+                return false;
+    return true;
+}
+
+/* A word as a part of a name; NULL where it should not be one. */
+static const char *piece_of(const char *word, struct ifm_arena *arena)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:%@";
+    char *piece = ifm_arena_strdup(arena, word);
+    size_t length = strlen(piece);
+    while (length > 0 && piece[length - 1] == '/')
+        piece[--length] = '\0';
+    const char *slash = strrchr(piece, '/');
+    piece = slash == NULL ? piece : piece + (slash + 1 - piece);
+    if (word[strspn(word, plain)] != '\0' || strlen(piece) > LONGEST_PIECE)
+        return NULL;
+    for (char *at = piece; *at != '\0'; at++)
+        if (strchr("=,:%@", *at) != NULL)
+            *at = '_';
+    return piece;
+}
+
+/* Pieces of the words at one place, or of all that differ; false where they do not tell the lines apart. */
+static bool take_pieces(struct kin *kin, size_t from, size_t to, struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < kin->n; i++) {
+        const char *name = "";
+        for (size_t at = from; at < to; at++) {
+            const char *piece = piece_of(word_at(kin, i, at), arena);
+            if (piece == NULL)
+                return false;
+            const bool joins = name[0] != '\0' && piece[0] != '\0';
+            name = ifm_arena_printf(arena, "%s%s%s", name, joins ? "_" : "", piece);
+        }
+        if (strlen(name) > LONGEST_PIECE)
+            return false;
+        kin->pieces[i] = name;
+    }
+    return all_differ(kin->pieces, kin->n);
+}
+
+/* Files of one name in different folders: "old" and "new" of old/bench and new/bench. */
+static bool take_folders(struct kin *kin, size_t at, struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < kin->n; i++) {
+        char *path = ifm_arena_strdup(arena, word_at(kin, i, at)), *slash = strrchr(path, '/');
+        if (slash == NULL)
+            return false;
+        *slash = '\0';
+        kin->pieces[i] = piece_of(path, arena);
+        if (kin->pieces[i] == NULL || kin->pieces[i][strspn(kin->pieces[i], ".")] == '\0')
+            return false;
+    }
+    return all_differ(kin->pieces, kin->n);
+}
+
+static bool differ(struct kin *kin, struct ifm_arena *arena)
+{
+    size_t n = count_differing(kin);
+    for (size_t at = 0; at < n; at++)
+        if (take_pieces(kin, at, at + 1, arena))
+            return true;
+    for (size_t at = 0; at < n; at++)
+        if (take_folders(kin, at, arena))
+            return true;
+    return take_pieces(kin, 0, n, arena);
+}
+
+/* "a.py" as it stands; "gzip-9" of what does not begin with a letter, or is the name of a ceiling. */
+static const char *full_name(const char *program, const char *piece, struct ifm_arena *arena)
+{
+    const char *bare = piece + strspn(piece, "-");
+    if (bare[0] == '\0')
+        return program;
+    if (bare == piece && isalpha((unsigned char)piece[0]) && !ifm_command_is_ceiling(piece))
+        return piece;
+    return ifm_arena_printf(arena, "%.*s-%s", LONGEST_PROGRAM, program, bare);
+}
+
+/* The lines whose program is that of line `i`; nothing where it is alone, or was seen before. */
+static void name_kin(const char *const *lines, size_t n, size_t i, bool shell, const char *const *programs,
+                     struct ifm_arena *arena, const char **names)
+{
+    struct kin kin = {IFM_ARENA_ARRAY(arena, struct ifm_words, n), IFM_ARENA_ARRAY(arena, const char *, n), 0, 0, 0};
+    size_t *at = IFM_ARENA_ARRAY(arena, size_t, n);
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(programs[k], programs[i]) == 0) {
+            if (k < i)
+                return;
+            at[kin.n] = k;
+            kin.words[kin.n++] = words_of(lines[k], shell, arena);
+        }
+    if (kin.n < 2 || !differ(&kin, arena))
+        return;
+    for (size_t k = 0; k < kin.n; k++)
+        names[at[k]] = full_name(programs[i], kin.pieces[k], arena);
+}
+
+enum ifm_status ifm_command_names(const char *const *lines, size_t n, bool shell, struct ifm_arena *arena,
+                                  const char **names, bool *numbered, struct ifm_error *error)
+{
+    const char **programs = IFM_ARENA_ARRAY(arena, const char *, n);
+    *numbered = false;
+    for (size_t i = 0; i < n; i++) {
+        IFM_TRY(ifm_command_name(lines[i], shell, ifm_arena_printf(arena, "command %zu", i + 1), arena, &programs[i],
+                                 error));
+        names[i] = programs[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        name_kin(lines, n, i, shell, programs, arena, names);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = names[i];
+        unsigned again = 2;
+        for (size_t j = 0; j < i;) {
+            const bool taken = strcmp(names[j], names[i]) == 0;
+            if (taken) {
+                names[i] = ifm_arena_printf(arena, "%s-%u", name, again++);
+                *numbered = true;
+            }
+            j = taken ? 0 : j + 1; /* from the start: the new name may be taken too */
+        }
+    }
+    return IFM_OK;
+}

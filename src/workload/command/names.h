@@ -1,0 +1,16 @@
+/* Names of arms that run commands: the program's; of several with one program, what differs between their lines.
+ *
+ * A name is public where a command line is private. So only short words of plain characters become one, of a path its
+ * last part. Pure but for allocation. */
+#ifndef IFM_WORKLOAD_COMMAND_NAMES_H
+#define IFM_WORKLOAD_COMMAND_NAMES_H
+
+#include "base/arena.h"
+#include <stdbool.h>
+
+/* The name of each of `n` command lines, all different. `*numbered`: some of them only by a number. `where` of an error
+ * is "command 2". */
+IFM_CHECKED enum ifm_status ifm_command_names(const char *const *lines, size_t n, bool shell, struct ifm_arena *arena,
+                                              const char **names, bool *numbered, struct ifm_error *error);
+
+#endif

@@ -1,0 +1,81 @@
+/* Names of commands: from what differs between their lines, never from what may be a secret, and always different. */
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "workload/command/names.h"
+#include <string.h>
+
+enum { MOST = 3 };
+struct name_case {
+    const char *lines[MOST], *names[MOST];
+    bool shell, numbered;
+};
+
+static const struct name_case cases[] = {
+    {{"python3 a.py", "python3 b.py"}, {"a.py", "b.py"}, false, false},
+    {{"python3 src/a.py x", "python3 src/b.py x"}, {"a.py", "b.py"}, false, false},
+    {{"sort a", "gzip -9 a"}, {"sort", "gzip"}, false, false},
+    {{"gzip -9 -c f", "gzip -1 -c f", "bzip2 f"}, {"gzip-9", "gzip-1", "bzip2"}, false, false},
+    {{"sleep 0.1", "sleep 0.2"}, {"sleep-0.1", "sleep-0.2"}, false, false},
+    {{"sort a.txt", "sort --parallel=2 a.txt"}, {"sort", "sort-parallel_2"}, false, false},
+    {{"./old/bench x", "./new/bench x"}, {"old", "new"}, false, false},
+    {{"bench 1 1", "bench 1 2", "bench 2 1"}, {"bench-1_1", "bench-1_2", "bench-2_1"}, false, false},
+    {{"python3 a/run.py", "python3 b/run.py"}, {"a", "b"}, false, false},
+    {{"git read", "git status"}, {"git-read", "status"}, false, false},
+    {{"a-program-with-a-long-name-indeed -x", "a-program-with-a-long-name-indeed -y"},
+     {"a-program-with-a-lon-x", "a-program-with-a-lon-y"},
+     false,
+     false},
+    {{"true", "true", "true"}, {"true", "true-2", "true-3"}, false, true},
+    {{"sh -c ': one secret'", "sh -c ': another'"}, {"sh", "sh-2"}, false, true},
+    {{"curl 0123456789012345678901234", "curl x"}, {"curl", "curl-2"}, false, true},
+    {{"gzip -9", "gzip -1", "./gzip-9"}, {"gzip-9", "gzip-1", "gzip-9-2"}, false, true},
+    {{"python3 a.py | wc", "python3 b.py | wc"}, {"a.py", "b.py"}, true, false},
+    {{"f=1; a \"$f\"", "f=2; a \"$f\""}, {"f_1", "f_2"}, true, false},
+};
+
+static void commands_are_named_by_what_differs(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct ifm_arena *arena = ifm_arena_create();
+        struct ifm_error error = {0};
+        const char *names[MOST];
+        bool numbered = !cases[c].numbered;
+        size_t n = 0;
+        while (n < MOST && cases[c].lines[n] != NULL)
+            n++;
+        assert_int_equal(ifm_command_names(cases[c].lines, n, cases[c].shell, arena, names, &numbered, &error), IFM_OK);
+        for (size_t i = 0; i < n; i++)
+            assert_string_equal(names[i], cases[c].names[i]);
+        assert_int_equal(numbered, cases[c].numbered);
+        ifm_arena_destroy(arena);
+    }
+}
+
+static void a_line_that_cannot_be_run_is_named_by_its_place(void **state)
+{
+    static const char *const lines[] = {"true", "echo 'x"};
+    const char *names[2];
+    bool numbered;
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_error error = {0};
+    (void)state;
+    assert_int_equal(ifm_command_names(lines, 2, false, arena, names, &numbered, &error), IFM_USAGE);
+    assert_string_equal(error.where, "command 2");
+    ifm_arena_destroy(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commands_are_named_by_what_differs),
+        cmocka_unit_test(a_line_that_cannot_be_run_is_named_by_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
