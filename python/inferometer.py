@@ -12,18 +12,20 @@ windows and the end, so that nobody looks at a result and then goes on measuring
 import collections.abc
 import ctypes
 import ctypes.util
+import difflib
 import functools
 import html
 import itertools
 import json
 import math
+import numbers
 import os
 import re
 import statistics
 import sysconfig
 import time
 
-__all__ = ["Arm", "Error", "Result", "Session", "Timer", "bench", "compare", "load", "timer"]
+__all__ = ["Arm", "Error", "Result", "Session", "Timer", "UnknownArm", "bench", "compare", "load", "timer"]
 
 WINDOW_NS = 100_000  # what surrounds a window takes up to 0.5 us: a window lasts at least 200 times as long
 ENOUGH = 6           # samples behind a median; fewer are only listed
@@ -33,6 +35,11 @@ class Error(Exception):
     """What is wrong, and what to do instead."""
 
 
+class UnknownArm(Error, KeyError):
+    """There is no arm of that name."""
+    __str__ = Exception.__str__  # a KeyError would show the text in quotes
+
+
 # ---- the library ----
 
 class _Judged(ctypes.Structure):
@@ -40,7 +47,8 @@ class _Judged(ctypes.Structure):
         ("size", ctypes.c_size_t), ("outcome", ctypes.c_int), ("exit_code", ctypes.c_int), ("word", ctypes.c_char_p),
         ("has_change", ctypes.c_int), ("change_percent", ctypes.c_double), ("change_low", ctypes.c_double),
         ("change_high", ctypes.c_double), ("has_mde", ctypes.c_int), ("mde_percent", ctypes.c_double),
-        ("blocks", ctypes.c_int64), ("reason", ctypes.c_char_p), ("dir", ctypes.c_char_p), ("report", ctypes.c_char_p)]
+        ("blocks", ctypes.c_int64), ("reason", ctypes.c_char_p), ("dir", ctypes.c_char_p), ("report", ctypes.c_char_p),
+        ("trust", ctypes.c_char_p), ("trust_cause", ctypes.c_char_p), ("trust_remedy", ctypes.c_char_p)]
 
 
 class _Value(ctypes.Structure):
@@ -176,7 +184,7 @@ def _interval(value, scale=1.0):
 class Arm:
     """One callable: `seconds` of one call with `seconds_interval`; of a variant `word`, `speedup`, `interval` (of the
     speed-up), `change_percent` of time with `change_interval`, and `level` of these intervals. A number that is not
-    there is None, and `reason` says why."""
+    there is None; `reason` says why, or why the word is "undecided"."""
 
     def __init__(self, session, index, name, number):
         step = session.metric(index, "step_ns")
@@ -201,8 +209,9 @@ class Arm:
         if self.seconds is None:
             return f"no time: {self.reason}"
         if self.seconds_interval is None:
-            return _seconds(self.seconds)
-        return f"{_seconds(self.seconds)} [{_seconds(self.seconds_interval[0])}, {_seconds(self.seconds_interval[1])}]"
+            return f"{_seconds(self.seconds)} a call"
+        first, last = (_seconds(end) for end in self.seconds_interval)
+        return f"{_seconds(self.seconds)} a call [{first}, {last}]"
 
     def words(self, baseline):
         if self.speedup is None:
@@ -211,25 +220,33 @@ class Arm:
         return f"{self.word}, {_digits(self.speedup)}x{bounds} the speed of {baseline}{self._doubt()}"
 
     def _doubt(self):
+        if self.word != "undecided" or not self.reason:
+            return ""
         if self.interval is None:
-            return "; no interval: too few blocks"
-        clear = self.interval[0] > 1 or self.interval[1] < 1
-        return "; the report says what keeps it undecided" if clear and self.word == "undecided" else ""
+            return f"; no interval: too few blocks ({self.reason})"
+        return "; " + re.sub("^undecided:? ", "", self.reason)
 
 
 class Result:
     """What `compare` found. `result["name"]` is an Arm; where there is one variant, its numbers are the result's own:
     `speedup`, `interval`, `word`, `change_percent`, `reason`. `report` is the path of the page, `dir` the run folder,
-    `blocks` how many were measured, `number` the calls in a window, `exit_code` that of the command on the folder."""
+    `blocks` how many were measured, `number` the calls in a window, which is a step of the report; `exit_code` that of
+    the command on the folder. `trust` is "solid", "noisy", "biased" or "do not use", `trust_cause` why, `remedy` what
+    helps."""
 
     def __init__(self, session, judged, names, number):
         self.arms = {name: Arm(session, index, name, number) for index, name in enumerate(names)}
         self.baseline, self.number = names[0], number
         self.blocks, self.exit_code = judged.blocks, judged.exit_code
         self.dir, self.report = _text(judged.dir), _text(judged.report)
+        self.trust, self.trust_cause, self.remedy = map(_text, (judged.trust, judged.trust_cause, judged.trust_remedy))
 
     def __getitem__(self, name):
-        return self.arms[name]
+        if name in self.arms:
+            return self.arms[name]
+        near = difflib.get_close_matches(str(name), self.arms, 1)
+        hint = f"\n  hint: did you mean {near[0]!r}?" if near else ""
+        raise UnknownArm(f"the result has no arm {name!r}; it has {', '.join(map(repr, self.arms))}{hint}")
 
     @property
     def variants(self):
@@ -250,7 +267,16 @@ class Result:
     def __str__(self):
         lines = [f"{arm.name}: {arm.words(self.baseline)}" for arm in self.variants]
         lines += [f"{arm.name}: {arm.time_words()}" for arm in self.arms.values()]
-        return "\n".join(lines + [f"{self.blocks} blocks, report: {self.report}"])
+        lines += [f"{self.trust}: {self._trust_words()}", f"{self._blocks_words()}, report: {self.report}"]
+        return "\n".join(lines)
+
+    def _trust_words(self):
+        return self.trust_cause + (f". Remedy: {self.remedy}" if self.remedy else "")
+
+    def _blocks_words(self):
+        """The report has the times of windows."""
+        calls = "one call" if self.number == 1 else f"a window of {self.number} calls"
+        return f"{self.blocks} blocks, a step of the report is {calls}"
 
     __repr__ = __str__
 
@@ -264,7 +290,8 @@ class Result:
         rows = "".join(f"<tr><td>{html.escape(arm.name)}</td><td>{html.escape(arm.time_words())}</td></tr>"
                        for arm in self.arms.values())
         return (f"{said}{self.svg()}<table><tr><th>arm</th><th>time of a call</th></tr>{rows}</table>"
-                f"<p>{self.blocks} blocks, <a href=\"{html.escape(self.report)}\">report</a></p>")
+                f"<p><b>{html.escape(self.trust)}</b>: {html.escape(self._trust_words())}</p>"
+                f"<p>{self._blocks_words()}, <a href=\"{html.escape(self.report)}\">report</a></p>")
 
 
 _TONES = {"faster": "#1a7f37", "slower": "#cf222e"}
@@ -328,6 +355,16 @@ def _window(call, number):
     return window
 
 
+def _duration(cap):
+    """5, 5.0, "5" and "5s" are five seconds."""
+    if isinstance(cap, str) and re.fullmatch(r"(\d+\.?\d*|\.\d+) ?(ns|us|ms|s|min)?", cap.strip()):
+        return cap.replace(" ", "")
+    if isinstance(cap, numbers.Real) and not isinstance(cap, bool) and 0 < cap < math.inf:
+        return f"{float(cap)}s"
+    raise Error(f"cap: {cap!r} is no time\n  hint: give seconds, such as 5 or 0.5, or a text such as \"5s\" or "
+                "\"2min\"")
+
+
 def _settings(options, cap):
     if isinstance(options, str):
         if cap is not None:
@@ -337,7 +374,7 @@ def _settings(options, cap):
         raise Error("options: give a dict, such as {\"measure.margin\": 0.01}, or the text of a study")
     pairs = dict(options or {})
     if cap is not None:
-        pairs["measure.cap"] = f"{cap}s"
+        pairs["measure.cap"] = _duration(cap)
     # As YAML, in which a value may hold anything; a text in JSON's quotes is YAML too.
     return "".join(f"{path}: {json.dumps(value if isinstance(value, bool) else str(value), ensure_ascii=False)}\n"
                    for path, value in pairs.items())
@@ -355,9 +392,10 @@ def _check_arms(arms):
 def compare(arms, *, out=None, cap=None, number=None, options=None, library=None):
     """Measure {name: callable} in interleaved, mirrored blocks; the first is the baseline. Gives a Result.
 
-    `out`: the run folder, new or empty (default: below runs/). `cap`: most seconds of the blocks (default 10).
-    `number`: calls in one window, by default so many that a window lasts 100 us. `options`: settings as {path: value},
-    such as {"measure.margin": 0.01}, or the text of a study. `library`: the path of libinferometer.so.
+    `out`: the run folder, new or empty (default: below runs/). `cap`: the longest time of the blocks, in seconds or as
+    "5s" or "2min" (default 10). `number`: calls in one window, by default so many that a window lasts 100 us.
+    `options`: settings as {path: value}, such as {"measure.margin": 0.01}, or the text of a study. `library`: the path
+    of libinferometer.so.
 
     Callables get no arguments, their results are not used, and each is called a few times more than it is measured."""
     _check_arms(arms)

@@ -83,6 +83,9 @@ int main(int argc, char **argv)
         if (inferometer_metric(session, i, "step_ns", &step) == INFEROMETER_OK && step.state == INFEROMETER_STATE_OK)
             printf("%s: %.0f %s\n", i == 0 ? "in_order" : "in_four", step.number, step.unit);
     }
+    if (strcmp(result.word, "undecided") == 0)
+        printf("why: %s\n", result.reason);
+    printf("%s: %s\n", result.trust, result.trust_cause);
     printf("%lld blocks, report: %s\n", (long long)result.blocks, result.report);
     int code = result.exit_code;
     inferometer_close(session);

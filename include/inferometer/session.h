@@ -127,8 +127,11 @@ struct inferometer_result {
     int has_mde;
     double mde_percent;       /* the effect that these blocks would detect with 80 % probability at the 5 % level */
     int64_t blocks;           /* measured */
-    const char *reason;       /* why there is no change, or the verdict's first reason */
+    const char *reason;       /* why there is no change, or none that is decided; else the verdict's first reason */
     const char *dir, *report; /* the run folder, and its report.html */
+    /* How far all this may be trusted: "solid", "noisy", "biased" or "do not use", with its main cause, and what helps
+     * ("" = the cause says it). A caller whose struct ends before is served as ever. */
+    const char *trust, *trust_cause, *trust_remedy;
 };
 
 /* After INFEROMETER_END: derive, judge and publish into the run folder. A rejected gate is an answer, not a failure:
@@ -150,6 +153,7 @@ struct inferometer_value {
     double low, high, level;
     int64_t n;        /* observations */
     const char *n_of; /* "samples", "slots", "blocks", "" */
+    /* text: of a comparison its word; reason: why there is no number, or why the word is "undecided" */
     const char *unit, *reason, *remedy, *text;
 };
 

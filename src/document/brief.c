@@ -94,8 +94,8 @@ static void add_energy_absent(struct ifm_builder *builder, const struct ifm_cell
     ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, cut(builder, text, WIDTH - 2));
 }
 
-/* `few`: so few comparisons in all that each can have its sentence. */
-static void add_group(struct ifm_builder *builder, const struct ifm_group *group, bool few)
+/* `few`: so few comparisons in all that each can have its sentence. False: comparisons of the table have none. */
+static bool add_group(struct ifm_builder *builder, const struct ifm_group *group, bool few)
 {
     const char *title = ifm_group_title(group);
     bool sentences = few && has_sentences(builder, group);
@@ -109,9 +109,7 @@ static void add_group(struct ifm_builder *builder, const struct ifm_group *group
     add_energy_absent(builder, group->first, section);
     if (sentences)
         add_sentences(builder, group, section);
-    else if (count_compared(builder, group->first, group->n) > 0)
-        ifm_add_sentence(builder, ifm_add_list(builder, section, IFM_AS_OUTCOMES),
-                         ifm_counts_of_comparisons(builder, group->first, group->n));
+    return sentences || count_compared(builder, group->first, group->n) == 0;
 }
 
 static void add_absent(struct ifm_builder *builder, const struct ifm_cell *cell, size_t before)
@@ -128,6 +126,7 @@ static void add_cells(struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;
     size_t absent = 0;
+    bool told = true;
     bool few = count_compared(builder, plan->cells, plan->n_cells) <= SENTENCES;
     for (size_t i = 0; i < plan->n_cells;) {
         if (!ifm_is_empty(plan->cells[i].unsupported)) {
@@ -135,9 +134,12 @@ static void add_cells(struct ifm_builder *builder)
             continue;
         }
         struct ifm_group group = ifm_group_at(builder, i);
-        add_group(builder, &group, few);
+        told &= add_group(builder, &group, few);
         i += group.n;
     }
+    if (!told) /* of all tables: the word of trust counts them all too */
+        ifm_add_sentence(builder, ifm_add_list(builder, builder->document->root.last, IFM_AS_OUTCOMES),
+                         ifm_counts_of_comparisons(builder, plan->cells, plan->n_cells));
 }
 
 /* ---- below the tables ---- */
@@ -178,7 +180,7 @@ static void add_notes(struct ifm_builder *builder)
 /* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in two lines at most. */
 static void add_trust(struct ifm_builder *builder)
 {
-    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_BAD};
+    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     struct ifm_arena *arena = builder->arena;
     struct ifm_trust trust = ifm_trust_of(builder->from, arena);
     const char *rule = trust.rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust.rule);

@@ -49,26 +49,6 @@ bool ifm_cell_shows(const struct ifm_builder *builder, const struct ifm_cell *ce
     return false;
 }
 
-/* Why there is no word: the rule that took it, or that the blocks were too few. */
-static unsigned note_undecided(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
-{
-    const struct ifm_derived *derived = builder->from->derived;
-    for (size_t i = 0; i < derived->n_findings; i++) {
-        const struct ifm_finding *finding = &derived->findings[i];
-        if (strcmp(finding->cell, cell->name) == 0 && strcmp(finding->arm, arm->name) == 0 &&
-            strstr(finding->text, "undecided") != NULL)
-            return ifm_add_note(builder, finding->text, "");
-    }
-    const struct ifm_value *needed = ifm_value_of(builder, cell, arm, IFM_M_BLOCKS_NEEDED);
-    if (!ifm_is_ok(needed))
-        return 0;
-    return ifm_add_note(builder,
-                        ifm_arena_printf(builder->arena,
-                                         "undecided after %lld blocks; noise like this would be decided after %.0f",
-                                         (long long)needed->n, needed->number),
-                        "");
-}
-
 /* "faster 1.94x" with its interval: the word is derive's decision, and what must be said beside the number its note,
  * unless a sentence has told it. */
 static struct ifm_field comparison_field(struct ifm_builder *builder, const struct ifm_cell *cell,
@@ -87,8 +67,11 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     field.tone = ifm_tone_of_word(word);
     if (!told && !ifm_is_empty(value->text))
         field.note = ifm_add_note(builder, value->text, "");
-    if (field.note == 0 && strcmp(word, "undecided") == 0)
-        field.note = note_undecided(builder, cell, arm);
+    if (field.note == 0 && value->has_interval && strcmp(word, "undecided") == 0) {
+        const struct ifm_publication *from = builder->from;
+        field.note = ifm_add_note(
+            builder, ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, builder->arena), "");
+    }
     return field;
 }
 
@@ -526,9 +509,9 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
         section->title = ifm_arena_printf(builder->arena, "%s: rates, ceilings, figures", cell->name);
     } else {
         const char *scaled = ifm_cell_scaled(builder, cell);
-        section->subtitle = ifm_arena_printf(builder->arena, "%s%s%s", scaled,
-                                             scaled[0] == '\0' ? "" : " after scale, ",
-                                             ifm_cell_conditions(builder, cell, SIZE_MAX));
+        section->subtitle =
+            ifm_arena_printf(builder->arena, "%s%s%s", scaled, scaled[0] == '\0' ? "" : " after scale, ",
+                             ifm_cell_conditions(builder, cell, SIZE_MAX));
     }
     add_arms(builder, cell, section);
     ifm_add_commands(builder, cell, IFM_LEVEL_ALWAYS, section);

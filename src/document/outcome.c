@@ -17,8 +17,7 @@ static const char *bytes_words(const struct ifm_value *ratio, struct ifm_arena *
         return "";
     if (ratio->number == 1)
         return "moves the same bytes";
-    return ifm_arena_printf(arena, "moves %s bytes",
-                            ifm_quantity_bytes_words(IFM_M_BYTES_RATIO, ratio->number, arena));
+    return ifm_arena_printf(arena, "moves %s bytes", ifm_quantity_bytes_words(IFM_M_BYTES_RATIO, ratio->number, arena));
 }
 
 /* "output error 7.9 %"; of an arm without a loss its error against the oracle; "" of one that owes none. */
@@ -26,9 +25,8 @@ static const char *error_words(const struct ifm_value *loss, const struct ifm_va
                                struct ifm_arena *arena)
 {
     if (ifm_is_ok(loss))
-        return ifm_arena_printf(
-            arena, "output error %s",
-            ifm_quantity_number(ifm_quantity_for_people(IFM_M_LOSS_RMS_REL, loss, arena), arena));
+        return ifm_arena_printf(arena, "output error %s",
+                                ifm_quantity_number(ifm_quantity_for_people(IFM_M_LOSS_RMS_REL, loss, arena), arena));
     if (loss == NULL && ifm_is_ok(error))
         return ifm_arena_printf(arena, "kernel error %s", ifm_quantity_number(error, arena));
     return loss != NULL || owes ? "output error not recorded" : "";

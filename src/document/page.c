@@ -52,7 +52,7 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
 /* The terminal's last line. */
 static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
 {
-    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_BAD};
+    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     struct ifm_trust trust = ifm_trust_of(builder->from, builder->arena);
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_TRUST);
     list->level = IFM_LEVEL_PAGE;

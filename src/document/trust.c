@@ -7,46 +7,78 @@
 
 const char *ifm_trust_label(enum ifm_trust_word word)
 {
-    static const char *const labels[] = {"solid", "noisy", "do not use"};
+    static const char *const labels[] = {"solid", "noisy", "biased", "do not use"};
     return labels[word];
 }
 
-/* What most often helps against what a rule found. */
-static const char *remedy_of(const char *rule)
+/* What helps; a session has no flags: `session`, NULL where that is the same. */
+struct remedy {
+    const char *of, *command, *session;
+};
+
+static const char *remedy_in(const struct remedy *remedy, const struct ifm_plan *plan)
 {
-    static const char *const remedies[][2] = {
-        {"rule-01", "measure again"},
-        {"rule-02", "end other work, or --wait-quiet 10min"},
-        {"rule-03", "see rates beside their ceilings: --verbose"},
-        {"rule-04", "measure again into a new folder"},
-        {"rule-05", "see what each sensor can do: inferometer power"},
-        {"rule-07", "end other work, or --wait-quiet 10min"},
-        {"rule-08", "lock the clocks: inferometer lock"},
-        {"rule-10", "compare the output with the baseline's before the speed"},
-        {"rule-11", "see why the feature did not run: --verbose"},
-        {"rule-12", "find what the output depends on before the speed"},
+    const bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
+    return session && remedy->session != NULL ? remedy->session : remedy->command;
+}
+
+/* What most often helps against what a rule found. */
+static const char *remedy_of(const char *rule, const struct ifm_plan *plan)
+{
+    static const struct remedy remedies[] = {
+        {"rule-01", "measure again", NULL},
+        {"rule-02", "end other work, or --wait-quiet 10min", "end other work, and measure again"},
+        {"rule-03", "see rates beside their ceilings: --verbose", "see rates in the report"},
+        {"rule-04", "measure again into a new folder", NULL},
+        {"rule-05", "see what each sensor can do: inferometer power", NULL},
+        {"rule-07", "end other work, or --wait-quiet 10min", "end other work, and measure again"},
+        {"rule-08", "lock the clocks: inferometer lock", NULL},
+        {"rule-10", "compare the output with the baseline's before the speed", NULL},
+        {"rule-11", "see why the feature did not run: --verbose", "see why the feature did not run, in the report"},
+        {"rule-12", "find what the output depends on before the speed", NULL},
     };
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
-        if (strcmp(rule, remedies[i][0]) == 0)
-            return remedies[i][1];
+        if (strcmp(rule, remedies[i].of) == 0)
+            return remedy_in(&remedies[i], plan);
     return "";
 }
 
-/* What the words of a cause ask for; else what most often helps against what its rule finds. */
-static const char *remedy_for(const char *cause, const char *rule)
+/* What the words of a cause ask for; else what most often helps against what its rule finds. Whoever quiets the machine
+ * against what lies in an arm does so in vain. */
+static const char *remedy_for(const char *cause, const char *rule, const struct ifm_plan *plan)
 {
-    static const char *const remedies[][2] = {
-        {"blocks, has ", "measure more blocks, with a larger --repeats or --cap"},
-        {"warm-up ended", "warm up for longer: --warmup-cap"},
-        {"reaches only", "see what holds the baseline back: --verbose"},
-        {"runs failed", "run the command alone, and see why it fails"},
+    static const struct remedy remedies[] = {
+        {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
+         "measure more blocks, with a larger measure.cap"},
+        {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap"},
+        {"reaches only", "a faster baseline, such as with more --threads; a quieter machine does not help", NULL},
+        {"served by caches", "a shape that the caches do not hold either way", NULL},
+        {"no steady state", "see what changes in this arm, or --warmup-cap for longer",
+         "see what changes in this arm, or a longer measure.warmup_cap"},
+        {"itself drifts", "see what changes in this arm alone", NULL},
+        {"step time", "lock the clocks (inferometer lock), or see what changes in this arm", NULL},
+        {"paid disagree", "see the slow samples of this arm in the report", NULL},
+        {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL},
+        {"is shared", "end what else computes on this GPU", NULL},
+        {"runs failed", "run the command alone, and see why it fails", NULL},
     };
     if (strstr(cause, "--") != NULL) /* they say so themselves */
         return "";
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
-        if (strstr(cause, remedies[i][0]) != NULL)
-            return remedies[i][1];
-    return remedy_of(rule);
+        if (strstr(cause, remedies[i].of) != NULL)
+            return remedy_in(&remedies[i], plan);
+    return remedy_of(rule, plan);
+}
+
+/* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
+static enum ifm_trust_word word_of(const struct ifm_finding *finding)
+{
+    static const char *const bias[] = {"reaches only", "served by caches", "which arm ran before", "not the machine",
+                                       "belongs to the clock"};
+    for (size_t i = 0; i < sizeof bias / sizeof *bias; i++)
+        if (strstr(finding->text, bias[i]) != NULL)
+            return IFM_TRUST_BIASED;
+    return IFM_TRUST_NOISY;
 }
 
 /* "rule-03" of a reason that begins with it. */
@@ -162,18 +194,20 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
     return false;
 }
 
-static struct ifm_trust by_finding(const struct ifm_finding *finding, enum ifm_trust_word word, struct ifm_arena *arena)
+static struct ifm_trust by_finding(const struct ifm_publication *from, const struct ifm_finding *finding,
+                                   enum ifm_trust_word word, struct ifm_arena *arena)
 {
     return (struct ifm_trust){
         .word = word,
         .place = ifm_document_place(finding->cell, finding->arm, arena),
         .cause = finding->text,
         .rule = rule_text(finding),
-        .remedy = remedy_for(finding->text, rule_text(finding)),
+        .remedy = remedy_for(finding->text, rule_text(finding), from->plan),
     };
 }
 
-static struct ifm_trust by_number(const struct ifm_number *number, struct ifm_arena *arena)
+static struct ifm_trust by_number(const struct ifm_publication *from, const struct ifm_number *number,
+                                  struct ifm_arena *arena)
 {
     const struct ifm_value *value = &number->value;
     const char *reason = ifm_is_empty(value->reason) ? "a number is refused" : value->reason;
@@ -185,15 +219,15 @@ static struct ifm_trust by_number(const struct ifm_number *number, struct ifm_ar
         .place = ifm_document_place(number->cell, number->arm, arena),
         .cause = reason,
         .rule = rule,
-        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule) : value->remedy,
+        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule, from->plan) : value->remedy,
     };
 }
 
 /* ---- undecided ---- */
 
 struct decisions {
-    size_t n, undecided; /* or without an answer at all */
-    double needed;       /* blocks, of the one that needs fewest; 0 = not known */
+    size_t n, undecided, unanswered; /* unanswered: absent or refused */
+    uint64_t further;                /* blocks, of the one that needs fewest; 0 = not known */
 };
 
 static struct decisions decisions_of(const struct ifm_publication *from)
@@ -204,32 +238,46 @@ static struct decisions decisions_of(const struct ifm_publication *from)
         if (number->metric != IFM_M_CHANGE_PERCENT)
             continue;
         d.n++;
-        if (ifm_is_ok(&number->value) && strcmp(number->value.text, "undecided") != 0)
+        d.unanswered += !ifm_is_ok(&number->value);
+        if (!ifm_is_ok(&number->value) || strcmp(number->value.text, "undecided") != 0)
             continue;
-        const struct ifm_value *needed =
-            ifm_derived_value(from->derived, number->cell, number->arm, IFM_M_BLOCKS_NEEDED);
+        uint64_t further = ifm_judge_further(from->derived, from->verdict, number->cell, number->arm);
         d.undecided++;
-        if (ifm_is_ok(needed) && (d.needed <= 0 || needed->number < d.needed))
-            d.needed = needed->number;
+        if (further > 0 && (d.further == 0 || further < d.further))
+            d.further = further;
     }
     return d;
+}
+
+/* "3 of 12 comparisons are undecided, 1 has no answer". */
+static const char *decision_words(const struct decisions *d, struct ifm_arena *arena)
+{
+    const size_t first = d->undecided > 0 ? d->undecided : d->unanswered;
+    const char *text = ifm_arena_printf(arena, "%zu of %zu comparison%s %s", first, d->n, d->n == 1 ? "" : "s",
+                                        d->undecided == 0 ? first == 1 ? "has no answer" : "have no answer"
+                                        : first == 1      ? "is undecided"
+                                                          : "are undecided");
+    if (d->undecided == 0 || d->unanswered == 0)
+        return text;
+    return ifm_arena_printf(arena, "%s, %zu %s no answer", text, d->unanswered, d->unanswered == 1 ? "has" : "have");
 }
 
 static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
                                      struct ifm_arena *arena)
 {
     const bool counts = from->plan->n_cells > 0 && from->plan->cells[0].measure.stop == IFM_STOP_REPEATS;
-    const char *longer = counts ? "more samples (--repeats)" : "a longer --cap";
+    const struct remedy longer = counts ? (struct remedy){"", "more samples (--repeats)", "more measure.repeats"}
+                                        : (struct remedy){"", "a longer --cap", "a longer measure.cap"};
+    const char *more = remedy_in(&longer, from->plan);
+    const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
     return (struct ifm_trust){
         .word = IFM_TRUST_NOISY,
         .place = "",
-        .cause = ifm_arena_printf(arena, "%zu of %zu comparison%s undecided", d->undecided, d->n,
-                                  d->n == 1           ? " is"
-                                  : d->undecided == 1 ? "s is"
-                                                      : "s are"),
+        .cause = decision_words(d, arena),
         .rule = "",
-        .remedy = d->needed > 0 ? ifm_arena_printf(arena, "%s, for about %.0f blocks", longer, d->needed)
-                                : ifm_arena_printf(arena, "%s, or a quieter machine", longer),
+        .remedy = d->further > 0 ? ifm_arena_printf(arena, "%s, for about %llu more blocks%s", more,
+                                                    (unsigned long long)d->further, nearest)
+                                 : ifm_arena_printf(arena, "%s, or a quieter machine", more),
     };
 }
 
@@ -263,24 +311,24 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     size_t warnings = count_warnings(from, arena);
     bool told = false;
     if (gravity == 3 || (gravity == 2 && number == NULL)) {
-        trust = by_finding(finding, IFM_TRUST_DO_NOT_USE, arena);
+        trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         told = true;
     } else if (ifm_derived_agree(from->plan, from->derived, &distrust) != IFM_OK) {
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = ifm_arena_printf(arena, "the derived numbers do not agree: %s", distrust.message);
     } else if (number != NULL) {
-        trust = by_number(number, arena);
+        trust = by_number(from, number, arena);
         told = is_told(from, number, arena);
     } else if (!is_measured(from)) {
         told = finding != NULL && is_unfinished(finding);
         if (told) /* it names the remedy; the verdict says what is missing */
-            trust = by_finding(finding, IFM_TRUST_DO_NOT_USE, arena);
+            trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = told ? trust.cause : reason_of(from);
     } else if (gravity == 1) {
-        trust = by_finding(finding, IFM_TRUST_NOISY, arena);
+        trust = by_finding(from, finding, word_of(finding), arena);
         told = true;
-    } else if (decisions.undecided > 0) {
+    } else if (decisions.undecided + decisions.unanswered > 0) {
         trust = by_decisions(from, &decisions, arena);
     } else {
         trust.cause = "no number was refused, and no warning touches what is compared";

@@ -10,6 +10,7 @@
 enum ifm_trust_word {
     IFM_TRUST_SOLID = 0,  /* nothing was refused, and no warning touches what is compared */
     IFM_TRUST_NOISY,      /* a warning does, or a comparison is undecided */
+    IFM_TRUST_BIASED,     /* a warning does that no noise explains: a weak baseline, an arm that disturbs itself */
     IFM_TRUST_DO_NOT_USE, /* a number is refused, a check failed, or the record is not valid */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "document/trust.h"
 #include "model/plan_json.h"
 #include <string.h>
 
@@ -91,11 +92,29 @@ static const struct ifm_value *find(const struct inferometer_session *session, i
     return number == NULL ? NULL : &number->value;
 }
 
+/* As the footnote of the terminal's table; "" where the comparison has a word, or no number. */
+static const char *why_undecided(const struct inferometer_session *session, int arm)
+{
+    return ifm_judge_undecided(session->folder.derived, session->folder.verdict, session->plan->cells[0].name,
+                               session->arms[arm].name, session->arena);
+}
+
+static void fill_trust(const struct inferometer_session *session, struct inferometer_result *out)
+{
+    const struct ifm_trust trust = ifm_trust_of(&session->folder.publication, session->arena);
+    const char *gap = trust.place[0] == '\0' ? "" : ": ", *rule = trust.rule;
+    out->trust = ifm_trust_label(trust.word);
+    out->trust_remedy = trust.remedy;
+    out->trust_cause = ifm_arena_printf(session->arena, "%s%s%s%s%s%s", trust.place, gap, trust.cause,
+                                        rule[0] == '\0' ? "" : " (", rule, rule[0] == '\0' ? "" : ")");
+}
+
 static void fill_change(const struct inferometer_session *session, struct inferometer_result *out)
 {
     const struct ifm_value *change = session->n_arms > 1 ? find(session, 1, IFM_M_CHANGE_PERCENT) : NULL;
     const struct ifm_value *mde = session->n_arms > 1 ? find(session, 1, IFM_M_MDE_PERCENT) : NULL;
     const char *missing = session->n_arms > 1 ? "the arms were not compared" : "there is one arm";
+    const char *undecided = session->n_arms > 1 ? why_undecided(session, 1) : "";
     out->has_change = change != NULL && change->state == IFM_STATE_OK && change->has_interval;
     if (out->has_change) {
         out->word = change->text;
@@ -105,6 +124,8 @@ static void fill_change(const struct inferometer_session *session, struct infero
     } else {
         out->reason = change != NULL && change->reason[0] != '\0' ? change->reason : missing;
     }
+    if (undecided[0] != '\0')
+        out->reason = undecided;
     out->has_mde = mde != NULL && mde->state == IFM_STATE_OK;
     out->mde_percent = out->has_mde ? mde->number : 0;
 }
@@ -136,6 +157,7 @@ static void fill_result(struct inferometer_session *session, struct inferometer_
         .report = ifm_path_join(session->arena, session->dir, "report.html"),
     };
     fill_change(session, &out);
+    fill_trust(session, &out);
     memcpy(result, &out, result->size < sizeof out ? result->size : sizeof out);
 }
 
@@ -158,7 +180,8 @@ static int judge(struct inferometer_session *session, struct inferometer_result 
                                   "continue until inferometer_next returns INFEROMETER_END");
     enum ifm_status status = IFM_OK;
     if (result != NULL)
-        status = check_size(result->size, sizeof *result, "inferometer_judge", &session->error);
+        status =
+            check_size(result->size, offsetof(struct inferometer_result, trust), "inferometer_judge", &session->error);
     if (status != IFM_OK)
         return ifm_session_fail(session, status);
     if (session->state == IFM_SESSION_ENDED) {
@@ -194,7 +217,7 @@ static enum ifm_status find_metric(const char *id, enum ifm_metric_id *metric, s
     return ifm_error_nearest(error, id == NULL ? NULL : ifm_metric_nearest(id));
 }
 
-static void fill_value(const struct ifm_value *value, struct inferometer_value *result)
+static void fill_value(const struct ifm_value *value, const char *undecided, struct inferometer_value *result)
 {
     bool ok = value->state == IFM_STATE_OK, bracketed = ok && value->has_interval;
     const struct inferometer_value out = {
@@ -208,7 +231,7 @@ static void fill_value(const struct ifm_value *value, struct inferometer_value *
         .n = value->n,
         .n_of = value->n_of,
         .unit = value->unit,
-        .reason = value->reason,
+        .reason = undecided[0] != '\0' ? undecided : value->reason,
         .remedy = value->remedy,
         .text = value->text,
     };
@@ -241,6 +264,7 @@ int inferometer_metric(struct inferometer_session *session, int arm, const char 
                                             .remedy = "`inferometer explain` tells which arms a metric is for",
                                             .text = ""};
     const struct ifm_value *found = find(session, arm, id);
-    fill_value(found == NULL ? &absent : found, value);
+    const bool compares = arm > 0 && (id == IFM_M_CHANGE_PERCENT || id == IFM_M_SPEEDUP);
+    fill_value(found == NULL ? &absent : found, compares ? why_undecided(session, arm) : "", value);
     return INFEROMETER_OK;
 }

@@ -61,7 +61,7 @@ static struct inferometer_session *open_session(const char *dir, const char *opt
     session->thread = pthread_self();
     session->process = process;
     session->options = ifm_arena_strdup(arena, options == NULL ? "" : options);
-    session->dir = ifm_path_tidy(ifm_arena_strdup(arena, dir));
+    session->dir = dir == NULL ? NULL : ifm_path_tidy(ifm_arena_strdup(arena, dir));
     struct ifm_config *config;
     if (ifm_session_config(session, &config, &open_error) == IFM_OK) {
         ifm_config_destroy(config);

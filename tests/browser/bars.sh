@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 need_packages
 "$INFEROMETER" run -c "$IFM_SOURCE/examples/first-run.yaml" --cap 2s --out out >said 2>errors || fail "$(cat errors)"
-word=$(grep -oE '^(solid|noisy|do not use): ' said | sed 's/: $//')
+word=$(grep -oE '^(solid|noisy|biased|do not use): ' said | sed 's/: $//')
 [ -n "$word" ] || fail "the terminal says no word of trust: $(tail -3 said)"
 # A page that is too large, or hides a part of its answer, is seen as such.
 spoilt()

@@ -85,7 +85,7 @@ class Compare(InAFolder):
         self.assertGreater(result["new"].level, 0.95)  # two comparisons at once
         with self.assertRaisesRegex(inferometer.Error, r"2 variants\n.*result\['third'\]\.speedup"):
             result.speedup  # noqa: B018
-        self.assertEqual(len(str(result).split("\n")), 2 + 3 + 1)
+        self.assertEqual(len(str(result).split("\n")), 2 + 3 + 2)
 
     def test_one_arm_has_a_time_and_no_comparison(self):
         result = inferometer.compare({"old": nothing}, number=1, options=fake())
@@ -93,6 +93,43 @@ class Compare(InAFolder):
         self.assertEqual(result.svg(), "")
         with self.assertRaisesRegex(inferometer.Error, "0 variants"):
             result.word  # noqa: B018
+
+    def test_what_is_printed_says_how_far_it_can_be_trusted_and_what_a_step_is(self):
+        result = inferometer.compare({"old": nothing, "new": nothing}, number=10, options=fake())
+        self.assertEqual((result.trust, result.remedy), ("solid", ""))
+        self.assertIn("\nsolid: no number was refused", str(result))
+        self.assertIn(f"\n{result.blocks} blocks, a step of the report is a window of 10 calls, report: ", str(result))
+        self.assertRegex(str(result), r"\nold: 10\.0 us a call \[")
+        self.assertIn("<b>solid</b>: no number", result._repr_html_())
+        self.assertIn("a window of 10 calls", result._repr_html_())
+        with open(result.dir + "/report.md", encoding="utf-8") as page:
+            self.assertRegex(page.read(), r"\*\*old\*\* \| 10\d(\.\d+)? µs|\*\*old\*\* \| 9\d(\.\d+)? µs")
+
+    def test_undecided_has_its_reason(self):
+        same = fake("step_ns=100000; noise=0.05; slot_noise=0.01; arm.new.step_ns=100300", **{"measure.margin": 0})
+        result = inferometer.compare({"old": nothing, "new": nothing}, number=1, options=same)
+        self.assertEqual((result.word, result.trust), ("undecided", "noisy"))
+        self.assertIsNotNone(result.interval)
+        self.assertRegex(result.reason, "^undecided after [0-9]+ blocks: ")
+        self.assertRegex(str(result).split("\n")[0], r"^new: undecided, .* the speed of old; after [0-9]+ blocks: ")
+        self.assertIn("measure.repeats", result.remedy)
+        self.assertNotIn("--", result.remedy)
+
+    def test_an_arm_that_does_not_exist(self):
+        result = inferometer.compare({"old": nothing, "new_one": nothing}, number=1, options=fake())
+        with self.assertRaises(inferometer.UnknownArm) as caught:
+            result["new-one"]  # noqa: B018
+        self.assertIsInstance(caught.exception, KeyError)
+        self.assertEqual(str(caught.exception), "the result has no arm 'new-one'; it has 'old', 'new_one'\n"
+                                                "  hint: did you mean 'new_one'?")
+        with self.assertRaisesRegex(inferometer.Error, "^the result has no arm 7; it has 'old', 'new_one'$"):
+            result[7]  # noqa: B018
+
+    def test_a_cap_in_seconds_or_with_its_unit(self):
+        for cap in (1, 1.0, "1", "1s", "1.0 s", "1000ms"):
+            result = inferometer.compare({"old": nothing}, number=1, options=fake(), cap=cap)
+            with open(result.dir + "/config.lock.json", encoding="utf-8") as lock:
+                self.assertRegex(lock.read(), r'"measure\.cap": 1(\.0)?\b')
 
     def test_few_blocks_have_no_interval_and_say_so(self):
         result = inferometer.compare({"old": nothing, "new": nothing}, number=1, options=fake(**{"measure.repeats": 8}))
@@ -157,7 +194,8 @@ class Refused(InAFolder):
         self.refuse("no whole number of calls", pair, number=1.5)
         self.refuse("give a dict", pair, options=["measure.mde=1"])
         self.refuse("options are a text already", pair, options="seed=1", cap=3)
-        self.refuse("measure.cap", pair, cap="soon")
+        for cap in ("soon", "5ss", "-5s", "", 0, -1, float("nan"), float("inf"), True, [5], "5h"):
+            self.refuse(r"^cap: .* is no time\n  hint: give seconds, such as 5", pair, cap=cap)
         self.refuse("unknown key 'measure.capp'", pair, options={"measure.capp": 3})
         self.refuse("letters, digits", {"old one": nothing}, number=1)
         os.mkdir("full")

@@ -7,6 +7,7 @@
 #include "derive/internal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Disturbances of equal arms are taken for one arm's own in a hundredth of comparisons. */
 static const double OWN = 0.01;
@@ -83,10 +84,11 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
     }
     if (aside->n == 0 || aside->left >= IFM_BLOCKS_NEEDED)
         return;
-    const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably --cap %.0fs, or ", seconds) : "";
-    ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-02",
-        "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s--wait-quiet "
-        "10min",
-        aside->n, aside->n + aside->left, cause_of(work), IFM_BLOCKS_NEEDED, longer);
+    const bool session = strcmp(work->cell->workload, "session") == 0; /* has no flags */
+    const char *cap = session ? "measure.cap=" : "--cap ",
+               *quiet = session ? "a quieter machine" : "--wait-quiet 10min";
+    const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably %s%.0fs, or ", cap, seconds) : "";
+    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
+                       "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s",
+                       aside->n, aside->n + aside->left, cause_of(work), IFM_BLOCKS_NEEDED, longer, quiet);
 }

@@ -1,0 +1,67 @@
+/* Why a comparison is undecided, and what would decide it: one answer for table, word of trust and library. */
+#include "judge/judge.h"
+
+#include "stats/paired.h"
+#include <math.h>
+#include <string.h>
+
+/* An inconclusive gate on the comparison; NULL = none. */
+static const struct ifm_gate_result *open_gate(const struct ifm_verdict *verdict, const char *cell, const char *arm)
+{
+    for (size_t i = 0; i < verdict->n_gates; i++) {
+        const struct ifm_gate_result *result = &verdict->gates[i];
+        const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
+        if (result->outcome == IFM_OUTCOME_INCONCLUSIVE && strcmp(result->cell, cell) == 0 &&
+            strcmp(result->arm, arm) == 0 && (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP))
+            return result;
+    }
+    return NULL;
+}
+
+uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
+                           const char *arm)
+{
+    const struct ifm_gate_result *gate = open_gate(verdict, cell, arm);
+    const struct ifm_value *needed = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_NEEDED);
+    if (gate != NULL)
+        return gate->further;
+    if (needed == NULL || needed->state != IFM_STATE_OK)
+        return 0;
+    return (uint64_t)fmax(needed->number - (double)needed->n, 1);
+}
+
+/* The rule that took the word. */
+static const char *finding_on(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    for (size_t i = 0; i < derived->n_findings; i++) {
+        const struct ifm_finding *finding = &derived->findings[i];
+        if (strcmp(finding->cell, cell) == 0 && strcmp(finding->arm, arm) == 0 &&
+            strstr(finding->text, "undecided") != NULL)
+            return finding->text;
+    }
+    return NULL;
+}
+
+const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
+                                const char *arm, struct ifm_arena *arena)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_value *needed = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_NEEDED);
+    if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") != 0)
+        return "";
+    const char *found = finding_on(derived, cell, arm);
+    const uint64_t further = ifm_judge_further(derived, verdict, cell, arm);
+    const long long blocks = (long long)change->n;
+    if (found != NULL)
+        return found;
+    if (blocks < IFM_BLOCKS_NEEDED)
+        return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, blocks);
+    if (further > 0)
+        return ifm_arena_printf(arena, "undecided after %lld block%s: about %llu more would probably decide", blocks,
+                                blocks == 1 ? "" : "s", (unsigned long long)further);
+    const bool gated = open_gate(verdict, cell, arm) != NULL;
+    const char *reason = gated ? "so near the gate's limit that no sensible number of blocks decides"
+                         : needed != NULL && needed->reason[0] != '\0' ? needed->reason
+                                                                       : "no number of blocks can be foretold";
+    return ifm_arena_printf(arena, "undecided after %lld block%s: %s", blocks, blocks == 1 ? "" : "s", reason);
+}
