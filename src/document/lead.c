@@ -222,16 +222,18 @@ void ifm_build_gate_table(struct ifm_builder *builder)
         const struct ifm_gate *gate = result->gate;
         struct outcome_look look = look_of(result->outcome);
         const char *bound = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
-        const char *threshold = ifm_quantity_bare(gate->threshold, result->observed.unit, arena);
-        *ifm_grid_at(&grid, i, 0) =
-            ifm_field_text(ifm_is_empty(gate->name) ? gate->metric : gate->name, IFM_TONE_PLAIN);
+        const enum ifm_metric_id metric = ifm_metric_of(gate->metric);
+        const struct ifm_value *observed = ifm_quantity_for_people(metric, &result->observed, arena);
+        const char *threshold =
+            ifm_quantity_bare(ifm_metric_told(metric).factor * gate->threshold, observed->unit, arena);
+        *ifm_grid_at(&grid, i, 0) = ifm_field_text(ifm_judge_gate_name(gate), IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 1) =
             ifm_field_text(ifm_document_place(result->cell, result->arm, arena), IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 2) =
             ifm_field_text(ifm_arena_printf(arena, "%s %s%s", bound, threshold,
                                             ifm_judge_by_interval(gate, &result->observed) ? ", interval" : ""),
                            IFM_TONE_PLAIN);
-        *ifm_grid_at(&grid, i, 3) = ifm_field_value(builder, &result->observed);
+        *ifm_grid_at(&grid, i, 3) = ifm_field_value(builder, observed);
         *ifm_grid_at(&grid, i, 4) = ifm_field_text(look.word, look.tone); /* the verdict's reasons say why */
     }
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "gates", "Gates");

@@ -249,14 +249,15 @@ const char *ifm_quantity_short(double number, struct ifm_arena *arena)
 const struct ifm_value *ifm_quantity_for_people(enum ifm_metric_id metric, const struct ifm_value *value,
                                                 struct ifm_arena *arena)
 {
-    if (value == NULL || (metric != IFM_M_LOSS_RMS_REL && metric != IFM_M_LOSS_P99_REL))
+    const struct ifm_metric_told told = ifm_metric_told(metric);
+    if (value == NULL || told.factor == 1)
         return value;
     struct ifm_value *percent = IFM_ARENA_NEW(arena, struct ifm_value);
     *percent = *value;
-    percent->number *= 100;
-    percent->low *= 100;
-    percent->high *= 100;
-    percent->unit = "%";
+    percent->number *= told.factor;
+    percent->low *= told.factor;
+    percent->high *= told.factor;
+    percent->unit = told.unit;
     return percent;
 }
 

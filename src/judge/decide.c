@@ -58,28 +58,62 @@ static const char *shown(double number, int digits, struct ifm_arena *arena)
     return text;
 }
 
-/* Digits that keep the number and its ends apart from the threshold, four where they do. */
-static int digits_of(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena)
+struct ifm_metric_told ifm_judge_told(const struct ifm_gate *gate)
 {
-    const double numbers[] = {v->number, v->low, v->high};
+    const enum ifm_metric_id metric = ifm_metric_of(gate->metric);
+    return metric == IFM_M_NONE ? (struct ifm_metric_told){gate->metric, "", 1} : ifm_metric_told(metric);
+}
+
+const char *ifm_judge_gate_name(const struct ifm_gate *gate)
+{
+    return gate->name == NULL || gate->name[0] == '\0' || strcmp(gate->name, gate->metric) == 0
+               ? ifm_judge_told(gate).name
+               : gate->name;
+}
+
+/* A number and the gate's threshold in the unit that people read. */
+struct reading {
+    struct ifm_metric_told told;
+    double number, low, high, level, threshold;
+    bool interval; /* decides */
+};
+
+static struct reading reading_of(const struct ifm_gate *gate, const struct ifm_value *v)
+{
+    const struct ifm_metric_told told = ifm_judge_told(gate);
+    return (struct reading){
+        .told = {told.name, told.factor == 1 ? v->unit : told.unit, told.factor},
+        .number = told.factor * v->number,
+        .low = told.factor * v->low,
+        .high = told.factor * v->high,
+        .level = v->level,
+        .threshold = told.factor * gate->threshold,
+        .interval = ifm_judge_by_interval(gate, v),
+    };
+}
+
+/* Digits that keep the number and its ends apart from the threshold, four where they do. */
+static int digits_of(const struct reading *r, struct ifm_arena *arena)
+{
+    const double numbers[] = {r->number, r->low, r->high};
     int digits = 4;
-    for (size_t i = 0; i < (ifm_judge_by_interval(gate, v) ? 3 : 1); i++)
-        while (digits < 15 && numbers[i] != gate->threshold &&
-               strcmp(shown(numbers[i], digits, arena), shown(gate->threshold, digits, arena)) == 0)
+    for (size_t i = 0; i < (r->interval ? 3 : 1); i++)
+        while (digits < 15 && numbers[i] != r->threshold &&
+               strcmp(shown(numbers[i], digits, arena), shown(r->threshold, digits, arena)) == 0)
             digits++;
     return digits;
 }
 
 /* "speedup is 1.86 [1.84, 1.88]"; its level where it is not 95 %. */
-static const char *observed(const struct ifm_gate *gate, const struct ifm_value *v, int digits, struct ifm_arena *arena)
+static const char *observed(const struct reading *r, int digits, struct ifm_arena *arena)
 {
-    bool bare = strcmp(v->unit, "1") == 0; /* a pure number has no unit to name */
-    const char *number = ifm_arena_printf(arena, "%s is %s%s%s", gate->metric, shown(v->number, digits, arena),
-                                          bare ? "" : " ", bare ? "" : v->unit);
-    if (!ifm_judge_by_interval(gate, v))
+    bool bare = strcmp(r->told.unit, "1") == 0; /* a pure number has no unit to name */
+    const char *number = ifm_arena_printf(arena, "%s is %s%s%s", r->told.name, shown(r->number, digits, arena),
+                                          bare ? "" : " ", bare ? "" : r->told.unit);
+    if (!r->interval)
         return number;
-    const char *level = fabs(v->level - 0.95) < 1e-9 ? "" : ifm_arena_printf(arena, " at %.4g %%", 100.0 * v->level);
-    return ifm_arena_printf(arena, "%s [%s, %s]%s", number, shown(v->low, digits, arena), shown(v->high, digits, arena),
+    const char *level = fabs(r->level - 0.95) < 1e-9 ? "" : ifm_arena_printf(arena, " at %.4g %%", 100.0 * r->level);
+    return ifm_arena_printf(arena, "%s [%s, %s]%s", number, shown(r->low, digits, arena), shown(r->high, digits, arena),
                             level);
 }
 
@@ -99,8 +133,11 @@ static const char *in_words(const struct ifm_gate_result *result, struct ifm_are
     const struct ifm_gate *gate = result->gate;
     const struct ifm_value *v = &result->observed;
     bool most = gate->op == IFM_GATE_AT_MOST, passed = result->outcome == IFM_OUTCOME_PASS;
-    int digits = digits_of(gate, v, arena);
-    const char *what = observed(gate, v, digits, arena), *bound = shown(gate->threshold, digits, arena);
+    const struct reading reading = reading_of(gate, v);
+    int digits = digits_of(&reading, arena);
+    const char *what = observed(&reading, digits, arena), *bound = shown(reading.threshold, digits, arena);
+    if (reading.told.factor != 1) /* a limit that was typed in another unit */
+        bound = ifm_arena_printf(arena, "%s %s", bound, reading.told.unit);
     const char *side = passed ? most ? "at or below" : "at or above" : most ? "above" : "below";
     if (!ifm_judge_by_interval(gate, v))
         return ifm_arena_printf(arena, "%s, %s %s (the value alone, without an interval)", what, side, bound);

@@ -15,6 +15,9 @@ bool ifm_judge_has_form(const struct ifm_arm *arm, enum ifm_form form);
 /* decide.c: outcome and reason of the gate of `result` on `value`, which is OK and has an interval if the gate asks. */
 void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *value, struct ifm_arena *arena);
 
+/* The gate's metric as people read it. */
+struct ifm_metric_told ifm_judge_told(const struct ifm_gate *gate);
+
 /* Of a run that fails: whether an arm is to be rolled back. */
 void ifm_judge_rollback(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
                         struct ifm_verdict *verdict);

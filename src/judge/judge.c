@@ -122,14 +122,14 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
 {
     const struct ifm_gate *gate = result->gate;
     result->observed = *v;
-    const char *remedy = unfinished(j, result->cell);
+    const char *remedy = unfinished(j, result->cell), *name = ifm_judge_told(gate).name;
     if (remedy != NULL) {
         block(j, result, false, ifm_arena_printf(j->arena, "the cell was cut short; %s", remedy));
         return;
     }
     if (v->state != IFM_STATE_OK) {
         block(j, result, lacks_instrument(j, result, v),
-              ifm_arena_printf(j->arena, "%s is %s: %s", gate->metric, ifm_state_label(v->state), v->reason));
+              ifm_arena_printf(j->arena, "%s is %s: %s", name, ifm_state_label(v->state), v->reason));
         result->remedy = v->remedy;
         return;
     }
@@ -138,20 +138,18 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
         result->further = IFM_BLOCKS_NEEDED - (uint64_t)v->n;
         result->further_of = "blocks";
         result->reason = ifm_arena_printf(j->arena, "%s is %.4g after %lld of the %d blocks that an interval needs",
-                                          gate->metric, v->number, (long long)v->n, (int)IFM_BLOCKS_NEEDED);
+                                          name, v->number, (long long)v->n, (int)IFM_BLOCKS_NEEDED);
         return;
     }
     if (ifm_judge_by_interval(gate, v) && !v->has_interval) {
         block(j, result, false,
-              ifm_arena_printf(j->arena, "%s has no interval%s%s", gate->metric, v->text[0] != '\0' ? ": " : "",
-                               v->text));
+              ifm_arena_printf(j->arena, "%s has no interval%s%s", name, v->text[0] != '\0' ? ": " : "", v->text));
         return;
     }
     if (v->n < (int64_t)gate->least_n) {
         block(j, result, false,
-              ifm_arena_printf(j->arena, "%s stands on %lld %s; the gate wants at least %llu", gate->metric,
-                               (long long)v->n, v->n_of[0] != '\0' ? v->n_of : "observations",
-                               (unsigned long long)gate->least_n));
+              ifm_arena_printf(j->arena, "%s stands on %lld %s; the gate wants at least %llu", name, (long long)v->n,
+                               v->n_of[0] != '\0' ? v->n_of : "observations", (unsigned long long)gate->least_n));
         return;
     }
     ifm_judge_decide(result, v, j->arena);
@@ -234,7 +232,8 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
         block(j, result, false,
               ifm_arena_printf(j->arena, "the measurement is invalid (%s): %s", invalid->rule, invalid->text));
     else if (number == NULL)
-        block(j, result, false, ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", gate->metric, arm));
+        block(j, result, false,
+              ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", ifm_judge_told(gate).name, arm));
     else if (subject != NULL && ifm_arm_unchecked(subject))
         block(j, result, false, IFM_UNCHECKED);
     else if (dispute != NULL)
@@ -316,7 +315,8 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
     else {
         block(j, result, false,
               ifm_arena_printf(j->arena, "no cell%s%s%s%s gives %s", gate->cell[0] != '\0' ? " called " : "",
-                               gate->cell, gate->arm[0] != '\0' ? " with arm " : "", gate->arm, gate->metric));
+                               gate->cell, gate->arm[0] != '\0' ? " with arm " : "", gate->arm,
+                               ifm_judge_told(gate).name));
         result->remedy = result->observed.remedy;
     }
 }
@@ -335,7 +335,8 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
         const char *is = outcome == IFM_OUTCOME_FAIL      ? "fails"
                          : outcome == IFM_OUTCOME_BLOCKED ? "is blocked"
                                                           : "is inconclusive";
-        add_reason(j, ifm_arena_printf(j->arena, "gate %s %s%s: %s", r->gate->name, is, place, r->reason));
+        add_reason(j,
+                   ifm_arena_printf(j->arena, "gate %s %s%s: %s", ifm_judge_gate_name(r->gate), is, place, r->reason));
     }
 }
 

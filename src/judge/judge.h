@@ -77,6 +77,8 @@ const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct 
                                 const char *arm, struct ifm_arena *arena);
 /* Does the gate judge an interval of `v`? The best that was seen of a limit has none: its value decides. */
 bool ifm_judge_by_interval(const struct ifm_gate *gate, const struct ifm_value *v);
+/* The gate's name; of one that has only its metric's, as people read that. */
+const char *ifm_judge_gate_name(const struct ifm_gate *gate);
 bool ifm_judge_has_classes(const char *table);
 const char *ifm_outcome_name(enum ifm_outcome outcome);  /* as in verdict.json: "not_gated" */
 const char *ifm_outcome_words(enum ifm_outcome outcome); /* for people: "not gated" */

@@ -15,6 +15,15 @@ const enum ifm_metric_id ifm_ceiling_metrics[] = {
 const enum ifm_metric_id ifm_cache_metrics[IFM_CACHES_SHOWN] = {IFM_M_CACHE_L1_BYTES, IFM_M_CACHE_L2_BYTES,
                                                                 IFM_M_CACHE_L3_BYTES};
 
+struct ifm_metric_told ifm_metric_told(enum ifm_metric_id metric)
+{
+    if (metric == IFM_M_LOSS_RMS_REL)
+        return (struct ifm_metric_told){"output error", "%", 100};
+    if (metric == IFM_M_LOSS_P99_REL)
+        return (struct ifm_metric_told){"output error (p99)", "%", 100};
+    return (struct ifm_metric_told){ifm_metrics[metric].id, ifm_metrics[metric].unit, 1};
+}
+
 enum ifm_metric_id ifm_metric_of(const char *id)
 {
     size_t low = 0, high = IFM_M_COUNT - 1;

@@ -75,6 +75,13 @@ extern const enum ifm_metric_id ifm_ceiling_metrics[], ifm_cache_metrics[IFM_CAC
 enum ifm_metric_id ifm_metric_of(const char *id);
 /* The id nearest to a mistyped one; NULL when none is near. */
 const char *ifm_metric_nearest(const char *id);
+/* How people read a metric: the output error under the heading of its column and in percent, where files and gates have
+ * its id and a fraction; all others as they are. */
+struct ifm_metric_told {
+    const char *name, *unit;
+    double factor;
+};
+struct ifm_metric_told ifm_metric_told(enum ifm_metric_id metric);
 /* As the records write them. */
 const char *ifm_better_word(enum ifm_better better);
 const char *ifm_scope_word(enum ifm_metric_scope scope);

@@ -16,9 +16,11 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
 {
     for (size_t i = 0; i < verdict->n_gates; i++) {
         const struct ifm_gate_result *result = &verdict->gates[i];
-        const char *unit = result->observed.unit == NULL ? "" : result->observed.unit;
+        const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
+        const struct ifm_value *people = ifm_quantity_for_people(metric, &result->observed, arena);
+        const char *unit = people->unit == NULL ? "" : people->unit;
         *add_line(out, arena) = (struct ifm_gate_line){
-            .name = result->gate->name,
+            .name = ifm_judge_gate_name(result->gate),
             .cell = result->cell,
             .arm = result->arm,
             .metric = result->gate->metric,
@@ -26,10 +28,10 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
             .missing_capability = result->missing_capability,
             .further = result->further,
             .observed = result->observed,
-            .threshold =
-                ifm_arena_printf(arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
-                                 ifm_quantity_bare(result->gate->threshold, unit, arena),
-                                 ifm_judge_by_interval(result->gate, &result->observed) ? ", whole interval" : ""),
+            .threshold = ifm_arena_printf(
+                arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
+                ifm_quantity_bare(ifm_metric_told(metric).factor * result->gate->threshold, unit, arena),
+                ifm_judge_by_interval(result->gate, &result->observed) ? ", whole interval" : ""),
             .reason = result->reason,
             .remedy = result->remedy,
         };
@@ -101,18 +103,24 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
     }
 }
 
+static const char *percent_of(const struct ifm_value *loss, struct ifm_arena *arena)
+{
+    return ifm_quantity_number(ifm_quantity_for_people(IFM_M_LOSS_RMS_REL, loss, arena), arena);
+}
+
 /* A line of its own, so that a speed-up that holds is not taken for one that costs no more than it did. */
 static void judge_loss(const struct ifm_between_row *row, const char *label, struct ifm_arena *arena,
                        struct ifm_gate_line *line)
 {
-    const char *before = ifm_quantity_short(row->reference_loss.number, arena);
+    const struct ifm_metric_told told = ifm_metric_told(IFM_M_LOSS_RMS_REL);
+    const char *before = percent_of(&row->reference_loss, arena);
     *line = (struct ifm_gate_line){
-        .name = ifm_arena_printf(arena, "loss_rms_rel against %s", label),
+        .name = ifm_arena_printf(arena, "%s against %s", told.name, label),
         .cell = row->cell,
         .arm = row->arm,
         .metric = "loss_rms_rel",
         .observed = row->other_loss,
-        .threshold = ifm_arena_printf(arena, "at most %s +%.3g %%", before, 100 * row->margin),
+        .threshold = ifm_arena_printf(arena, "at most %s, and %.3g %% of it more", before, 100 * row->margin),
     };
     if (row->loss_standing == IFM_STANDING_UNDECIDED) {
         line->outcome = IFM_OUTCOME_BLOCKED;
@@ -125,7 +133,7 @@ static void judge_loss(const struct ifm_between_row *row, const char *label, str
     line->outcome = holds ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
     line->reason = ifm_arena_printf(arena, "the output %s: %s against %s in the reference",
                                     holds ? "loses no more than it did" : "loses more than it did",
-                                    ifm_quantity_short(row->other_loss.number, arena), before);
+                                    percent_of(&row->other_loss, arena), before);
 }
 
 static void add_note(struct ifm_gate_lines *out, const struct ifm_between_row *row, const char *reason,
@@ -198,10 +206,13 @@ static const struct ifm_listing_column columns[] = {
     {"further", NULL, false},     {"reason", NULL, true},      {"remedy", NULL, true}, {"", "notes", true},
 };
 
-static const char *observed_text(const struct ifm_value *value, struct ifm_arena *arena)
+static const char *observed_text(const char *metric, const struct ifm_value *value, struct ifm_arena *arena)
 {
     if (value->state != IFM_STATE_OK)
         return ifm_state_label(value->state);
+    const struct ifm_value *people = ifm_quantity_for_people(ifm_metric_of(metric), value, arena);
+    if (people != value)
+        return ifm_quantity_full(people, arena);
     bool signed_percent = value->unit != NULL && strcmp(value->unit, "%") == 0;
     return signed_percent ? ifm_comparison_change(value, arena) : ifm_quantity_full(value, arena);
 }
@@ -225,7 +236,7 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         ifm_listing_set_text(&listing, "arm", line->arm);
         ifm_listing_set_text(&listing, "metric", line->metric);
         ifm_listing_set_text(&listing, "outcome", ifm_outcome_name(line->outcome));
-        ifm_listing_set_value(&listing, "value", value, observed_text(value, arena));
+        ifm_listing_set_value(&listing, "value", value, observed_text(line->metric, value, arena));
         ifm_listing_set_bounds(&listing, "low", "high", value);
         ifm_listing_set_level(&listing, value);
         ifm_listing_set_text(&listing, "unit", value->unit);

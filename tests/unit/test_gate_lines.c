@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "facts.h"
+#include "judge/internal.h"
 #include "publish/junit.h"
 #include <string.h>
 
@@ -55,6 +56,41 @@ static void exit_code_of_the_worst(void **state)
     items[0].outcome = IFM_OUTCOME_FAIL;
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_REJECTED);
     assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_FAIL);
+}
+
+/* The output error is a fraction where it is typed and filed, and in percent wherever people read it. */
+static void a_gate_on_the_output_error_is_read_in_percent(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_gate gate = {.name = "loss_rms_rel",
+                                  .metric = "loss_rms_rel",
+                                  .cell = "",
+                                  .arm = "",
+                                  .op = IFM_GATE_AT_MOST,
+                                  .threshold = 0.0312};
+    const struct ifm_value loss = {
+        .number = 0.1187, .n = 64, .n_of = "checks", .unit = "1", .reason = "", .remedy = "", .text = ""};
+    struct ifm_gate_result result = {.gate = &gate, .cell = "decode", .arm = "int4", .remedy = ""};
+    ifm_judge_decide(&result, &loss, arena);
+    assert_int_equal(result.outcome, IFM_OUTCOME_FAIL);
+    assert_string_equal(result.reason, "output error is 11.87 %, above 3.12 % (the value alone, without an interval)");
+    const struct ifm_verdict verdict = {.gates = &result, .n_gates = 1};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_verdict(&verdict, arena, &lines);
+    assert_string_equal(lines.items[0].name, "output error");
+    assert_string_equal(lines.items[0].threshold, "at most 3.12 %");
+    assert_string_equal(lines.items[0].metric, "loss_rms_rel");
+    struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
+    struct ifm_text text = {0};
+    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &text);
+    assert_facts(text.data, "11.9 %|at most 3.12 %");
+    ifm_text_clear(&text);
+    ifm_listing_compose(&listing, IFM_FORMAT_CSV, &text); /* for programs, as typed and as filed */
+    assert_facts(text.data, "loss_rms_rel|0.1187");
+    ifm_text_free(&text);
+    ifm_listing_end(&listing);
+    ifm_arena_destroy(arena);
 }
 
 /* What the reference holds and this run has lost blocks; what the reference never held is a note. */
@@ -124,8 +160,8 @@ static void more_loss_is_worse(void **state)
         enum ifm_outcome outcome;
         const char *reason;
     } cases[] = {
-        {IFM_STANDING_REGRESSED, IFM_OUTCOME_FAIL, "loses more|0.079|0.05"},
-        {IFM_STANDING_HOLDS, IFM_OUTCOME_PASS, "no more|0.079|0.05"},
+        {IFM_STANDING_REGRESSED, IFM_OUTCOME_FAIL, "loses more|7.90 %|0.05"},
+        {IFM_STANDING_HOLDS, IFM_OUTCOME_PASS, "no more|7.90 %|0.05"},
         {IFM_STANDING_UNDECIDED, IFM_OUTCOME_BLOCKED, "absent|gone"},
     };
     struct ifm_arena *arena = ifm_arena_create();
@@ -151,10 +187,10 @@ static void more_loss_is_worse(void **state)
         ifm_gate_lines_between(&between, "main", arena, &lines);
         assert_int_equal(lines.n, 2);
         assert_int_equal(lines.items[0].outcome, IFM_OUTCOME_PASS);
-        assert_string_equal(lines.items[1].name, "loss_rms_rel against main");
+        assert_string_equal(lines.items[1].name, "output error against main");
         assert_int_equal(lines.items[1].outcome, cases[i].outcome);
         assert_facts(lines.items[1].reason, cases[i].reason);
-        assert_string_equal(lines.items[1].threshold, "at most 0.05 +1 %");
+        assert_string_equal(lines.items[1].threshold, "at most 5.00 %, and 1 % of it more");
     }
     ifm_arena_destroy(arena);
 }
@@ -270,9 +306,13 @@ static void listing_has_one_set_of_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_code_of_the_worst), cmocka_unit_test(a_lost_ratio_blocks),
-        cmocka_unit_test(more_loss_is_worse),     cmocka_unit_test(what_the_margin_divides_is_inconclusive),
-        cmocka_unit_test(junit_is_escaped),       cmocka_unit_test(listing_has_one_set_of_fields),
+        cmocka_unit_test(exit_code_of_the_worst),
+        cmocka_unit_test(a_gate_on_the_output_error_is_read_in_percent),
+        cmocka_unit_test(a_lost_ratio_blocks),
+        cmocka_unit_test(more_loss_is_worse),
+        cmocka_unit_test(what_the_margin_divides_is_inconclusive),
+        cmocka_unit_test(junit_is_escaped),
+        cmocka_unit_test(listing_has_one_set_of_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
