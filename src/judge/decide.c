@@ -72,16 +72,16 @@ const char *ifm_judge_gate_name(const struct ifm_gate *gate)
 }
 
 /* A number and the gate's threshold in the unit that people read. */
-struct reading {
+struct gate_reading {
     struct ifm_metric_told told;
     double number, low, high, level, threshold;
     bool interval; /* decides */
 };
 
-static struct reading reading_of(const struct ifm_gate *gate, const struct ifm_value *v)
+static struct gate_reading reading_of(const struct ifm_gate *gate, const struct ifm_value *v)
 {
     const struct ifm_metric_told told = ifm_judge_told(gate);
-    return (struct reading){
+    return (struct gate_reading){
         .told = {told.name, told.factor == 1 ? v->unit : told.unit, told.factor},
         .number = told.factor * v->number,
         .low = told.factor * v->low,
@@ -93,7 +93,7 @@ static struct reading reading_of(const struct ifm_gate *gate, const struct ifm_v
 }
 
 /* Digits that keep the number and its ends apart from the threshold, four where they do. */
-static int digits_of(const struct reading *r, struct ifm_arena *arena)
+static int digits_of(const struct gate_reading *r, struct ifm_arena *arena)
 {
     const double numbers[] = {r->number, r->low, r->high};
     int digits = 4;
@@ -105,7 +105,7 @@ static int digits_of(const struct reading *r, struct ifm_arena *arena)
 }
 
 /* "speedup is 1.86 [1.84, 1.88]"; its level where it is not 95 %. */
-static const char *observed(const struct reading *r, int digits, struct ifm_arena *arena)
+static const char *observed(const struct gate_reading *r, int digits, struct ifm_arena *arena)
 {
     bool bare = strcmp(r->told.unit, "1") == 0; /* a pure number has no unit to name */
     const char *number = ifm_arena_printf(arena, "%s is %s%s%s", r->told.name, shown(r->number, digits, arena),
@@ -133,7 +133,7 @@ static const char *in_words(const struct ifm_gate_result *result, struct ifm_are
     const struct ifm_gate *gate = result->gate;
     const struct ifm_value *v = &result->observed;
     bool most = gate->op == IFM_GATE_AT_MOST, passed = result->outcome == IFM_OUTCOME_PASS;
-    const struct reading reading = reading_of(gate, v);
+    const struct gate_reading reading = reading_of(gate, v);
     int digits = digits_of(&reading, arena);
     const char *what = observed(&reading, digits, arena), *bound = shown(reading.threshold, digits, arena);
     if (reading.told.factor != 1) /* a limit that was typed in another unit */

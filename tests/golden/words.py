@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Everything that the goldens print as a name is explained: words.py COMMAND.
 
-Headings of tables, verdicts and their labels, words of comparisons, states, rules, checklists: each is taken from what
-the golden tests hold the product to, and asked of `explain`; so is every parameter of the schema.
+Headings of tables, verdicts and their labels, words of comparisons, states, rules, checklists, conditions, and terms of
+several words inside sentences: each is taken from what the golden tests hold the product to, and from what some runs
+print on the terminal and in report.md, and asked of `explain`; so is every parameter of the schema. So are the first
+cells of the rows of a table that has no names of its own there.
 """
 import glob
 import json
@@ -10,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROW = re.compile(r"^\|.*\|$")
@@ -24,7 +27,17 @@ NAMES = (
     r"(?:^Checklists  |, )([A-Z][a-z]+ (?:lock|checklist)): \d+ of",
     r"(?<=, )(hot cache|cold cache|margin)\b",
     r"\b(MEASURED|PASS|FAIL|BLOCKED|INVALID|INCONCLUSIVE)\b",
+    r"\b((?:read|write|copy|flops|matrix|L\d) ceiling|foreign tasks|stolen time|steady state|working set|warm-up)\b",
+    r"\b(attention layers|generated data|output error|kernel error|more warnings|no interval|on both sides)\b",
+    r"\b(at least|at most)(?= [\d+])|, ((?:whole )?interval)$",
 )
+RUNS = (  # of the scripted device
+    ("decode", "--script", "step_ns=1000000; noise=0.01; arm.int4.step_ns=400000"),
+    ("stream", "--script", "step_ns=1000000; noise=0.01"),
+    ("exec", "a 1", "b 2", "--gates", "no-regression=3%", "--script", "step_ns=1000000; noise=0.1"),
+)
+CONDITIONS = re.compile(r"^(?:decode|attention|gemm|stream|null|command)  (\S.*, margin .*)$")
+LINKED = re.compile(r"\[([^]]*)\]\([^)]*\)|<[^>]*>|[*`]")
 
 
 def headings(lines):
@@ -37,17 +50,56 @@ def headings(lines):
             yield from (piece.strip() for piece in lines[at - 1].strip("|").split("|"))
 
 
-def printed():
+def row_heads(lines):
+    """Of tables in Markdown without a heading over the first column, up to a unit or a value in brackets."""
+    bare = False
+    for at, line in enumerate(lines):
+        if at > 0 and LINE.match(line) and ROW.match(lines[at - 1]):
+            bare = lines[at - 1].startswith("|  |") or lines[at - 1].startswith("| |")
+        elif bare and ROW.match(line):
+            head = LINKED.sub(r"\1", line.strip("|").split("|")[0]).split(" (")[0].strip()
+            if not head[:1].isdigit():
+                yield head
+        else:
+            bare = False
+
+
+def conditions(lines):
+    """The words of "batch 4, 55 attention layers, hot cache, margin ±0.3 %"; a sentence is none."""
+    for line in lines:
+        for piece in (match.group(1) for match in [CONDITIONS.match(line)] if match):
+            for condition in piece.split(", "):
+                words = [word for word in condition.split() if not re.search(r"[\d…%]", word)]
+                if 0 < len(words) <= 3:
+                    yield " ".join(words)
+
+
+def names_in(text):
+    lines = text.split("\n")
+    names = {*headings(lines), *row_heads(lines), *conditions(lines)}
+    for pattern in NAMES:
+        for match in re.finditer(pattern, text, re.MULTILINE):
+            names.update(group for group in match.groups() if group)
+    return names - {""}
+
+
+def printed(command):
     found = {}
     for path in sorted(glob.glob(os.path.join(HERE, "*", "std*.*"))):
         with open(path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
-        names = set(headings(lines))
-        for pattern in NAMES:
-            names.update(re.findall(pattern, "\n".join(lines), re.MULTILINE))
-        for name in names:
-            if name:
+            for name in names_in(file.read()):
                 found.setdefault(name, os.path.relpath(path, HERE))
+    for run in RUNS:
+        with tempfile.TemporaryDirectory(prefix="words-") as folder:
+            common = ["--device", "fake", "--seed", "1", "--repeats", "60", "--quiet", "--out", folder + "/run"]
+            subprocess.run([command, *run, *common], capture_output=True, check=False)
+            for how in ([], ["--verbose"], ["--format", "md"]):
+                done = subprocess.run([command, "report", folder + "/run", *how], capture_output=True, text=True,
+                                      check=False)
+                if not done.stdout:
+                    sys.exit(f"{run[0]} printed nothing: {done.stderr}")
+                for name in names_in(done.stdout):
+                    found.setdefault(name, " ".join([run[0], *how]))
     return found
 
 
@@ -70,7 +122,7 @@ def main():
     command = sys.argv[1]
     if is_explained(command, "nothing like this"):
         sys.exit("explain answers whatever it is asked")
-    found = printed()
+    found = printed(os.path.abspath(command))
     if len(found) < 40:
         sys.exit(f"only {len(found)} names were found in the goldens: {sorted(found)}")
     keys = {key: "schema" for key in parameters(command)}
