@@ -144,11 +144,29 @@ static bool is_rate(enum ifm_metric_id metric)
     return ifm_metrics[metric].kind == IFM_CLASS_RATE;
 }
 
+/* A bound holds for a number of sequences, which the conditions do not say where it is the usual one. */
+static const char *with_batch(const struct ifm_builder *builder, const struct ifm_group *group, const char *heading)
+{
+    const char *batch = NULL;
+    for (size_t i = 0; i < group->n; i++) {
+        const struct ifm_cell *cell = &group->first[i];
+        const char *its = cell->n_arms == 0 ? NULL : ifm_arm_setting(&cell->arms[0], "decode.batch");
+        if (its == NULL || (batch != NULL && strcmp(batch, its) != 0))
+            return heading; /* the rows say which */
+        batch = its;
+    }
+    return ifm_arena_printf(builder->arena, "%s, batch %s", heading, batch);
+}
+
 /* The level of a column's intervals, where it is not the usual one: "vs baseline (98.3 %)". */
 static const char *heading_of(const struct ifm_builder *builder, const struct ifm_group *group,
                               const struct ifm_metric_column *spec)
 {
     double least = 1, most = 0;
+    if (spec->metric == IFM_M_TPOT_BOUND_NS)
+        return with_batch(builder, group, spec->heading);
+    if (spec->metric == IFM_M_TOKENS_GENERATED_PER_S && group->first->arms[0].ledger.layers == 1)
+        return "layer-tokens"; /* of one attention layer, not of a model */
     for (size_t i = 0; i < group->n; i++)
         for (size_t a = 0; a < group->first[i].n_arms; a++) {
             const struct ifm_value *value =
