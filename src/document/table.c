@@ -1,5 +1,5 @@
 /* The main table: cells of one shape in one table, of time, one rate, comparison and price. The terminal has it in
- * lines of its width; the page has p50 and p95 too. Computes no number. */
+ * lines of its width, with p50; the page has p95 too. Computes no number. */
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
@@ -120,7 +120,7 @@ static struct shown_columns columns_of(const struct ifm_builder *builder, const 
     struct shown_columns columns = {.n = 0};
     if (add_column(builder, group, IFM_M_STEP_NS, &columns) && ifm_cell_counts_programs(group->first))
         columns.items[0].heading = "time/run";
-    for (size_t i = 0; whole && i < sizeof quantiles / sizeof *quantiles; i++)
+    for (size_t i = 0; i < (whole ? sizeof quantiles / sizeof *quantiles : 1); i++)
         if (ifm_group_has(builder, group, quantiles[i].metric, false))
             columns.items[columns.n++] = quantiles[i];
     add_rates(builder, group, &columns);
@@ -314,12 +314,12 @@ static bool drop(struct shown_columns *columns, enum ifm_metric_id metric)
 }
 
 /* Where a line is too short for all columns, those go whose numbers a sentence or another column gives: the divergence,
- * the error of a sentence, the rate that is the inverse of the time. */
+ * the error of a sentence, the rate that is the inverse of the time; then the median. */
 void ifm_group_table(struct ifm_builder *builder, const struct ifm_group *group, bool told, bool whole,
                      struct ifm_block *section)
 {
     static const enum ifm_metric_id spare[] = {IFM_M_ATTENTION_KL_NATS, IFM_M_ERROR_RMS_REL, IFM_M_TOKENS_PROMPT_PER_S,
-                                               IFM_M_TOKENS_GENERATED_PER_S};
+                                               IFM_M_TOKENS_GENERATED_PER_S, IFM_M_LATENCY_NS_P50};
     enum { N_SPARE = sizeof spare / sizeof *spare };
     struct shown_columns columns = columns_of(builder, group, whole);
     size_t notes = builder->document->n_notes;
