@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/private.h"
+#include "base/text.h"
 #include "run/energy/private.h"
 #include "run/pass/pass.h"
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 static const double SETTLE_S = 1, SETTLE_SHARE = 0.25; /* of an idle stretch, left out by its readers */
 static const double PREPARE_S = 0.35;                  /* of an arm: timing its steps */
 static const double FLUSH_S = 0.5, CALIBRATE_S = 3;
+static const double SAID_S = 15; /* a pass that takes longer says so */
 static const char NO_SENSOR[] = "no_sensor", WINDOWS[] = "windows", LOST[] = "lost"; /* why the pass ends */
 
 struct ifm_energy_run {
@@ -113,6 +115,19 @@ static void init(struct ifm_pass_run *pass)
     pass->own = ifm_zeros(1, sizeof(struct own));
 }
 
+static double planned_block_s(const struct ifm_pass_run *pass)
+{
+    const struct own *own = pass->own;
+    return ifm_energy_windows_block_s(&own->windows) + FLUSH_S;
+}
+
+static double left_s(const struct ifm_pass_run *pass, double last_s)
+{
+    const struct ifm_cell *cell = pass->cell->plan;
+    (void)last_s; /* windows are planned */
+    return (ifm_energy_blocks(cell) - (double)pass->measured) * planned_block_s(pass) + cell->measure.energy_idle_s;
+}
+
 /* Nothing runs, everything stays open. */
 static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct ifm_error *error)
 {
@@ -128,6 +143,20 @@ static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct 
                     .settle_ns = (int64_t)(settle_s * 1e9));
 }
 
+/* A pass that takes minutes beside latencies of seconds would be taken for one that hangs. */
+static void say_wait(const struct ifm_pass_run *pass)
+{
+    const struct own *own = pass->own;
+    const struct ifm_cell *cell = pass->cell->plan;
+    const double seconds = left_s(pass, 0) + cell->measure.energy_idle_s;
+    char about[48];
+    if (pass->cell->windows != IFM_WINDOWS_ALONG && seconds >= SAID_S)
+        ifm_note(
+            "cell %s: energy takes about %s: %u windows of each arm, and idle stretches of %g s before and after%s",
+            cell->name, ifm_format_human(seconds, "s", about), 2 * ifm_energy_blocks(cell), cell->measure.energy_idle_s,
+            own->windows.estimate ? "; no sensor measures here, windows are of an estimate" : "");
+}
+
 static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
 {
     struct own *own = pass->own;
@@ -139,6 +168,7 @@ static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
     IFM_TRY(ifm_energy_windows_choose(&own->windows, pass->cell, sensors, pass->events, error));
     pass->slots = own->windows.slots;
     pass->samples = own->windows.samples;
+    say_wait(pass);
     return idle(pass, "before", error);
 }
 
@@ -157,13 +187,6 @@ enum ifm_status ifm_energy_pause(struct ifm_pass_run *pass, unsigned arm, bool r
     return rested ? IFM_OK : ifm_energy_pre_roll(&own->windows, arm, longest_s, error);
 }
 
-static double left_s(const struct ifm_pass_run *pass, double last_s)
-{
-    const struct ifm_cell *cell = pass->cell->plan;
-    (void)last_s; /* the configuration says how long windows are */
-    return (ifm_energy_blocks(cell) - (double)pass->measured) * block_s(pass->cell) + cell->measure.energy_idle_s;
-}
-
 static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
                             int64_t *columns, struct ifm_error *error)
 {
@@ -171,7 +194,7 @@ static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_
     IFM_TRY(ifm_energy_pause(pass, arm, false, error));
     IFM_TRY(ifm_energy_window(&own->windows, arm, slot, samples, columns, error));
     double done = (double)(pass->place + 1) / (double)pass->places;
-    ifm_pass_report(pass, left_s(pass, 0) - done * block_s(pass->cell));
+    ifm_pass_report(pass, left_s(pass, 0) - done * planned_block_s(pass));
     return IFM_OK;
 }
 
