@@ -7,11 +7,15 @@
 #include "base/text.h"
 #include "run/energy/private.h"
 #include "run/pass/pass.h"
+#include <math.h>
 #include <stdlib.h>
 
 static const double SETTLE_S = 1, SETTLE_SHARE = 0.25; /* of an idle stretch, left out by its readers */
 static const double PREPARE_S = 0.35;                  /* of an arm: timing its steps */
 static const double FLUSH_S = 0.5, CALIBRATE_S = 3;
+/* Power falls while a look gives less than this share of the one before; readings in a look, and the end of patience.
+ */
+static const double FALLS = 0.97, LOOK_PERIODS = 4, LONGEST_SETTLE_S = 12;
 static const double SAID_S = 15; /* a pass that takes longer says so */
 static const char NO_SENSOR[] = "no_sensor", WINDOWS[] = "windows", LOST[] = "lost"; /* why the pass ends */
 
@@ -128,6 +132,25 @@ static double left_s(const struct ifm_pass_run *pass, double last_s)
     return (ifm_energy_blocks(cell) - (double)pass->measured) * planned_block_s(pass) + cell->measure.energy_idle_s;
 }
 
+/* Power falls for a while after work, for seconds on a GPU: what is left out of an idle stretch lasts until it no
+ * longer does, as far as the sensor can tell. */
+static enum ifm_status settle_down(struct ifm_pass_run *pass, double least_s, struct ifm_error *error)
+{
+    struct ifm_energy_sensors *sensors = sensors_of(pass);
+    double every_s, before_w = NAN, waited_s = 0;
+    (void)ifm_energy_sensors_slowest(sensors, &every_s);
+    const double look_s = fmin(fmax(0.5 * least_s, LOOK_PERIODS * every_s), fmax(least_s, 1));
+    for (;;) {
+        IFM_TRY(ifm_energy_wait(pass->cell, look_s, error));
+        IFM_TRY(ifm_energy_sensors_drain(sensors, pass->cell, error));
+        const double watts = ifm_energy_sensors_watts(sensors);
+        waited_s += look_s;
+        if (waited_s >= least_s && (!(watts < FALLS * before_w) || waited_s >= LONGEST_SETTLE_S))
+            return IFM_OK;
+        before_w = watts;
+    }
+}
+
 /* Nothing runs, everything stays open. */
 static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct ifm_error *error)
 {
@@ -136,11 +159,15 @@ static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct 
     double seconds = cell->plan->measure.energy_idle_s;
     double settle_s = SETTLE_SHARE * seconds < SETTLE_S ? SETTLE_SHARE * seconds : SETTLE_S;
     int64_t start_ns = ifm_session_now(cell->session, cell->device);
-    IFM_TRY(ifm_energy_wait(cell, seconds, error));
+    IFM_TRY(ifm_energy_sensors_drain(sensors_of(pass), cell, error));
+    (void)ifm_energy_sensors_watts(sensors_of(pass)); /* of the work before */
+    IFM_TRY(settle_down(pass, settle_s, error));
+    const int64_t settled_ns = ifm_session_now(cell->session, cell->device);
+    IFM_TRY(ifm_energy_wait(cell, seconds - settle_s, error));
     own->windows.before = -1;
     return IFM_FACT(cell->session, error, energy_idle, true, .cell = cell->plan->name, .when = when,
                     .start_ns = start_ns, .end_ns = ifm_session_now(cell->session, cell->device),
-                    .settle_ns = (int64_t)(settle_s * 1e9));
+                    .settle_ns = settled_ns - start_ns);
 }
 
 /* A pass that takes minutes beside latencies of seconds would be taken for one that hangs. */

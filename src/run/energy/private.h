@@ -24,6 +24,11 @@ struct ifm_pass_sensor {
     bool any, lost;
     double first; /* of a counter: its value where the pass began */
     int64_t last_ns;
+    struct {
+        int64_t first_ns, last_ns;
+        double first, last, sum;
+        size_t n;
+    } since; /* readings since ifm_energy_sensors_watts was asked */
 };
 
 struct ifm_energy_sensors {
@@ -55,6 +60,9 @@ IFM_CHECKED enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *
 /* The same, once what was measured up to now has arrived, and on disk. */
 IFM_CHECKED enum ifm_status ifm_energy_sensors_flush(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
                                                      struct ifm_error *error);
+/* Mean power of the sensor that joules are made of first, by what was drained since the last call; NaN where that says
+ * nothing. */
+double ifm_energy_sensors_watts(struct ifm_energy_sensors *sensors);
 /* The pass is complete: run.log gets the hash of each file of readings. */
 IFM_CHECKED enum ifm_status ifm_energy_sensors_seal(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
                                                     const char *dir, struct ifm_error *error);
