@@ -121,7 +121,7 @@ static struct shown_columns columns_of(const struct ifm_builder *builder, const 
     if (add_column(builder, group, IFM_M_STEP_NS, &columns) && ifm_cell_counts_programs(group->first))
         columns.items[0].heading = "time/run";
     for (size_t i = 0; i < (whole ? sizeof quantiles / sizeof *quantiles : 1); i++)
-        if (ifm_group_has(builder, group, quantiles[i].metric, false))
+        if (ifm_group_has(builder, group, quantiles[i].metric, !whole))
             columns.items[columns.n++] = quantiles[i];
     add_rates(builder, group, &columns);
     (void)add_column(builder, group, IFM_M_TPOT_BOUND_NS, &columns);

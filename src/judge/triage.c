@@ -152,7 +152,7 @@ enum { MOST_CAUSES = 8 };
 /* A line under construction. */
 struct story {
     struct ifm_text text;
-    struct cause {
+    struct triage_cause {
         const char *text;
         double part; /* of the change */
     } causes[MOST_CAUSES];
@@ -167,7 +167,7 @@ static void add_cause(struct story *story, const char *text, double part)
     size_t at = story->n_causes < MOST_CAUSES ? story->n_causes++ : MOST_CAUSES - 1;
     for (; at > 0 && story->causes[at - 1].part < part; at--)
         story->causes[at] = story->causes[at - 1];
-    story->causes[at] = (struct cause){text, part};
+    story->causes[at] = (struct triage_cause){text, part};
 }
 
 /* "clock -4.0 % explains it", "steal explains 62 % of it", "clock -4.0 % and processor time +4.0 % each explain it". */

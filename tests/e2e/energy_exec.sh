@@ -129,7 +129,8 @@ date +%s%6N >>loads
 WORKED
 chmod +x worked
 FAKE_NVML="$FAKE_NVML tail_ms=3000" recorded "$INFEROMETER" exec ./worked "${energy[@]}" --energy-window 1500ms \
-    --override measure.blocks_min=1 --repeats 2 --energy-windows 4 --out tail >/dev/null 2>log || fail "tail: $(cat log)"
+    --override measure.blocks_min=1 --repeats 2 --energy-windows 4 --out tail >/dev/null 2>log ||
+    fail "tail: $(cat log)"
 python3 - <<'PY' || fail "tail: idle time, or what is held against it"
 import json
 events = [json.loads(line) for line in open("tail/run.log")]

@@ -264,7 +264,8 @@ static void it_ends_at_the_first_look_that_decides(void **state)
     ifm_stop_free(&f.stop);
 }
 
-/* A look is made by the blocks that count: with those that the machine disturbed the same run would be between looks. */
+/* A look is made by the blocks that count: with those that the machine disturbed the same run would be between looks.
+ */
 static void a_fact_tells_of_the_look_that_decided(void **state)
 {
     (void)state;

@@ -92,7 +92,7 @@ bool ifm_energy_slots_suffice(const struct ifm_cell_run *cell, double every_s);
 
 struct ifm_energy_arm {
     uint32_t inner, samples;
-    bool runs;      /* of a program: samples are whole runs, and nothing is between two of them */
+    bool runs;        /* of a program: samples are whole runs, and nothing is between two of them */
     double pause_s;   /* longest random pause after a sample; of steps without one samples meet */
     double planned_s; /* how long a window lasts when its steps take what they took alone */
 };
