@@ -155,7 +155,7 @@ static const char *with_batch(const struct ifm_builder *builder, const struct if
             return heading; /* the rows say which */
         batch = its;
     }
-    return ifm_arena_printf(builder->arena, "%s, batch %s", heading, batch);
+    return ifm_arena_printf(builder->arena, "%s (batch %s)", heading, batch);
 }
 
 /* The level of a column's intervals, where it is not the usual one: "vs baseline (98.3 %)". */
