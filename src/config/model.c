@@ -12,6 +12,8 @@
 
 enum { BYTES_MAX = 1 << 20, MODELS_MOST = 64, MOST = 1 << 24 /* of any size in a shape */ };
 
+static const char TAKES[] = "--model takes the config.json of a Hugging Face model, or a known name";
+
 /* What a message says of where the numbers stand. */
 struct model_reading {
     const json_t *object;
@@ -39,10 +41,9 @@ static enum ifm_status size_of(const struct model_reading *in, const char *const
 static enum ifm_status needed(const struct model_reading *in, const char *const keys[3], uint64_t *out)
 {
     IFM_TRY(size_of(in, keys, out));
-    return *out > 0 ? IFM_OK
-                    : ifm_fail(in->error, IFM_USAGE, in->where,
-                               "--model takes the config.json of a Hugging Face model, or a known name",
-                               "no config of a model: it has no \"%s\"", keys[0]);
+    return *out > 0
+               ? IFM_OK
+               : ifm_fail(in->error, IFM_USAGE, in->where, TAKES, "no config of a model: it has no \"%s\"", keys[0]);
 }
 
 /* Bits of a weight: of the quantization, or of the type that the weights are stored in. */
@@ -100,7 +101,23 @@ static enum ifm_status read_shape(const struct model_reading *in, struct ifm_mod
         model->kv_heads = json_is_true(json_object_get(in->object, "multi_query")) ? 1 : model->q_heads;
     if (model->head_dim == 0)
         model->head_dim = hidden / model->q_heads;
+    if (model->head_dim == 0)
+        return ifm_fail(in->error, IFM_USAGE, in->where, "give the shape itself: --q-heads, --kv-heads, --head-dim",
+                        "the hidden size of the model is %llu, less than one for each of its %llu heads",
+                        (unsigned long long)hidden, (unsigned long long)model->q_heads);
     return weigh(in, hidden, model);
+}
+
+/* As much of a text as a name holds, in whole letters. */
+static int name_size(const char *text)
+{
+    enum { MOST_OF_NAME = 40 };
+    size_t size = strlen(text);
+    if (size <= MOST_OF_NAME)
+        return (int)size;
+    for (size = MOST_OF_NAME; size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80;)
+        size--;
+    return (int)size;
 }
 
 /* A model of text and images has its text part inside. */
@@ -109,15 +126,19 @@ static enum ifm_status read_model(const char *data, size_t size, const char *whe
 {
     json_t *root;
     if (ifm_json_parse(data, size, where, &root, error) != IFM_OK) {
-        if (error != NULL)
+        if (error != NULL) {
             error->code = IFM_USAGE;
+            if (error->hint[0] == '\0')
+                ifm_error_hint(error, "%s", TAKES);
+        }
         return IFM_USAGE;
     }
     const json_t *inside = json_object_get(root, "text_config");
     const struct model_reading in = {json_is_object(inside) ? inside : root, where, error};
     enum ifm_status status = read_shape(&in, model);
     const char *type = json_string_value(json_object_get(in.object, "model_type"));
-    model->name = ifm_arena_printf(arena, "config.json of %.40s", type == NULL ? "a model" : type);
+    type = type == NULL ? "a model" : type;
+    model->name = ifm_arena_printf(arena, "config.json of %.*s", name_size(type), type);
     json_decref(root);
     return status;
 }

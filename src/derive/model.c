@@ -1,5 +1,5 @@
-/* What a step says of the whole model: the least time of an output token. A bound, as nothing but attention is
- * measured. */
+/* The least time of an output token of a whole model: by bytes, as nothing but attention is measured. The time of a
+ * step is no part of it: on a busy machine steps are slow, and a mean bounds nothing. */
 #include "derive/internal.h"
 
 #include "base/text.h"
@@ -30,45 +30,47 @@ static double passes_of(const struct ifm_arm_work *arm)
     return (double)layers * setting_of(arm, "decode_tokens");
 }
 
-/* How long the weights take at the read ceiling, ns; 0 where caches may serve them. */
-static struct ifm_value weights_time(const struct ifm_cell_work *work, double bytes)
+/* "15 GB of weights and 1.07 GB of cache for batch 4, at 21.3 GB/s". */
+static const char *words_of(const struct ifm_arm_work *arm, double weights, double cache, double bytes_per_ns)
 {
+    char w[48], c[48], rate[48];
+    const char *batch = ifm_arm_setting(arm->arm, "decode.batch");
+    return ifm_arena_printf(arm->d->arena, "%s of weights and %s of cache for batch %s, at the read ceiling of %s",
+                            ifm_format_human(weights, "B", w), ifm_format_human(cache, "B", c),
+                            batch == NULL ? "1" : batch, ifm_format_human(1e9 * bytes_per_ns, "B/s", rate));
+}
+
+/* What a token reads, at the fastest that anything read in this run: the ceiling is that of its fastest probe, or of an
+ * arm above it. What caches can keep from one token to the next is left out, so that the rest comes from memory. */
+static struct ifm_value bound_of(const struct ifm_arm_work *arm, double weights, double cache)
+{
+    const struct ifm_cell_work *work = arm->work;
     const struct ifm_roof *read = &work->roofs[IFM_CEILING_READ];
-    if (bytes < ifm_resident_below(work->d))
-        return ifm_value_real(0, 0, "blocks");
+    const struct ifm_machine *machine = arm->d->plan->machine;
+    const double measured = arm->d->llc_bytes;
+    const double kept = measured > 0 || machine == NULL ? measured : (double)ifm_machine_llc_total(machine);
+    if (weights + cache < IFM_RESIDENT_FACTOR * kept)
+        return ifm_value_absent("caches may hold all that a token reads, so that memory does not bound its time",
+                                "take a longer --kv-len or a larger --batch", 0, "blocks");
     if (read->by == NULL && work->cell->cache_resident)
-        return ifm_value_absent("caches hold all that is read here, so the read ceiling of memory, which limits the "
-                                "weights, was not measured",
+        return ifm_value_absent("caches hold all that is read here, so the read ceiling of memory, which bounds a "
+                                "token, was not measured",
                                 "take a longer --kv-len or a larger --batch", 0, "blocks");
     if (read->by == NULL)
-        return ifm_value_absent("the weights' part of a token needs the read ceiling of this machine",
+        return ifm_value_absent("the bound of a token needs the read ceiling of this machine",
                                 "measure it too: --ceilings read,flops", 0, "blocks");
-    return ifm_value_real(bytes / exp(read->log_rate), 0, "blocks");
+    const double bytes_per_ns = exp(read->log_rate);
+    struct ifm_value bound = ifm_value_real((weights + cache - kept) / bytes_per_ns, 0, "blocks");
+    bound.text = words_of(arm, weights, cache, bytes_per_ns);
+    return bound;
 }
 
 void ifm_derive_model(const struct ifm_arm_work *arm, const struct ifm_value *step)
 {
-    const double layers = setting_of(arm, "model_layers"), bytes = setting_of(arm, "weight_bytes");
+    const double layers = setting_of(arm, "model_layers"), weights = setting_of(arm, "weight_bytes");
     const double passes = passes_of(arm);
-    char weights[48], attention[48], reads[48];
     if (layers <= 0 || passes <= 0 || arm->arm->ledger.tokens_generated == 0 || ifm_derive_is_probe(arm->arm))
         return;
-    struct ifm_value bound = *step;
-    const struct ifm_value more = weights_time(arm->work, bytes);
-    if (step->state == IFM_STATE_OK && more.state != IFM_STATE_OK)
-        bound = more;
-    else if (step->state == IFM_STATE_OK) {
-        const double factor = layers / passes;
-        bound.number = step->number * factor + more.number;
-        bound.low = step->low * factor + more.number;
-        bound.high = step->high * factor + more.number;
-        bound.text = ifm_arena_printf(arm->d->arena, "%s of attention in %.0f layers and %s",
-                                      ifm_format_human(step->number * factor, "ns", attention), layers,
-                                      more.number <= 0
-                                          ? "no weights, as caches may hold them"
-                                          : ifm_arena_printf(arm->d->arena, "%s for %s of weights at the read ceiling",
-                                                             ifm_format_human(more.number, "ns", weights),
-                                                             ifm_format_human(bytes, "B", reads)));
-    }
-    ifm_derive_emit(arm, IFM_M_TPOT_BOUND_NS, bound);
+    const double cache = (double)arm->arm->ledger.bytes_read * layers / passes;
+    ifm_derive_emit(arm, IFM_M_TPOT_BOUND_NS, step->state == IFM_STATE_OK ? bound_of(arm, weights, cache) : *step);
 }

@@ -150,26 +150,40 @@ static bool is_refusal(const struct ifm_note *note)
     return strncmp(note->text, "rule-", 5) == 0;
 }
 
-/* Below the last table; where they are too many, those of refused numbers first. */
+/* Why a comparison has no answer: whoever must act on it needs the whole sentence. */
+static bool is_open(const struct ifm_note *note)
+{
+    return strstr(note->text, "undecided") != NULL;
+}
+
+/* Below the last table; where they are too many, those of refused numbers first, but for one of an open comparison,
+ * which may take two lines. */
 static void add_notes(struct ifm_builder *builder)
 {
     const struct ifm_document *document = builder->document;
-    size_t refusals = 0, shown = 0, refused = 0;
-    for (size_t i = 0; i < document->n_notes; i++)
+    size_t refusals = 0, open = 0, shown = 0, refused = 0;
+    for (size_t i = 0; i < document->n_notes; i++) {
         refusals += is_refusal(&document->notes[i]);
+        open += is_open(&document->notes[i]);
+    }
+    const size_t most = open > 0 ? NOTES - 1 : NOTES; /* of refusals */
+    bool whole = true;
     if (document->n_notes == 0)
         return;
     struct ifm_block *list = ifm_add_list(builder, document->root.last, IFM_AS_NOTES);
-    size_t others = refusals < NOTES ? NOTES - refusals : 0;
+    size_t others = NOTES - (refusals < most ? refusals : most);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++) {
         const struct ifm_note *note = &document->notes[i];
-        bool chosen = is_refusal(note) ? refused++ < NOTES : others > 0;
+        const bool first = is_open(note) && whole;
+        bool chosen = is_refusal(note) ? refused++ < most : first || others > (open > 0 && whole ? 1 : 0);
         if (!chosen)
             continue;
         others -= !is_refusal(note);
         shown++;
-        ifm_add_sentence(builder, list, cut(builder, note->text, WIDTH - 5))->number = note->number;
+        size_t room = first ? 2 * WIDTH - 12 : WIDTH - 5;
+        ifm_add_sentence(builder, list, cut(builder, note->text, room))->number = note->number;
+        whole &= !first;
     }
     if (document->n_notes > shown)
         ifm_add_sentence(

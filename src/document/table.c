@@ -1,5 +1,5 @@
 /* The main table: cells of one shape in one table, of time, one rate, comparison and price. The terminal has it in
- * lines of its width; the page has p50 and p95 too. Computes no number. */
+ * lines of its width, with p50; the page has p95 too. Computes no number. */
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
@@ -120,8 +120,8 @@ static struct shown_columns columns_of(const struct ifm_builder *builder, const 
     struct shown_columns columns = {.n = 0};
     if (add_column(builder, group, IFM_M_STEP_NS, &columns) && ifm_cell_counts_programs(group->first))
         columns.items[0].heading = "time/run";
-    for (size_t i = 0; whole && i < sizeof quantiles / sizeof *quantiles; i++)
-        if (ifm_group_has(builder, group, quantiles[i].metric, false))
+    for (size_t i = 0; i < (whole ? sizeof quantiles / sizeof *quantiles : 1); i++)
+        if (ifm_group_has(builder, group, quantiles[i].metric, !whole))
             columns.items[columns.n++] = quantiles[i];
     add_rates(builder, group, &columns);
     (void)add_column(builder, group, IFM_M_TPOT_BOUND_NS, &columns);
@@ -144,11 +144,29 @@ static bool is_rate(enum ifm_metric_id metric)
     return ifm_metrics[metric].kind == IFM_CLASS_RATE;
 }
 
+/* A bound holds for a number of sequences, which the conditions do not say where it is the usual one. */
+static const char *with_batch(const struct ifm_builder *builder, const struct ifm_group *group, const char *heading)
+{
+    const char *batch = NULL;
+    for (size_t i = 0; i < group->n; i++) {
+        const struct ifm_cell *cell = &group->first[i];
+        const char *its = cell->n_arms == 0 ? NULL : ifm_arm_setting(&cell->arms[0], "decode.batch");
+        if (its == NULL || (batch != NULL && strcmp(batch, its) != 0))
+            return heading; /* the rows say which */
+        batch = its;
+    }
+    return ifm_arena_printf(builder->arena, "%s (batch %s)", heading, batch);
+}
+
 /* The level of a column's intervals, where it is not the usual one: "vs baseline (98.3 %)". */
 static const char *heading_of(const struct ifm_builder *builder, const struct ifm_group *group,
                               const struct ifm_metric_column *spec)
 {
     double least = 1, most = 0;
+    if (spec->metric == IFM_M_TPOT_BOUND_NS)
+        return with_batch(builder, group, spec->heading);
+    if (spec->metric == IFM_M_TOKENS_GENERATED_PER_S && group->first->arms[0].ledger.layers == 1)
+        return "layer-tokens"; /* of one attention layer, not of a model */
     for (size_t i = 0; i < group->n; i++)
         for (size_t a = 0; a < group->first[i].n_arms; a++) {
             const struct ifm_value *value =
@@ -296,19 +314,25 @@ static bool drop(struct shown_columns *columns, enum ifm_metric_id metric)
 }
 
 /* Where a line is too short for all columns, those go whose numbers a sentence or another column gives: the divergence,
- * the error of a sentence, the rate that is the inverse of the time. */
+ * the error of a sentence, the rate that is the inverse of the time; then the median. */
 void ifm_group_table(struct ifm_builder *builder, const struct ifm_group *group, bool told, bool whole,
                      struct ifm_block *section)
 {
     static const enum ifm_metric_id spare[] = {IFM_M_ATTENTION_KL_NATS, IFM_M_ERROR_RMS_REL, IFM_M_TOKENS_PROMPT_PER_S,
-                                               IFM_M_TOKENS_GENERATED_PER_S};
+                                               IFM_M_TOKENS_GENERATED_PER_S, IFM_M_LATENCY_NS_P50};
     enum { N_SPARE = sizeof spare / sizeof *spare };
     struct shown_columns columns = columns_of(builder, group, whole);
     size_t notes = builder->document->n_notes;
     struct ifm_grid grid = grid_of(builder, group, &columns, told);
     for (size_t i = 0; i < N_SPARE && !whole && grid_width(&grid) > IFM_TERMINAL_WIDTH; i++) {
+        const struct shown_columns before = columns;
         if ((spare[i] == IFM_M_ERROR_RMS_REL && !told) || !drop(&columns, spare[i]))
             continue;
+        forget_notes(builder, notes);
+        grid = grid_of(builder, group, &columns, told);
+        if (spare[i] != IFM_M_LATENCY_NS_P50 || grid_width(&grid) <= IFM_TERMINAL_WIDTH)
+            continue;
+        columns = before; /* intervals go below their numbers, and there is room for it */
         forget_notes(builder, notes);
         grid = grid_of(builder, group, &columns, told);
     }

@@ -4,8 +4,10 @@
  * that is r slower makes the time 1/(1+r) longer; time lost counts by its share of each arm's own time, since an arm
  * that takes twice as long loses twice as much for that alone; so do events, each at the cost stated below; processor
  * time counts by its ratio, where that agrees with the ratio of the times and there is enough of it; an amount costs at
- * most in proportion. It "explains" the change when it points the same way and accounts for at least half of it. That
- * is a place to look first, not a proof: whatever was not recorded may still be the cause. */
+ * most in proportion. It "explains" the change when it points the same way and accounts for at least half of it; the
+ * one that accounts for most of it comes first. Processor time that differs is work that differs, and leaves time that
+ * was lost, and events, no more than the rest of the change. That is a place to look first, not a proof: whatever was
+ * not recorded may still be the cause. */
 #include "judge/internal.h"
 
 #include "base/names.h"
@@ -13,8 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Half of the change. */
+/* Half of the change, and all of it but for errors. */
 #define EXPLAINS 0.5
+#define EXPLAINS_ALL 0.9
 /* Two ratios agree when their logarithms differ by at most this factor. */
 #define AGREES 1.25
 /* Changes below this share, in percent, are not worth a word. */
@@ -65,10 +68,11 @@ static struct look look_of(const struct ifm_companion *c)
     return (struct look){c->column, c->column, c->kind == IFM_COMPANION_LEVEL && !clock ? EFFECT_NONE : effect, 0};
 }
 
-/* A companion beside the change of time that it may explain, in percent. */
+/* A companion beside the change of time that it may explain, in percent; `room`: the share of the change that is not
+ * the processor time of a program. */
 struct beside_change {
     const struct ifm_companion *c;
-    double change;
+    double change, room;
 };
 
 /* What the column took of the time of one step, as a share: of the arm's own or of the baseline's. */
@@ -107,13 +111,17 @@ static bool agrees(const struct beside_change *b, double share)
     return agreement <= AGREES && agreement >= 1.0 / AGREES && fabs(b->c->own - b->c->base) >= EXPLAINS * change_ns;
 }
 
-/* Does what the column accounts for make up the change? */
-static bool explains(const struct look *look, const struct beside_change *b)
+/* The share of the change that the column accounts for; 0 where that is too little to be its cause. */
+static double explained(const struct look *look, const struct beside_change *b)
 {
-    double share = accounts_for(look, b);
+    double share = accounts_for(look, b), part = fabs(share) / fabs(b->change);
     if (!(share * b->change > 0))
-        return false;
-    return look->effect == EFFECT_WORK_TIME ? agrees(b, share) : fabs(share) >= EXPLAINS * fabs(b->change);
+        return 0.0;
+    if (look->effect == EFFECT_WORK_TIME)
+        return agrees(b, share) ? fmin(part, 1.0 / part) : 0.0;
+    if (look->effect == EFFECT_LOST_TIME || look->effect == EFFECT_EVENT)
+        part = fmin(part, b->room);
+    return part >= EXPLAINS ? part : 0.0;
 }
 
 /* "clock -4.0 %", "steal 3.1 % of its time against 0.1 %", "minor faults +0.3 a step". */
@@ -139,58 +147,94 @@ static bool has_changed(const struct look *look, const struct beside_change *b)
     return fabs(share) >= WORTH_A_WORD;
 }
 
-/* `seen` 0: no column was recorded; 1: none differs; more: some do. `at_most`: no cause is more than a bound. */
-static void conclude(struct ifm_text *text, const struct ifm_value *change, const char *causes, size_t n_causes,
-                     bool at_most, size_t seen, bool by_construction)
-{
-    const char *word = change->text;
-    /* A clock that differs leaves a change undecided, which is there all the same. */
-    bool seen_to_change = !change->has_interval || change->low > 0 || change->high < 0;
-    const char *nothing = seen == 0   ? "nothing else was recorded that could explain it"
-                          : seen == 1 ? "nothing else that was recorded differs"
-                                      : "nothing recorded explains it";
-    if (strcmp(word, "equivalent") == 0)
-        ifm_text_add(text, "; there is no change to explain");
-    else if (!seen_to_change && causes[0] != '\0')
-        ifm_text_printf(text, "; the change is not decided; were it real, %s could explain it", causes);
-    else if (causes[0] != '\0')
-        ifm_text_printf(text, "; %s %s it", causes,
-                        at_most        ? "could explain"
-                        : n_causes > 1 ? "each explain"
-                                       : "explains");
-    else if (strcmp(word, "undecided") == 0)
-        ifm_text_printf(text, "; the change is not decided, and %s", nothing);
-    else
-        ifm_text_printf(text, "; %s%s", nothing,
-                        by_construction ? ": its construction, or what was not recorded"
-                        : seen > 0      ? ": the code itself, or what was not recorded"
-                                        : "");
-}
+enum { MOST_CAUSES = 8 };
 
 /* A line under construction. */
 struct story {
     struct ifm_text text;
-    const char *causes;
+    struct triage_cause {
+        const char *text;
+        double part; /* of the change */
+    } causes[MOST_CAUSES];
     size_t recorded, told, n_causes;
     bool at_most; /* every cause so far is an event or an amount, whose cost is known from above alone */
+    double room;  /* of struct beside_change */
 };
+
+/* In their order: what accounts for most of the change first. */
+static void add_cause(struct story *story, const char *text, double part)
+{
+    size_t at = story->n_causes < MOST_CAUSES ? story->n_causes++ : MOST_CAUSES - 1;
+    for (; at > 0 && story->causes[at - 1].part < part; at--)
+        story->causes[at] = story->causes[at - 1];
+    story->causes[at] = (struct triage_cause){text, part};
+}
+
+/* "clock -4.0 % explains it", "steal explains 62 % of it", "clock -4.0 % and processor time +4.0 % each explain it". */
+static void say_causes(struct ifm_text *text, const struct story *story, bool seen_to_change)
+{
+    const char *lead = seen_to_change ? "; " : "; the change is not decided; were it real, ";
+    for (size_t i = 0; i < story->n_causes; i++)
+        ifm_text_printf(text, "%s%s", i == 0 ? lead : " and ", story->causes[i].text);
+    if (!seen_to_change || story->at_most)
+        ifm_text_add(text, " could explain it");
+    else if (story->n_causes > 1)
+        ifm_text_add(text, " each explain it");
+    else if (story->causes[0].part >= EXPLAINS_ALL)
+        ifm_text_add(text, " explains it");
+    else
+        ifm_text_printf(text, " explains %.0f %% of it", 100.0 * story->causes[0].part);
+}
+
+static void conclude(struct story *story, const struct ifm_value *change, bool by_construction)
+{
+    struct ifm_text *text = &story->text;
+    const char *word = change->text;
+    /* A clock that differs leaves a change undecided, which is there all the same. */
+    bool seen_to_change = !change->has_interval || change->low > 0 || change->high < 0;
+    const char *nothing = story->recorded == 0 ? "nothing else was recorded that could explain it"
+                          : story->told == 0   ? "nothing else that was recorded differs"
+                                               : "nothing recorded explains it";
+    if (strcmp(word, "equivalent") == 0)
+        ifm_text_add(text, "; there is no change to explain");
+    else if (story->n_causes > 0)
+        say_causes(text, story, seen_to_change);
+    else if (strcmp(word, "undecided") == 0)
+        ifm_text_printf(text, "; the change is not decided, and %s", nothing);
+    else
+        ifm_text_printf(text, "; %s%s", nothing,
+                        by_construction       ? ": its construction, or what was not recorded"
+                        : story->recorded > 0 ? ": the code itself, or what was not recorded"
+                                              : "");
+}
 
 /* `able` false: what changed is told, and is no cause. */
 static void tell(struct story *story, const struct ifm_companion *c, bool able, double change, struct ifm_arena *arena)
 {
     struct look look = look_of(c);
-    const struct beside_change b = {c, change};
+    const struct beside_change b = {c, change, story->room};
     story->recorded++;
     if (!has_changed(&look, &b))
         return;
     const char *what = shown(&look, &b, arena);
     ifm_text_printf(&story->text, "%s%s", story->told++ == 0 ? "; beside it " : ", ", what);
-    if (!able || !explains(&look, &b))
+    const double part = able ? explained(&look, &b) : 0.0;
+    if (!(part > 0))
         return;
-    story->n_causes++;
     story->at_most = story->at_most && (look.effect == EFFECT_EVENT || look.effect == EFFECT_AMOUNT);
-    story->causes = ifm_arena_printf(arena, "%s%s%s", story->causes, story->causes[0] == '\0' ? "" : " and ",
-                                     look.effect == EFFECT_LOST_TIME ? look.name : what);
+    add_cause(story, look.effect == EFFECT_LOST_TIME ? look.name : what, part);
+}
+
+/* The share of the change of time that is none of the program's processor time. */
+static double room_beside_work(const struct ifm_companion *companions, size_t n, double change)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct ifm_companion *c = &companions[i];
+        const double change_ns = c->step_ns * change / 100.0;
+        if (strcmp(c->column, "child_cpu_ns") == 0 && change_ns != 0)
+            return 1.0 - fmin(1.0, fmax(0.0, (c->own - c->base) / change_ns));
+    }
+    return 1.0;
 }
 
 /* Rule 3: the speed-up is refused, or stands with the baseline's share only, when less work does not explain it. */
@@ -234,7 +278,9 @@ static const char *one_line(const struct ifm_cell *cell, const struct ifm_number
 {
     const struct ifm_value *v = &change->value;
     const char *construction = ifm_judge_construction(cell, change->arm, arena);
-    struct story story = {.causes = "", .at_most = true};
+    size_t at = ifm_names_find(beside->names, name_of(change->cell, change->arm, arena));
+    const size_t n = at == IFM_NO_NAME ? 0 : beside->n[at];
+    struct story story = {.at_most = true, .room = n == 0 ? 1.0 : room_beside_work(beside->first[at], n, v->number)};
     ifm_text_printf(&story.text, "time %+.1f %% (%s)", v->number, v->text);
     if (construction[0] != '\0')
         ifm_text_printf(&story.text, "; by construction %s", construction);
@@ -248,11 +294,9 @@ static const char *one_line(const struct ifm_cell *cell, const struct ifm_number
              &(struct ifm_companion){
                  .column = "bytes moved", .unit = "B", .own = 1, .base = bytes->value.number, .step_ns = 0},
              !beyond, v->number, arena);
-    size_t at = ifm_names_find(beside->names, name_of(change->cell, change->arm, arena));
-    for (size_t i = 0; at != IFM_NO_NAME && i < beside->n[at]; i++)
+    for (size_t i = 0; i < n; i++)
         tell(&story, beside->first[at] + i, true, v->number, arena);
-    conclude(&story.text, v, story.causes, story.n_causes, story.at_most, story.recorded == 0 ? 0 : story.told + 1,
-             construction[0] != '\0');
+    conclude(&story, v, construction[0] != '\0');
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);
     ifm_text_free(&story.text);
     return line;

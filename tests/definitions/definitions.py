@@ -18,6 +18,8 @@ class Run:
             self.plan = json.load(file)
         with open(os.path.join(folder, "run.log"), encoding="utf-8") as file:
             self.events = [json.loads(line) for line in file if line.endswith("\n")]
+        with open(os.path.join(folder, "config.lock.json"), encoding="utf-8") as file:
+            self.settings = json.load(file)["parameters"]
         self.cells = {}
         for cell in self.plan["cells"]:
             stem = os.path.join(folder, "samples", f"{cell['index']}-latency")
@@ -269,6 +271,14 @@ def ceiling(kind):
     return of
 
 
+def tpot_bound(v):
+    """What all layers' caches and the weights take at the read ceiling, less what the last-level caches keep."""
+    layers, machine = v.run.settings["decode.model_layers"], v.run.plan["machine"]
+    kept = [size for size in machine["cache_reported"] if size][-1] * machine["llc_instances"]
+    read = v.run.settings["decode.weight_bytes"] + layers * v.ledger["bytes_read"]
+    return (read - kept) / v.number("ceiling_read", "") * 1e9
+
+
 def roofline(v):
     shares = [v.number("ceiling_read_percent"), v.number("ceiling_flops_percent")]
     return max(s for s in shares if s is not None) / 100
@@ -427,6 +437,8 @@ RECOMPUTED = {
     "bandwidth_bytes_per_s": rate("bytes_read", "bytes_written"),
     "flops_per_s": rate("flops"),
     "tokens_generated_per_s": lambda v: rate("tokens_generated")(v) / v.ledger.get("layers", 1),
+    "layer_tokens_per_s": rate("tokens_generated"),
+    "tpot_bound_ns": tpot_bound,
     "rows_per_s": rate("rows"),
     "arithmetic_intensity": lambda v: v.ledger["flops"] / bytes_of(v),
     "ceiling_flops_percent": share("flops"),
@@ -481,8 +493,7 @@ NOT_RECOMPUTED = {
     **dict.fromkeys("command_rss_bytes command_faults_major command_switches_involuntary command_failures "
                     "command_strays".split(), "sums and a maximum of one column, as steal_ns, which is recomputed"),
     **dict.fromkeys("attention_kl_nats attention_tv quality_percent quality_loss_pp tokens_prompt_per_s "
-                    "tpot_bound_ns "
-                    "layer_tokens_per_s load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 "
+                    "load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 "
                     "ceiling_clock "
                     "ceiling_flops_clock ceiling_l1 ceiling_l2 ceiling_l3 ceiling_read_spread_percent "
                     "ceiling_flops_spread_percent".split(),

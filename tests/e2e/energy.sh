@@ -35,6 +35,28 @@ else
 fi
 "$INFEROMETER" verify bare >log 2>&1 || fail "bare: $(cat log)"
 
+# ---- work that is slower in the windows than it was before: a window needs its time, not its runs ----
+cat >slows <<'SLOWS'
+#!/bin/sh
+grep -q energy_plan slowed/run.log && exec sleep 0.6
+exec sleep 0.1
+SLOWS
+chmod +x slows
+recorded "$INFEROMETER" exec ./slows --stop repeats --repeats 2 --slot-steps 1 --warmup 1 --format csv --energy \
+    --rated-w 100 --energy-windows 3 --energy-idle 1s --energy-window 1200ms --override measure.blocks_min=1 \
+    --out slowed >/dev/null 2>log || fail "slowed: $(cat log)"
+python3 - <<'PY' || fail "slowed: its windows"
+import csv, json
+[plan] = [e["meta"] for e in map(json.loads, open("slowed/run.log")) if e["stage"] == "energy_plan"]
+slots = list(csv.DictReader(open("slowed/samples/0-energy-slots.csv")))
+assert len(slots) == 4 and plan["samples_per_slot"] > 5, (plan, slots)
+for slot in slots:
+    runs, seconds = int(slot["samples"]), 1e-9 * (int(slot["end_ns"]) - int(slot["start_ns"]))
+    assert runs < plan["samples_per_slot"] and seconds >= 2 * plan["window_s"], (plan, slot)
+    assert (runs - 1) * seconds / runs < 2 * plan["window_s"], (plan, slot) # it ended with the run at work
+PY
+"$INFEROMETER" verify slowed >log 2>&1 || fail "slowed: $(cat log)"
+
 # ---- a meter ----
 start_meter
 recorded "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --energy-window 1s --power-meter meter.csv --rated-w 100 \

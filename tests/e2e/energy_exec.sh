@@ -109,13 +109,39 @@ run_s = plan["window_s"] / plan["samples_per_slot"]
 assert run_s >= 0.05 and abs(plan["window_s"] - 1.5) <= 0.5 * run_s + 1e-6, plan
 windows = [w for w in json.load(open("many/derived.json"))["energy_windows"] if not w["refused"]]
 for w in windows:
-    assert w["steps"] == plan["samples_per_slot"] and abs(w["joules"] - 80 * w["seconds"]) <= w["random_j"], w
+    whole = w["steps"] == plan["samples_per_slot"] or w["end_ns"] - w["start_ns"] >= 1.5e9 * plan["window_s"]
+    assert whole and abs(w["joules"] - 80 * w["seconds"]) <= w["random_j"], w
     assert w["random_j"] < 0.25 * w["joules"], w
 def said(run):
     return [f["text"] for f in json.load(open(run + "/derived.json"))["findings"] if "is shared" in f["text"]]
 assert not said("whole") and "gpu0 is shared: up to 1 other process computed on it" in said("many")[0], said("many")
 PY
 "$INFEROMETER" verify many >log 2>&1 || fail "many: $(cat log)"
+
+# ---- power that falls for three seconds after work: idle time begins when it has fallen, and programs that wait are
+# above it ----
+cat >worked <<'WORKED'
+#!/bin/sh
+grep -q energy_plan tail/run.log && exec sleep 1.6
+date +%s%6N >>loads
+sleep 1.6
+date +%s%6N >>loads
+WORKED
+chmod +x worked
+FAKE_NVML="$FAKE_NVML tail_ms=3000" recorded "$INFEROMETER" exec ./worked "${energy[@]}" --energy-window 1500ms \
+    --override measure.blocks_min=1 --repeats 2 --energy-windows 4 --out tail >/dev/null 2>log ||
+    fail "tail: $(cat log)"
+python3 - <<'PY' || fail "tail: idle time, or what is held against it"
+import json
+events = [json.loads(line) for line in open("tail/run.log")]
+before = [e["meta"] for e in events if e["stage"] == "energy_idle"][0]
+assert before["settle_ns"] >= 2e9, before
+derived = json.load(open("tail/derived.json"))
+assert not [n for n in derived["numbers"] if n["state"] == "refused" and "idle" in n["reason"]], derived["numbers"]
+idle = next(n for n in derived["numbers"] if n["metric"] == "idle_power_w")
+assert 79 < idle["value"] < 85, idle
+PY
+"$INFEROMETER" verify tail >log 2>&1 || fail "tail: $(cat log)"
 
 # ---- what runs between the runs is not the program's ----
 "$INFEROMETER" exec 'sleep 0.05' --prepare true "${energy[@]}" --out hooks >/dev/null 2>log || fail "hooks: $(cat log)"

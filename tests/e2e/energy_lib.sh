@@ -51,7 +51,9 @@ last = 0
 for k, s in enumerate(slots):
     said, start, end = plans[names[int(s["arm"])]], int(s["start_ns"]), int(s["end_ns"])
     assert int(s["block"]) == k // (2 * len(arms)) and s["phase"] == "1", s
-    assert int(s["samples"]) == said["samples_per_slot"] and int(s["inner"]) == said["inner"], (s, said)
+    slowed = (end - start) * 1e-9 >= 1.5 * said["window_s"] # by other work; then it ends early
+    assert int(s["samples"]) == said["samples_per_slot"] or slowed, (s, said)
+    assert int(s["inner"]) == said["inner"], (s, said)
     assert start >= last and end > start, "windows overlap"
     assert (end - start) * 1e-9 > 0.5 * said["window_s"], ((end - start) * 1e-9, said) # others may make it longer
     last = end
@@ -81,7 +83,7 @@ for (device, source), sensor in sensors.items():
         assert max(b - a for a, b in zip(edges, edges[1:])) < most, (source, s, len(inside))
 idle = of("energy_idle")
 assert idle and idle[-1]["when"] == "after" and idle[0]["when"] == "before", idle
-assert all(m["end_ns"] - m["start_ns"] > 0.9e9 and m["settle_ns"] in (250000000, 500000000) for m in idle), idle
+assert all(m["end_ns"] - m["start_ns"] > 0.9e9 and 2.4e8 <= m["settle_ns"] <= 15e9 for m in idle), idle
 for m in idle + of("energy_pre_roll"): # nothing of it lies in a window
     assert all(m["end_ns"] <= int(s["start_ns"]) or m["start_ns"] >= int(s["end_ns"]) for s in slots), m
 done = of("energy_done")

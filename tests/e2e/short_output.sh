@@ -39,6 +39,18 @@ grep -qE '^  [0-9]+ more: --verbose or the report$' refused.txt || fail "the res
     fail "decode: $(cat alone.txt)"
 short alone.txt 18
 
+# What must be known to act on an undecided comparison: the median beside the mean, and how many runs are slow. Of
+# several reasons this one is there to its end.
+"$INFEROMETER" exec true 'sleep 0' --name old --name new --device fake --seed 1 --repeats 200 \
+    --script 'step_ns=1e8; noise=0.002; arm.new.step_ns=9.5e7; arm.new.slow=0.15; arm.new.slow_times=3' \
+    --out open >open.txt 2>&1 || fail "exec: $(cat open.txt)"
+short open.txt 16
+grep -qE '^  arm +time/run +p50 ' open.txt || fail "no median beside the mean: $(cat open.txt)"
+typical='faster at the median \(-[0-9.]+ %\), slower on average'
+tr -s ' \n' '  ' <open.txt |
+    grep -qE "$typical \([^)]*\): [0-9]+ of 200 samples of new take more than 1.5 times their median: undecided" ||
+    fail "not why it is undecided: $(cat open.txt)"
+
 # The report holds what the terminal leaves out, whatever was asked of the terminal.
 cp refused/report.md before.md
 "$INFEROMETER" report refused --verbose >verbose.txt 2>&1 || fail "report --verbose: $(cat verbose.txt)"

@@ -14,8 +14,9 @@
  *   block=500,2000      the first call for energy from then on takes so many milliseconds
  *   freeze_ms=500       from then on the energy counter stands still
  *   field=300000,0      milliwatts of the fields, one a call
- *   loads=FILE idle_w=80   power is `watts` while programs say in FILE that they work, else idle_w. FILE has a time a
- *                       line, in microseconds since the epoch: when the counter was 0, then a load's begin, its end,
+ *   loads=FILE idle_w=80 tail_ms=0   power is `watts` while programs say in FILE that they work, else idle_w, to which
+ * it falls in a straight line over tail_ms. FILE has a time a line, in microseconds since the epoch: when the counter
+ * was 0, then a load's begin, its end,
  * ... gap=100,300         no power samples between these milliseconds after init and of its state (state.c), each list
  * one value a call, the last one again and again: f74=0,500           values of a field by its id, such as an
  * accumulator in ns, the temperature of memory (82) or the number of links (91); 0 where nothing is said no=74,82

@@ -24,10 +24,15 @@ bool fake_loads(struct fake_loads *out)
 double fake_loads_joules(const struct fake_loads *loads, long long t_us)
 {
     double idle_w = (double)fake_number_of("idle_w", 80), load_w = (double)fake_number_of("watts", 300);
-    double busy_s = 0;
+    double busy_s = 0, tail_s = 1e-3 * (double)fake_number_of("tail_ms", 0);
     for (size_t i = 1; i < loads->n && loads->edges_us[i] < t_us; i += 2) {
         long long end_us = i + 1 < loads->n && loads->edges_us[i + 1] < t_us ? loads->edges_us[i + 1] : t_us;
         busy_s += 1e-6 * (double)(end_us - loads->edges_us[i]);
+        double since_s =
+            1e-6 *
+            (double)((i + 2 < loads->n && loads->edges_us[i + 2] < t_us ? loads->edges_us[i + 2] : t_us) - end_us);
+        since_s = since_s < tail_s ? since_s : tail_s;
+        busy_s += tail_s > 0 ? since_s - 0.5 * since_s * since_s / tail_s : 0; /* it falls in a straight line */
     }
     return idle_w * 1e-6 * (double)(t_us - loads->edges_us[0]) + (load_w - idle_w) * busy_s;
 }

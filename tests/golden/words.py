@@ -17,7 +17,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROW = re.compile(r"^\|.*\|$")
 LINE = re.compile(r"^\|[-:| ]+\|$")
-LEVEL = re.compile(r" \([\d.]+(?: to [\d.]+)? %\)$")  # "vs baseline (98.3 %)"
+LEVEL = re.compile(r" \((?:[\d.]+(?: to [\d.]+)? %|batch \d+)\)$")  # "vs baseline (98.3 %)", "TPOT at least (batch 4)"
 NAMES = (
     r"\b(rule-\d\d)\b",
     r"^([A-Z]{4,})  ",  # the verdict of a run

@@ -72,6 +72,15 @@ record_decode-cycle()
     "$ifm" decode --seq=512 --heads=4 --dim=64 --batch 1 --layers 1 --compress=2 --warmup=100 --inner_loops=4 \
         --truncate=5 --inference --decode_tokens=16 --ceilings read --repeats 80 --threads 1 --json --out decode-cycle
 }
+record_decode-model()
+{
+    cat >config.json <<'JSON'
+{"model_type": "small", "num_hidden_layers": 6, "hidden_size": 4096, "num_attention_heads": 4, "num_key_value_heads": 2,
+ "head_dim": 64, "intermediate_size": 16384, "hidden_act": "silu", "torch_dtype": "bfloat16", "vocab_size": 32000}
+JSON
+    "$ifm" decode --model config.json --kv-len 512 --batch 1 --compress 1,4 "${few[@]}" --ceilings read --threads 1 \
+        --out decode-model
+}
 record_attention()
 {
     "$ifm" attention --batch 1 --q-heads 2 --kv-heads 2 --head-dim 64 --seq-len 64 "${few[@]}" --threads 1 \

@@ -89,6 +89,34 @@ static void below_idle_within_its_error_stands(void **state)
     ps_stop(&p);
 }
 
+/* Idle time that began while power still fell from work: its second half is what nothing can be below, and an arm of
+ * little more than that is no fault. One below that is. */
+static void idle_taken_too_soon_refuses_no_honest_window(void **state)
+{
+    (void)state;
+    for (int honest = 0; honest < 2; honest++) {
+        ps_start(&p);
+        p.idle_w = 160;
+        p.watts[0] = honest ? 110 : 100;
+        ps_generate(&p);
+        struct ps_phase *before = &p.phases[0], *after = &p.phases[p.n_phases - 1];
+        before->to -= 2.5;
+        after->to -= 2.5;
+        ps_phase(&p, before->to, before->to + 2.5, 108, 0);
+        ps_phase(&p, after->to, after->to + 2.5, 108, 0);
+        ps_counter(&p);
+        ps_derive(&p);
+        assert_non_null(fx_finding(&p.fx, "rule-05", "did not idle at one level|131 W|108 W in its quietest stretch"));
+        if (honest)
+            ps_expect(&p, "base", "energy_per_step_j", 0.22, 1e-3);
+        else
+            fx_expect(&p.fx, "base", "energy_per_step_j", IFM_STATE_REFUSED, "rule-05|108 W");
+        const struct ifm_value *idle = fx_value(&p.fx, "base", "idle_power_w");
+        assert_true(!honest || (idle->low <= 108.1 && idle->high >= 131));
+        ps_stop(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +124,7 @@ int main(void)
         cmocka_unit_test(a_drift_of_the_sensor_cancels_in_a_change),
         cmocka_unit_test(below_idle_is_refused_with_its_reason),
         cmocka_unit_test(below_idle_within_its_error_stands),
+        cmocka_unit_test(idle_taken_too_soon_refuses_no_honest_window),
     };
     return cmocka_run_group_tests_name("derive_power_hostile", tests, NULL, NULL);
 }

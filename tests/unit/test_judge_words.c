@@ -303,6 +303,39 @@ static const char *triage_beside(struct judged *j, const char *column, double ow
     return j->fx.verdict->triage[0].text;
 }
 
+/* Twice the time, and 45 % of it waiting for a CPU where the baseline waits 2 %: most of the change, unless the program
+ * also computes for twice as long. Then it waits because it is long. */
+static void waiting_does_not_explain_work(void **state)
+{
+    (void)state;
+    for (int works = 0; works < 2; works++) {
+        struct judged j;
+        equal_columns(&j);
+        j.fx.parts[0].step_ns[1] = 800000;
+        jd_record(&j);
+        fx_derive(&j.fx);
+        struct ifm_companion c[] = {
+            {.column = "run_delay_ns", .own = 0.45 * 800000, .base = 0.02 * 400000},
+            {.column = "child_cpu_ns", .own = works ? 780000 : 392000, .base = 390000},
+        };
+        for (int i = 0; i < 2; i++) {
+            c[i].cell = "decode";
+            c[i].arm = "other";
+            c[i].unit = "ns";
+            c[i].n = 12;
+            c[i].step_ns = 400000;
+        }
+        j.fx.derived->companions = c;
+        j.fx.derived->n_companions = 2;
+        fx_judge(&j.fx);
+        const char *line = j.fx.verdict->triage[0].text, *causes = strrchr(line, ';');
+        assert_non_null(causes);
+        assert_string_equal(causes,
+                            works ? "; processor time +100.0 % explains it" : "; run delay explains 78 % of it");
+        jd_stop(&j);
+    }
+}
+
 /* Half the time with half the processor time: that is it, unless the program waits and its processor time is a tenth of
  * the time. A tenth less of it, on eight threads, is more nanoseconds than the change has, and is not. */
 static void processor_time_explains_by_its_ratio(void **state)
@@ -431,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_clock_the_other_way_or_too_small_does_not),
         cmocka_unit_test(stolen_time_explains),
         cmocka_unit_test(an_equal_share_explains_nothing),
+        cmocka_unit_test(waiting_does_not_explain_work),
         cmocka_unit_test(processor_time_explains_by_its_ratio),
         cmocka_unit_test(construction_comes_first),
         cmocka_unit_test(a_failed_program_says_its_status),

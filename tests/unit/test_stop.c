@@ -264,6 +264,40 @@ static void it_ends_at_the_first_look_that_decides(void **state)
     ifm_stop_free(&f.stop);
 }
 
+/* A look is made by the blocks that count: with those that the machine disturbed the same run would be between looks.
+ */
+static void a_fact_tells_of_the_look_that_decided(void **state)
+{
+    (void)state;
+    struct fixture f;
+    const char *reason;
+    start_decided(&f);
+    ifm_stop_pass_over(&f.stop);
+    ifm_stop_pass_over(&f.stop);
+    assert_int_equal(stops_at(&f, 1.5, 0.001, &reason), 6);
+    assert_string_equal(reason, "decided");
+    assert_int_equal(ifm_stop_facts(&f.stop).look, 1);
+    ifm_stop_free(&f.stop);
+    start_decided(&f); /* undecided: the level of the end, of six blocks and not of 40 */
+    for (int k = 0; k < 6; k++)
+        add_block(&f, 1.003, 0, 0.01);
+    for (int k = 0; k < 34; k++)
+        ifm_stop_pass_over(&f.stop);
+    double level = ifm_stop_blocks_level(&f.plan, f.stop.all.level, 6, false);
+    assert_true(level < ifm_stop_blocks_level(&f.plan, f.stop.all.level, 40, false));
+    assert_true(ifm_stop_facts(&f.stop).level == level);
+    ifm_stop_free(&f.stop);
+    start_group(&f); /* looks are planned by all blocks; the level is that of the eight that decide */
+    for (int k = 0; k < 8; k++)
+        add_block(&f, 1.5, 0, 0.001);
+    double eight = ifm_stop_facts(&f.stop).level;
+    ifm_stop_pass_over(&f.stop);
+    ifm_stop_pass_over(&f.stop);
+    assert_int_equal(ifm_stop_facts(&f.stop).look, 1);
+    assert_true(ifm_stop_facts(&f.stop).level == eight);
+    ifm_stop_free(&f.stop);
+}
+
 /* Called faster is not known: [1.1, 2.0] is no answer to how much. */
 static void a_speed_up_is_measured_to_a_tenth_of_itself(void **state)
 {
@@ -380,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_group_stops_only_at_a_look),
         cmocka_unit_test(a_group_flags_null_runs_at_the_stated_rate),
         cmocka_unit_test(it_ends_at_the_first_look_that_decides),
+        cmocka_unit_test(a_fact_tells_of_the_look_that_decided),
         cmocka_unit_test(a_speed_up_is_measured_to_a_tenth_of_itself),
         cmocka_unit_test(gates_ask_in_place_of_the_margin),
         cmocka_unit_test(slow_steps_must_have_been_seen_at_a_look_too),

@@ -102,7 +102,8 @@ static bool has_device(const struct ifm_power_cell *cell, const char *name)
 static void add_device(struct ifm_power_pass *pass, const struct ifm_power_fact *of)
 {
     struct ifm_power_cell *out = pass->out;
-    struct ifm_power_device device = {.device = of->device, .idle_w = NAN, .idle_half_w = NAN, .limit_w = NAN};
+    struct ifm_power_device device = {
+        .device = of->device, .idle_w = NAN, .idle_half_w = NAN, .floor_w = NAN, .limit_w = NAN};
     struct ifm_power_fact *primary = best_of(out, of->device);
     bool only_shown = primary == NULL && of->measured && ifm_power_is_gpu(of->device) && of->role == IFM_POWER_SHOWN;
     if ((primary == NULL && !only_shown) || has_device(out, of->device))

@@ -41,6 +41,7 @@ struct ifm_power_fact {
     double lowest_w, highest_w;          /* of a meter: of those that are */
     const struct ifm_readings *readings; /* NULL = the file is missing */
     double idle_w, idle_half_w;          /* as this sensor saw it; NaN = not measured */
+    double floor_w;                      /* of its quietest idle stretch; NaN = not measured */
     const struct ifm_joules *by_window;  /* of each window of the cell; NULL = never integrated */
 };
 
@@ -64,6 +65,7 @@ struct ifm_power_device {
     const struct ifm_power_fact
         *adds;                  /* the processor's memory, whose joules are added to the package's; may be NULL */
     double idle_w, idle_half_w; /* with a live context, before and after; half-width of 95 %; NaN = not measured */
+    double floor_w;             /* no load draws less: power in its quietest idle stretch; NaN = not measured */
     double limit_w;
     struct ifm_power_window *windows; /* in time order */
     size_t n_windows;

@@ -65,7 +65,8 @@ static enum ifm_status read_sensor(struct ifm_power_pass *pass, const struct ifm
                                   .lag_s = 1e-3 * told->lag_ms,
                                   .sensor_window_s = 1e-3 * told->window_ms,
                                   .idle_w = NAN,
-                                  .idle_half_w = NAN};
+                                  .idle_half_w = NAN,
+                                  .floor_w = NAN};
     if (fact.readings != NULL && fact.readings->joules != (k == 0))
         return bad_event(event, "is of another kind than its file of readings", error);
     /* Roles by source are given later; what the event itself says decides these. */

@@ -13,6 +13,8 @@
 #define PAUSE_COUNTS 1e-3
 /* Periods that the ends of a window cost a sensor, and one for its jitter. */
 #define ENDS 3.0
+/* A stretch of idle time that lies further below all of it is of another level. */
+#define UNEVEN 0.05
 /* No sensor averages over a day. */
 #define MOST_LATE_S 86400.0
 
@@ -130,26 +132,55 @@ static struct ifm_joules joules_of(const struct ifm_power_pass *pass, const stru
     return out;
 }
 
-/* Before and after: their mean, and how far they lie from it besides their own errors. */
+/* The quietest stretch of an idle phase, of halves and quarters that are long enough for the sensor: work that ended
+ * just before, or somebody else's, leaves the rest of it above what the device idles at. */
+static struct ifm_joules quietest(const struct ifm_power_pass *pass, const struct ifm_power_fact *fact,
+                                  const struct ifm_power_idle *idle, const struct ifm_joules *whole)
+{
+    struct ifm_joules least = *whole;
+    for (int64_t parts = 2; parts <= 4; parts *= 2)
+        for (int64_t i = 0; i < parts; i++) {
+            const int64_t length = (idle->end_ns - idle->start_ns) / parts, from = idle->start_ns + i * length;
+            struct ifm_joules one = joules_of(pass, fact, from, from + length, -1);
+            if (one.why == NULL && one.watts < least.watts)
+                least = one;
+        }
+    return least;
+}
+
+static double half_of(const struct ifm_joules *joules)
+{
+    return hypot(joules->random_j, joules->lag_j) / joules->seconds;
+}
+
+/* Before and after: their mean, and how far they lie from it besides their own errors; so does a stretch in which the
+ * device surely drew less than that. The least of all is what nothing can be below. */
 static void measure_idle(const struct ifm_power_pass *pass, struct ifm_power_fact *fact)
 {
     double sum = 0.0, squares = 0.0, low = INFINITY, high = -INFINITY;
+    struct ifm_joules least = {.watts = INFINITY, .seconds = 1.0};
     size_t n = 0;
     for (size_t i = 0; i < pass->n_idles; i++) {
         struct ifm_joules one = joules_of(pass, fact, pass->idles[i].start_ns, pass->idles[i].end_ns, -1);
         if (one.why != NULL)
             continue;
-        double half = hypot(one.random_j, one.lag_j) / one.seconds;
+        const struct ifm_joules quiet = quietest(pass, fact, &pass->idles[i], &one);
         n++;
         sum += one.watts;
-        squares += half * half;
+        squares += half_of(&one) * half_of(&one);
         low = fmin(low, one.watts);
         high = fmax(high, one.watts);
+        least = quiet.watts < least.watts ? quiet : least;
     }
     if (n == 0)
         return;
     fact->idle_w = sum / (double)n;
+    if (least.watts + half_of(&least) < (1.0 - UNEVEN) * fact->idle_w) {
+        low = fmin(low, least.watts);
+        high = fmax(high, 2.0 * fact->idle_w - low); /* the mean stays in the middle */
+    }
     fact->idle_half_w = hypot(sqrt(squares) / (double)n, 0.5 * (high - low));
+    fact->floor_w = least.watts;
 }
 
 /* The primary counter's ticks bound what its device's other sensors are integrated over. */
@@ -302,6 +333,7 @@ static void measure_device(const struct ifm_power_pass *pass, struct ifm_power_d
     device->n_windows = pass->out->n_windows;
     if (primary != NULL) {
         device->idle_w = primary->idle_w + (adds == NULL ? 0.0 : adds->idle_w);
+        device->floor_w = primary->floor_w + (adds == NULL ? 0.0 : adds->floor_w);
         device->idle_half_w = hypot(primary->idle_half_w, adds == NULL ? 0.0 : adds->idle_half_w);
     }
     for (size_t k = 0; r != NULL && k < r->n_slots; k++) {

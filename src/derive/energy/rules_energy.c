@@ -1,9 +1,10 @@
 /* Rule 5: energy is conserved. On the column energy_uj of the slots, and on the windows of an energy pass.
  *
  * A device that is on draws its idle power at least, and its limit at most; so a total below idle x duration, or above
- * limit x duration, is no measurement. A sensor that updates every so often says nothing of a slot in which it updated
- * a few times. An arm needs enough windows, and two sources are held against each other. What is refused is the energy,
- * never a time. Computes no number that is printed: energy.c and pass.c do. */
+ * limit x duration, is no measurement. Idle power is here that of the quietest idle stretch: the mean of idle time that
+ * began too soon after work refused honest windows. A sensor that updates every so often says nothing of a slot in
+ * which it updated a few times. An arm needs enough windows, and two sources are held against each other. What is
+ * refused is the energy, never a time. Computes no number that is printed: energy.c and pass.c do. */
 #include "derive/energy/energy.h"
 
 #include <math.h>
@@ -86,7 +87,7 @@ static void check_column(struct ifm_arm_work *arm, const struct ifm_event_energy
 
 static struct bounds bounds_of(const struct ifm_power_device *device)
 {
-    return (struct bounds){device->device, device->idle_w, device->limit_w};
+    return (struct bounds){device->device, device->floor_w, device->limit_w};
 }
 
 static const char *first_fault(const struct ifm_energy_window *windows, size_t n)
@@ -165,11 +166,23 @@ static void say_lags(const struct ifm_cell_work *work)
     }
 }
 
+/* Idle time that was not of one level: which of it stands for what. */
+static void say_uneven(const struct ifm_cell_work *work, const struct ifm_power_device *device)
+{
+    if (!(device->floor_w < device->idle_w * (1.0 - TOLERANCE)))
+        return;
+    ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-05",
+                        "%s did not idle at one level: %.4g W on average and %.4g W in its quietest stretch, which no "
+                        "window may be below; a longer --energy-idle, or a machine without other work, gives one level",
+                        device->device, device->idle_w, device->floor_w);
+}
+
 static void check_pass(const struct ifm_cell_work *work)
 {
     say_lags(work);
     for (size_t i = 0; i < work->power.n_devices; i++) {
         const struct bounds bounds = bounds_of(&work->power.devices[i]);
+        say_uneven(work, &work->power.devices[i]);
         const char *unknown = unknown_bounds(&bounds, "is", "known", work->d->arena);
         if (unknown != NULL && work->power.devices[i].primary != NULL)
             ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-05", "%s", unknown);

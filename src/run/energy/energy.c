@@ -4,13 +4,19 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/private.h"
+#include "base/text.h"
 #include "run/energy/private.h"
 #include "run/pass/pass.h"
+#include <math.h>
 #include <stdlib.h>
 
 static const double SETTLE_S = 1, SETTLE_SHARE = 0.25; /* of an idle stretch, left out by its readers */
 static const double PREPARE_S = 0.35;                  /* of an arm: timing its steps */
 static const double FLUSH_S = 0.5, CALIBRATE_S = 3;
+/* Power falls while a look gives less than this share of the one before; readings in a look, and the end of patience.
+ */
+static const double FALLS = 0.97, LOOK_PERIODS = 4, LONGEST_SETTLE_S = 12;
+static const double SAID_S = 15; /* a pass that takes longer says so */
 static const char NO_SENSOR[] = "no_sensor", WINDOWS[] = "windows", LOST[] = "lost"; /* why the pass ends */
 
 struct ifm_energy_run {
@@ -113,6 +119,38 @@ static void init(struct ifm_pass_run *pass)
     pass->own = ifm_zeros(1, sizeof(struct own));
 }
 
+static double planned_block_s(const struct ifm_pass_run *pass)
+{
+    const struct own *own = pass->own;
+    return ifm_energy_windows_block_s(&own->windows) + FLUSH_S;
+}
+
+static double left_s(const struct ifm_pass_run *pass, double last_s)
+{
+    const struct ifm_cell *cell = pass->cell->plan;
+    (void)last_s; /* windows are planned */
+    return (ifm_energy_blocks(cell) - (double)pass->measured) * planned_block_s(pass) + cell->measure.energy_idle_s;
+}
+
+/* Power falls for a while after work, for seconds on a GPU: what is left out of an idle stretch lasts until it no
+ * longer does, as far as the sensor can tell. */
+static enum ifm_status settle_down(struct ifm_pass_run *pass, double least_s, struct ifm_error *error)
+{
+    struct ifm_energy_sensors *sensors = sensors_of(pass);
+    double every_s, before_w = NAN, waited_s = 0;
+    (void)ifm_energy_sensors_slowest(sensors, &every_s);
+    const double look_s = fmin(fmax(0.5 * least_s, LOOK_PERIODS * every_s), fmax(least_s, 1));
+    for (;;) {
+        IFM_TRY(ifm_energy_wait(pass->cell, look_s, error));
+        IFM_TRY(ifm_energy_sensors_drain(sensors, pass->cell, error));
+        const double watts = ifm_energy_sensors_watts(sensors);
+        waited_s += look_s;
+        if (waited_s >= least_s && (!(watts < FALLS * before_w) || waited_s >= LONGEST_SETTLE_S))
+            return IFM_OK;
+        before_w = watts;
+    }
+}
+
 /* Nothing runs, everything stays open. */
 static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct ifm_error *error)
 {
@@ -121,11 +159,29 @@ static enum ifm_status idle(struct ifm_pass_run *pass, const char *when, struct 
     double seconds = cell->plan->measure.energy_idle_s;
     double settle_s = SETTLE_SHARE * seconds < SETTLE_S ? SETTLE_SHARE * seconds : SETTLE_S;
     int64_t start_ns = ifm_session_now(cell->session, cell->device);
-    IFM_TRY(ifm_energy_wait(cell, seconds, error));
+    IFM_TRY(ifm_energy_sensors_drain(sensors_of(pass), cell, error));
+    (void)ifm_energy_sensors_watts(sensors_of(pass)); /* of the work before */
+    IFM_TRY(settle_down(pass, settle_s, error));
+    const int64_t settled_ns = ifm_session_now(cell->session, cell->device);
+    IFM_TRY(ifm_energy_wait(cell, seconds - settle_s, error));
     own->windows.before = -1;
     return IFM_FACT(cell->session, error, energy_idle, true, .cell = cell->plan->name, .when = when,
                     .start_ns = start_ns, .end_ns = ifm_session_now(cell->session, cell->device),
-                    .settle_ns = (int64_t)(settle_s * 1e9));
+                    .settle_ns = settled_ns - start_ns);
+}
+
+/* A pass that takes minutes beside latencies of seconds would be taken for one that hangs. */
+static void say_wait(const struct ifm_pass_run *pass)
+{
+    const struct own *own = pass->own;
+    const struct ifm_cell *cell = pass->cell->plan;
+    const double seconds = left_s(pass, 0) + cell->measure.energy_idle_s;
+    char about[48];
+    if (pass->cell->windows != IFM_WINDOWS_ALONG && seconds >= SAID_S)
+        ifm_note(
+            "cell %s: energy takes about %s: %u windows of each arm, and idle stretches of %g s before and after%s",
+            cell->name, ifm_format_human(seconds, "s", about), 2 * ifm_energy_blocks(cell), cell->measure.energy_idle_s,
+            own->windows.estimate ? "; no sensor measures here, windows are of an estimate" : "");
 }
 
 static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
@@ -139,6 +195,7 @@ static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
     IFM_TRY(ifm_energy_windows_choose(&own->windows, pass->cell, sensors, pass->events, error));
     pass->slots = own->windows.slots;
     pass->samples = own->windows.samples;
+    say_wait(pass);
     return idle(pass, "before", error);
 }
 
@@ -157,13 +214,6 @@ enum ifm_status ifm_energy_pause(struct ifm_pass_run *pass, unsigned arm, bool r
     return rested ? IFM_OK : ifm_energy_pre_roll(&own->windows, arm, longest_s, error);
 }
 
-static double left_s(const struct ifm_pass_run *pass, double last_s)
-{
-    const struct ifm_cell *cell = pass->cell->plan;
-    (void)last_s; /* the configuration says how long windows are */
-    return (ifm_energy_blocks(cell) - (double)pass->measured) * block_s(pass->cell) + cell->measure.energy_idle_s;
-}
-
 static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
                             int64_t *columns, struct ifm_error *error)
 {
@@ -171,7 +221,7 @@ static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_
     IFM_TRY(ifm_energy_pause(pass, arm, false, error));
     IFM_TRY(ifm_energy_window(&own->windows, arm, slot, samples, columns, error));
     double done = (double)(pass->place + 1) / (double)pass->places;
-    ifm_pass_report(pass, left_s(pass, 0) - done * block_s(pass->cell));
+    ifm_pass_report(pass, left_s(pass, 0) - done * planned_block_s(pass));
     return IFM_OK;
 }
 

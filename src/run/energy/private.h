@@ -24,6 +24,11 @@ struct ifm_pass_sensor {
     bool any, lost;
     double first; /* of a counter: its value where the pass began */
     int64_t last_ns;
+    struct {
+        int64_t first_ns, last_ns;
+        double first, last, sum;
+        size_t n;
+    } since; /* readings since ifm_energy_sensors_watts was asked */
 };
 
 struct ifm_energy_sensors {
@@ -55,6 +60,9 @@ IFM_CHECKED enum ifm_status ifm_energy_sensors_drain(struct ifm_energy_sensors *
 /* The same, once what was measured up to now has arrived, and on disk. */
 IFM_CHECKED enum ifm_status ifm_energy_sensors_flush(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
                                                      struct ifm_error *error);
+/* Mean power of the sensor that joules are made of first, by what was drained since the last call; NaN where that says
+ * nothing. */
+double ifm_energy_sensors_watts(struct ifm_energy_sensors *sensors);
 /* The pass is complete: run.log gets the hash of each file of readings. */
 IFM_CHECKED enum ifm_status ifm_energy_sensors_seal(struct ifm_energy_sensors *sensors, struct ifm_cell_run *cell,
                                                     const char *dir, struct ifm_error *error);
@@ -84,9 +92,13 @@ bool ifm_energy_slots_suffice(const struct ifm_cell_run *cell, double every_s);
 
 struct ifm_energy_arm {
     uint32_t inner, samples;
-    bool runs;      /* of a program: samples are whole runs, and nothing is between two of them */
-    double pause_s; /* longest random pause after a sample; of steps without one samples meet */
+    bool runs;        /* of a program: samples are whole runs, and nothing is between two of them */
+    double pause_s;   /* longest random pause after a sample; of steps without one samples meet */
+    double planned_s; /* how long a window lasts when its steps take what they took alone */
 };
+/* Of `planned_s`: a window that lasts so long ends with the sample at work. Other work slows steps down, and a window
+ * needs its time, not its steps. */
+#define IFM_ENERGY_MOST_OF_PLAN 2.0
 
 struct ifm_energy_windows {
     struct ifm_cell_run *cell;
@@ -96,6 +108,7 @@ struct ifm_energy_windows {
     struct ifm_instant *marks;  /* of a window */
     struct ifm_random random;   /* of the block */
     int before;                 /* the arm that ran last; -1 = none */
+    bool estimate;              /* no sensor measures: windows are as long as an estimate needs */
 };
 
 /* Choose how the windows of each arm are made, as facts, or take over the choice of the interrupted run whose journal
@@ -104,6 +117,8 @@ IFM_CHECKED enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows 
                                                       const struct ifm_energy_sensors *sensors,
                                                       const struct ifm_events *events, struct ifm_error *error);
 void ifm_energy_windows_free(struct ifm_energy_windows *windows);
+/* Seconds of a block once its windows are chosen. */
+double ifm_energy_windows_block_s(const struct ifm_energy_windows *windows);
 /* Seconds of a window of an open arm, and of what precedes it: the device idles there, or the arm's pre-roll runs. */
 double ifm_energy_window_s(const struct ifm_cell_run *cell, unsigned arm, double *before_s);
 /* Random numbers of block `block`: a resumed run draws what it would have drawn. */

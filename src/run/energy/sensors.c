@@ -297,6 +297,33 @@ static int64_t micro(double value)
     return (int64_t)llround(value * 1e6);
 }
 
+static void note_since(struct ifm_pass_sensor *sensor, const struct ifm_power_point *point)
+{
+    if (sensor->since.n++ == 0) {
+        sensor->since.first = point->value;
+        sensor->since.first_ns = point->t_ns;
+    }
+    sensor->since.last = point->value;
+    sensor->since.last_ns = point->t_ns;
+    sensor->since.sum += point->value;
+}
+
+double ifm_energy_sensors_watts(struct ifm_energy_sensors *sensors)
+{
+    const struct ifm_power_list *list = ifm_power_list(sensors->power);
+    double every_s, watts = NAN;
+    const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
+    for (size_t i = 0; i < list->n_sensors; i++) {
+        struct ifm_pass_sensor *own = &sensors->list[i];
+        const double seconds = 1e-9 * (double)(own->since.last_ns - own->since.first_ns);
+        if (&list->sensors[i] == sensor && own->since.n >= 2 && seconds > 0)
+            watts = sensor->kind == IFM_POWER_COUNTER ? (own->since.last - own->since.first) / seconds
+                                                      : own->since.sum / (double)own->since.n;
+        memset(&own->since, 0, sizeof own->since);
+    }
+    return watts;
+}
+
 /* Readings of one sensor into its file. */
 static enum ifm_status write_series(struct ifm_pass_sensor *sensor, bool counter, int64_t began_ns,
                                     const struct ifm_power_series *series, size_t *left_out, struct ifm_error *error)
@@ -312,6 +339,7 @@ static enum ifm_status write_series(struct ifm_pass_sensor *sensor, bool counter
         sensor->first = sensor->any || !counter ? sensor->first : point->value;
         sensor->any = true;
         sensor->last_ns = point->t_ns;
+        note_since(sensor, point);
         readings[n++] = (struct ifm_reading){point->t_ns, point->half_ns,
                                              micro(counter ? point->value - sensor->first : point->value)};
     }

@@ -123,7 +123,7 @@ static enum ifm_status choose_arm(struct ifm_energy_windows *windows, unsigned i
         choose(arm, step_s, window_s);
     }
     explain(arm, step_s, cell->plan->measure.pre_roll_s, sensors, &reason);
-    window_s = arm->samples * (arm->inner * step_s + arm->pause_s / 2);
+    window_s = arm->planned_s = arm->samples * (arm->inner * step_s + arm->pause_s / 2);
     enum ifm_status status =
         IFM_FACT(cell->session, error, energy_plan, true, .cell = cell->plan->name, .arm = cell->arms[index].plan->name,
                  .inner = arm->inner, .samples_per_slot = arm->samples, .window_s = window_s,
@@ -143,7 +143,7 @@ static enum ifm_status take_over(struct ifm_energy_arm *arm, const struct ifm_ar
         return ifm_fail(error, IFM_INVALID, "run.log", "measure again into a new folder",
                         "an event energy_plan is out of range");
     *arm = (struct ifm_energy_arm){(uint32_t)told->inner, (uint32_t)told->samples_per_slot, runs,
-                                   runs ? 0 : told->pause_ms * 1e-3};
+                                   runs ? 0 : told->pause_ms * 1e-3, told->window_s};
     return IFM_OK;
 }
 
@@ -171,7 +171,8 @@ enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows *windows, st
 {
     double every_s;
     const struct ifm_power_sensor *sensor = ifm_energy_sensors_slowest(sensors, &every_s);
-    *windows = (struct ifm_energy_windows){.cell = cell, .before = -1};
+    *windows = (struct ifm_energy_windows){
+        .cell = cell, .before = -1, .estimate = sensor != NULL && sensor->kind == IFM_POWER_ESTIMATE};
     if (sensor != NULL && cell->plan->measure.energy_window_s < IFM_ENERGY_LEAST_PERIODS * every_s)
         ifm_warn("cell %s: windows of %g s are too short for %s of %s, which needs %g s: its joules will be refused "
                  "(--energy-window)",
@@ -213,6 +214,19 @@ double ifm_energy_window_s(const struct ifm_cell_run *cell, unsigned arm, double
     double run_s = runs ? run_s_of(cell, arm) : 0;
     *before_s = runs ? APART_S : measure->pre_roll_s;
     return runs ? whole_runs(run_s, measure->energy_window_s).samples * run_s : measure->energy_window_s;
+}
+
+double ifm_energy_windows_block_s(const struct ifm_energy_windows *windows)
+{
+    const struct ifm_cell_run *cell = windows->cell;
+    double seconds = 0, before_s = 0;
+    for (unsigned i = 0; i < cell->plan->n_arms; i++) {
+        if (!ifm_plan_isolates(cell->plan, i))
+            continue;
+        (void)ifm_energy_window_s(cell, i, &before_s);
+        seconds += 2 * windows->arms[i].planned_s + 2 * before_s;
+    }
+    return seconds - before_s; /* the middle two slots are of one arm */
 }
 
 /* ---- how many, and whether other slots are windows ---- */
@@ -274,31 +288,46 @@ enum ifm_status ifm_energy_pre_roll(struct ifm_energy_windows *windows, unsigned
                     .end_ns = ifm_session_now(cell->session, cell->device));
 }
 
-/* Samples that meet: one mark ends a sample and starts the next. */
+/* Has the window lasted as long as one may? By its marks; of a device that works apart they are only tickets yet, and
+ * the clock of the host says it. */
+static bool is_spent(const struct ifm_energy_windows *windows, const struct ifm_energy_arm *arm,
+                     const struct ifm_instant *start, const struct ifm_instant *mark, struct ifm_instant host)
+{
+    const bool tickets = windows->cell->device->ops->resolve != NULL;
+    const double lasted_s = 1e-9 * (double)(tickets ? ifm_clock_since(host).ns : mark->ns - start->ns);
+    return arm->planned_s > 0 && lasted_s >= IFM_ENERGY_MOST_OF_PLAN * arm->planned_s;
+}
+
+/* Samples that meet: one mark ends a sample and starts the next. `done`: how many there are. */
 static enum ifm_status run_meeting(struct ifm_energy_windows *windows, const struct ifm_arm_run *run,
-                                   const struct ifm_energy_arm *arm, struct ifm_error *error)
+                                   const struct ifm_energy_arm *arm, uint32_t *done, struct ifm_error *error)
 {
     struct ifm_device *device = windows->cell->device;
     struct ifm_instant *marks = windows->marks;
     device->ops->hold(device, windows->cell->plan->threads);
     run->implementation->step(run->state, 1);
+    const struct ifm_instant host = ifm_clock_now();
     marks[0] = device->ops->mark(device);
     for (uint32_t i = 1; i <= arm->samples && !ifm_interrupted(); i++) {
         run->implementation->step(run->state, arm->inner);
         marks[i] = device->ops->mark(device);
+        *done = i;
+        if (is_spent(windows, arm, marks, &marks[i], host))
+            break;
     }
     enum ifm_status status = IFM_OK;
     if (device->ops->resolve != NULL && !ifm_interrupted())
-        status = device->ops->resolve(device, marks, arm->samples + 1U, error);
+        status = device->ops->resolve(device, marks, *done + 1U, error);
     device->ops->release(device);
     return status;
 }
 
 /* Whole runs of a program, one after the other. */
 static enum ifm_status run_programs(struct ifm_energy_windows *windows, const struct ifm_arm_run *run,
-                                    const struct ifm_energy_arm *arm, struct ifm_error *error)
+                                    const struct ifm_energy_arm *arm, uint32_t *done, struct ifm_error *error)
 {
     struct ifm_device *device = windows->cell->device;
+    const struct ifm_instant host = ifm_clock_now();
     for (uint32_t i = 0; i < arm->samples; i++) {
         IFM_TRY(ifm_interrupt_check(windows->cell->plan->name, error));
         IFM_TRY(run->implementation->before(run->state, error));
@@ -306,15 +335,19 @@ static enum ifm_status run_programs(struct ifm_energy_windows *windows, const st
         run->implementation->step(run->state, 1);
         windows->marks[2 * i + 1] = device->ops->mark(device);
         IFM_TRY(run->implementation->after(run->state, error));
+        *done = i + 1;
+        if (is_spent(windows, arm, windows->marks, &windows->marks[2 * i + 1], host))
+            break;
     }
     return IFM_OK;
 }
 
 /* Samples with a pause between them: the device is let go for it, so that its workers park and its work is done. */
 static enum ifm_status run_apart(struct ifm_energy_windows *windows, const struct ifm_arm_run *run,
-                                 const struct ifm_energy_arm *arm, struct ifm_error *error)
+                                 const struct ifm_energy_arm *arm, uint32_t *done, struct ifm_error *error)
 {
     struct ifm_device *device = windows->cell->device;
+    const struct ifm_instant host = ifm_clock_now();
     enum ifm_status status = IFM_OK;
     for (uint32_t i = 0; i < arm->samples && status == IFM_OK; i++) {
         struct ifm_instant *marks = &windows->marks[2 * i];
@@ -325,6 +358,9 @@ static enum ifm_status run_apart(struct ifm_energy_windows *windows, const struc
         if (device->ops->resolve != NULL)
             status = device->ops->resolve(device, marks, 2, error);
         device->ops->release(device);
+        *done = i + 1;
+        if (is_spent(windows, arm, windows->marks, &marks[1], host))
+            break;
         if (status == IFM_OK && i + 1 < arm->samples)
             status = ifm_energy_wait(windows->cell, arm->pause_s * ifm_random_uniform(&windows->random), error);
     }
@@ -338,13 +374,14 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
     const struct ifm_energy_arm *arm = &windows->arms[index];
     const struct ifm_arm_run *run = &cell->arms[index];
     struct ifm_turn turn;
+    uint32_t done = 0;
     if (run->implementation->spoil != NULL)
         run->implementation->spoil(run->state, false);
     ifm_turn_begin(cell, index, &turn);
     ifm_instruments_start(cell);
-    enum ifm_status status = arm->runs          ? run_programs(windows, run, arm, error)
-                             : arm->pause_s > 0 ? run_apart(windows, run, arm, error)
-                                                : run_meeting(windows, run, arm, error);
+    enum ifm_status status = arm->runs          ? run_programs(windows, run, arm, &done, error)
+                             : arm->pause_s > 0 ? run_apart(windows, run, arm, &done, error)
+                                                : run_meeting(windows, run, arm, &done, error);
     ifm_instruments_stop(cell);
     windows->before = (int)index;
     IFM_TRY(ifm_turn_end(&turn, status, error));
@@ -352,7 +389,7 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
     ifm_instruments_collect(cell, columns);
     ifm_slot_collect_own(cell, run, columns);
     *slot = (struct ifm_slot){
-        .arm = index, .phase = IFM_PHASE_MEASURE, .samples = arm->samples, .inner = arm->inner, .columns = columns};
+        .arm = index, .phase = IFM_PHASE_MEASURE, .samples = done, .inner = arm->inner, .columns = columns};
     ifm_slot_read_marks(cell, windows->marks, arm->runs || arm->pause_s > 0, slot, samples);
     return IFM_OK;
 }

@@ -126,20 +126,21 @@ struct ifm_event_stop ifm_stop_facts(const struct ifm_stop *stop)
 {
     const struct ifm_measure *measure = &stop->all.cell->measure;
     struct ifm_event_stop facts = IFM_BLANK(stop);
+    const size_t counted = (size_t)stop->all.n; /* blocks that were passed over widen no interval and make no look */
     double level;
     facts.mde = ifm_stop_mde(stop);
     facts.wanted_mde = ifm_stop_wanted(stop);
     if (stop->all.rule == IFM_STOP_DECIDED) {
-        facts.look = ifm_stats_look_of(ifm_stop_blocks_first_look(stop->all.cell), stop->blocks);
+        facts.look = ifm_stats_look_of(ifm_stop_blocks_first_look(stop->all.cell), counted);
         facts.looks = IFM_LOOKS_MOST;
         facts.blocks_max = (int64_t)measure->blocks_max;
         facts.level =
-            ifm_stop_blocks_level(stop->all.cell, stop->all.level, stop->blocks, ifm_stop_blocks_decided(&stop->all));
+            ifm_stop_blocks_level(stop->all.cell, stop->all.level, counted, ifm_stop_blocks_decided(&stop->all));
     }
     if (measure->stop != IFM_STOP_GROUP ||
-        ifm_stats_sequential_widened(stop->outside, stop->blocks, measure->blocks_max, &level) != IFM_STAT_OK)
+        ifm_stats_sequential_widened(stop->outside, counted, measure->blocks_max, &level) != IFM_STAT_OK)
         return facts;
-    facts.look = look_of(stop);
+    facts.look = look_of(stop); /* planned by all blocks */
     facts.looks = IFM_SEQUENTIAL_LOOKS;
     facts.blocks_max = (int64_t)measure->blocks_max;
     facts.level = level;

@@ -45,8 +45,8 @@ double ifm_stop_mde(const struct ifm_stop *stop);
 /* The wanted effect: the configured one, or the clock's tick as a share of the deciding arm's sample where that is
  * larger, because more blocks cannot see below the tick. */
 double ifm_stop_wanted(const struct ifm_stop *stop);
-/* The rule's part of the stop fact: its detectable effect, and under IFM_STOP_GROUP where it looked and at which level;
- * cell, reason, blocks and time are the caller's. */
+/* The rule's part of the stop fact: its detectable effect, and where it looked and at which level, both as the decision
+ * took them; cell, reason, blocks and time are the caller's. */
 struct ifm_event_stop ifm_stop_facts(const struct ifm_stop *stop);
 /* The reason to stop now, or NULL. `elapsed_s` since the first block of this session. */
 const char *ifm_stop_reason(const struct ifm_stop *stop, double elapsed_s);

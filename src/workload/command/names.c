@@ -6,9 +6,11 @@
 #include "workload/command/words.h"
 #include <ctype.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
-    LONGEST_PIECE = 24,   /* a longer one makes a table wide, and may be a secret */
+    LONGEST_PIECE = 24,   /* a longer one makes a table wide */
     LONGEST_PROGRAM = 20, /* in front of a piece: a name has 48 characters at most, with a number behind it */
 };
 
@@ -70,22 +72,33 @@ static bool all_differ(const char *const *names, size_t n)
     return true;
 }
 
-/* A word as a part of a name; NULL where it should not be one. */
+/* A program by itself, or what an interpreter runs. */
+static bool is_program(const char *word)
+{
+    static const char *const endings[] = {".py", ".sh", ".pl", ".rb", ".js", ".lua", ".R", ".jl", ".php"};
+    const char *dot = strrchr(word, '.');
+    struct stat file;
+    if (stat(word, &file) != 0 || !S_ISREG(file.st_mode))
+        return false;
+    for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(dot, endings[i]) == 0)
+            return true;
+    return access(word, X_OK) == 0;
+}
+
+/* A word as a part of a name; NULL where it should not be one: names are published and commands are not, so that only
+ * programs and options of one character ("-9") are taken. */
 static const char *piece_of(const char *word, struct ifm_arena *arena)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:%@";
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
     char *piece = ifm_arena_strdup(arena, word);
     size_t length = strlen(piece);
-    while (length > 0 && piece[length - 1] == '/')
-        piece[--length] = '\0';
+    const bool option = length == 2 && piece[0] == '-' && isalnum((unsigned char)piece[1]);
+    if (word[strspn(word, plain)] != '\0' || (length > 0 && !option && !is_program(word)))
+        return NULL;
     const char *slash = strrchr(piece, '/');
     piece = slash == NULL ? piece : piece + (slash + 1 - piece);
-    if (word[strspn(word, plain)] != '\0' || strlen(piece) > LONGEST_PIECE)
-        return NULL;
-    for (char *at = piece; *at != '\0'; at++)
-        if (strchr("=,:%@", *at) != NULL)
-            *at = '_';
-    return piece;
+    return strlen(piece) > LONGEST_PIECE ? NULL : piece;
 }
 
 /* Pieces of the words at one place, or of all that differ; false where they do not tell the lines apart. */
@@ -107,29 +120,11 @@ static bool take_pieces(struct kin *kin, size_t from, size_t to, struct ifm_aren
     return all_differ(kin->pieces, kin->n);
 }
 
-/* Files of one name in different folders: "old" and "new" of old/bench and new/bench. */
-static bool take_folders(struct kin *kin, size_t at, struct ifm_arena *arena)
-{
-    for (size_t i = 0; i < kin->n; i++) {
-        char *path = ifm_arena_strdup(arena, word_at(kin, i, at)), *slash = strrchr(path, '/');
-        if (slash == NULL)
-            return false;
-        *slash = '\0';
-        kin->pieces[i] = piece_of(path, arena);
-        if (kin->pieces[i] == NULL || kin->pieces[i][strspn(kin->pieces[i], ".")] == '\0')
-            return false;
-    }
-    return all_differ(kin->pieces, kin->n);
-}
-
 static bool differ(struct kin *kin, struct ifm_arena *arena)
 {
     size_t n = count_differing(kin);
     for (size_t at = 0; at < n; at++)
         if (take_pieces(kin, at, at + 1, arena))
-            return true;
-    for (size_t at = 0; at < n; at++)
-        if (take_folders(kin, at, arena))
             return true;
     return take_pieces(kin, 0, n, arena);
 }

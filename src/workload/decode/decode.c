@@ -102,7 +102,7 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_dec
     const struct ifm_decode_settings *s = cell->s;
     const uint64_t steps = ifm_decode_steps(s), layers = s->inference ? cell->layers : 1;
     const uint64_t query = steps * ifm_decode_query_bytes(s);
-    const uint64_t depth = s->layers == 0 && s->model_layers > 0 ? s->model_layers : cell->layers;
+    const uint64_t depth = s->layers > 0 ? s->layers : s->model_layers > 0 ? s->model_layers : 1;
     const bool appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
     const uint64_t rows = appends ? steps * 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim : 0;
     return (struct ifm_ledger){.flops = ifm_data_mul(layers * 4 * s->q_heads * s->head_dim, a->attended),

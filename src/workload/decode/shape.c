@@ -55,7 +55,7 @@ static const struct ifm_param rows[] = {
      "caches that steps take in turn; 0 takes as many as make the smallest arm's exceed 4 x the last-level cache",
      OF(layers)},
     {"decode.model_layers", "model-layers", IFM_TYPE_U64, IFM_LATER, "count", "0", 0, 4096, NULL,
-     "layers that a token of the model goes through; decode.model sets it, and 0 takes decode.layers",
+     "layers that a token of the model goes through; decode.model sets it, and 0 takes decode.layers, or a single one",
      OF(model_layers)},
     {"decode.weight_bytes", "weight-bytes", IFM_TYPE_BYTES, IFM_LATER, "B", "0", 0, 0x1p53, NULL,
      "weights that a token of the model reads, for the bound of its time; decode.model sets it to those of its own "
