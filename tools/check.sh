@@ -9,10 +9,9 @@
 # newcomers: every kind of them, each a test, with `make check` in full. A stage whose packages, or a newcomer whose
 # fresh Debian, cannot be had is a skip, named and counted. Logs and JUnit files lie in build-check/.
 #
-# Where the CUDA toolkit is (nvcc), every native build must hold the device cuda, and its tests run, but for `clang`:
-# that one is always without, as most machines are. Where there is no toolkit, the tests of the device are skips, named
-# and counted. IFM_NEED_CUDA=1 makes the toolkit's absence a failure, named and counted, beside which all else is built
-# and tested: a CI that has it must not lose it.
+# Where the CUDA toolkit is (nvcc), every native build must hold fat binaries of the kernels of a GPU, but for `clang`:
+# that one never does, as on most machines, and compiles them at run time. IFM_NEED_CUDA=1 makes the toolkit's absence a
+# failure, named and counted, beside which all else is built and tested: a CI that has it must not lose it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 5
 logs=build-check

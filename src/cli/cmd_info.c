@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
-#include "dyn/cuda.h"
 #include "host/host.h"
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
@@ -130,6 +129,9 @@ enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error)
     if (argc > 1)
         return ifm_fail(error, IFM_USAGE, "", "", "unexpected argument \"%s\"", argv[1]);
     printf("inferometer %s\n", IFM_VERSION);
-    printf("CUDA: %s\n", ifm_cuda_is_built() ? "sm_90a, sm_80, PTX for compute capability 8.0" : "not built in");
+    if (IFM_NVCC[0] != '\0')
+        printf("CUDA: kernels by %s for sm_90a, sm_80 and PTX for compute capability 8.0\n", IFM_NVCC);
+    else
+        printf("CUDA: kernels as sources, which NVRTC compiles at run time\n");
     return IFM_OK;
 }

@@ -32,6 +32,10 @@ static const struct ifm_param device[] = {
      "Ask for transparent huge pages for the buffers", D(huge_pages)},
     {"device.graphs", "graphs", IFM_TYPE_BOOL, 0, "", "true", 0, 0, NULL,
      "Replay CUDA graphs of steps; without them each step is launched separately", D(graphs)},
+    {"device.kernels", "kernels", IFM_TYPE_CHOICE, IFM_LATER, "", "auto", 0, 0, "auto|built|nvrtc",
+     "Kernels of a GPU: those that nvcc made for this build, or those that NVRTC makes of their sources at run time, "
+     "once for each GPU; auto takes the first that there is",
+     D(kernels)},
     {"device.script", "script", IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL,
      "Durations of the fake device, for example 'step_ns=1000; noise=0.01'", D(script)},
 };

@@ -32,7 +32,8 @@ struct ifm_device_config {
     int kind;         /* enum ifm_device_kind */
     uint64_t threads; /* 0 = every CPU in the affinity mask */
     bool huge_pages;
-    bool graphs;        /* device cuda only */
+    bool graphs;        /* device cuda only, as the next */
+    int kernels;        /* enum ifm_device_kernels */
     const char *script; /* fake device only */
 };
 

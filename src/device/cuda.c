@@ -72,6 +72,7 @@ static enum ifm_status cuda_describe(unsigned threads, struct ifm_machine *out, 
         return ifm_fail(error, IFM_USAGE, "device.threads", "leave device.threads out",
                         "%u threads asked for, but one thread drives the GPU", threads);
     IFM_TRY(find_gpu(&cuda, &handle, error));
+    IFM_TRY(ifm_cuda_code_possible(error));
     IFM_TRY(describe_gpu(cuda, handle, &gpu, error));
     out->device = "cuda";
     out->gpu = &gpu;
@@ -134,9 +135,11 @@ static void cuda_close(struct ifm_device *base)
         ifm_cuda_clock_close(device);
         for (size_t i = 0; i < device->n_events; i++)
             (void)device->cuda->p_cuEventDestroy(device->events[i]);
-        for (size_t i = 0; i < IFM_CUDA_IMAGES; i++)
+        for (size_t i = 0; i < IFM_CUDA_IMAGES; i++) {
             if (device->modules[i] != NULL)
                 (void)device->cuda->p_cuModuleUnload(device->modules[i]);
+            free(device->code[i].own);
+        }
         if (device->stream != NULL)
             (void)device->cuda->p_cuStreamDestroy(device->stream);
         (void)device->cuda->p_cuDevicePrimaryCtxRelease(device->handle);
@@ -159,6 +162,7 @@ static enum ifm_status cuda_open(const struct ifm_device_options *options, struc
         return ifm_fail(error, IFM_INTERNAL, "cuda", NULL, "out of memory");
     device->base.ops = &ifm_device_cuda;
     device->no_graphs = options->no_graphs;
+    device->kernels = options->kernels;
     enum ifm_status status = find_gpu(&device->cuda, &device->handle, error);
     if (status == IFM_OK)
         status = open_context(device, error);

@@ -9,13 +9,6 @@
 #include "device/device.h"
 #include "model/machine.h"
 
-/* An entry of a list that needs this device: there, or left out by a build without it. */
-#if defined(IFM_HAVE_CUDA)
-#define IFM_CUDA_ENTRY(entry) entry,
-#else
-#define IFM_CUDA_ENTRY(entry)
-#endif
-
 const struct ifm_gpu *ifm_cuda_gpu(const struct ifm_device *device);
 
 /* A kernel of the image `image` (the .cu file's name). IFM_MISSING where the image for this GPU lacks it. */

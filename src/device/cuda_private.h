@@ -1,4 +1,4 @@
-/* What the files of the device cuda share. Only built where the CUDA toolkit is. */
+/* What the files of the device cuda share. */
 #ifndef IFM_DEVICE_CUDA_PRIVATE_H
 #define IFM_DEVICE_CUDA_PRIVATE_H
 
@@ -14,8 +14,17 @@ enum { IFM_CUDA_MARKS = 4096, IFM_CUDA_IMAGES = 16 };
 struct ifm_cuda_function {
     CUfunction handle;
     char name[48];
+    unsigned image; /* in the order of ifm_cuda_images */
     unsigned threads, shared; /* of a block, in its last launch; threads 0 = not launched for the open cell */
     struct ifm_cuda_function *next;
+};
+
+/* Code of one image. */
+struct ifm_cuda_code {
+    const void *data;
+    size_t size;
+    char *own;         /* malloc'd where it is no part of this build */
+    char compiler[48]; /* that made it: "nvcc 13.0.88", "NVRTC 13.0, sm_90a" */
 };
 
 /* Stamps of the multiprocessors round a slot: [0, n) before its first mark, [n, 2n) behind its last. */
@@ -44,6 +53,8 @@ struct ifm_cuda_device {
     CUcontext context;
     CUstream stream;
     CUmodule modules[IFM_CUDA_IMAGES]; /* in the order of ifm_cuda_images; NULL = not loaded yet */
+    struct ifm_cuda_code code[IFM_CUDA_IMAGES];
+    enum ifm_device_kernels kernels;
     bool no_graphs;
     /* marks: events[0] is recorded by hold, at the host's time `held_at` */
     CUevent *events;
@@ -76,6 +87,13 @@ static inline struct ifm_cuda_device *ifm_cuda_of(struct ifm_device *device)
 bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *what);
 /* The first failure, or IFM_OK. */
 IFM_CHECKED enum ifm_status ifm_cuda_report(const struct ifm_cuda_device *device, struct ifm_error *error);
+
+/* ---- cuda_code.c ---- */
+/* IFM_MISSING where neither this build nor NVRTC has code for a GPU. */
+IFM_CHECKED enum ifm_status ifm_cuda_code_possible(struct ifm_error *error);
+/* The code of ifm_cuda_images[image] for the open GPU; the caller frees `own`. */
+IFM_CHECKED enum ifm_status ifm_cuda_code_get(struct ifm_cuda_device *device, size_t image, struct ifm_cuda_code *out,
+                                              struct ifm_error *error);
 
 /* ---- cuda_clock.c: called by the marks ---- */
 void ifm_cuda_clock_hold(struct ifm_cuda_device *device);  /* before a slot: all that takes time the first time */

@@ -29,17 +29,25 @@ static CUdeviceptr address_of(const void *pointer)
     return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-static enum ifm_status load(struct ifm_cuda_device *device, const char *image, CUmodule *out, struct ifm_error *error)
+static enum ifm_status load_image(struct ifm_cuda_device *device, size_t i, struct ifm_error *error)
+{
+    const char *image = ifm_cuda_images[i].name;
+    if (device->code[i].data == NULL)
+        IFM_TRY(ifm_cuda_code_get(device, i, &device->code[i], error));
+    CUresult result = device->cuda->p_cuModuleLoadData(&device->modules[i], device->code[i].data);
+    return result == CUDA_SUCCESS
+               ? IFM_OK
+               : ifm_cuda_fail(device->cuda, result, image, "this GPU does not load the device code", error);
+}
+
+static enum ifm_status load(struct ifm_cuda_device *device, const char *image, size_t *out, struct ifm_error *error)
 {
     for (size_t i = 0; i < IFM_CUDA_IMAGES && ifm_cuda_images[i].name != NULL; i++) {
         if (strcmp(ifm_cuda_images[i].name, image) != 0)
             continue;
-        if (device->modules[i] == NULL) {
-            CUresult result = device->cuda->p_cuModuleLoadData(&device->modules[i], ifm_cuda_images[i].data);
-            if (result != CUDA_SUCCESS)
-                return ifm_cuda_fail(device->cuda, result, image, "this GPU does not load the device code", error);
-        }
-        *out = device->modules[i];
+        if (device->modules[i] == NULL)
+            IFM_TRY(load_image(device, i, error));
+        *out = i;
         return IFM_OK;
     }
     return ifm_fail(error, IFM_MISSING, image, NULL, "this build has no device code '%s'", image);
@@ -49,10 +57,10 @@ enum ifm_status ifm_cuda_find(struct ifm_device *base, const char *image, const 
                               struct ifm_cuda_function **out, struct ifm_error *error)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
-    CUmodule module = NULL;
+    size_t number = 0;
     CUfunction function;
-    IFM_TRY(load(device, image, &module, error));
-    CUresult result = device->cuda->p_cuModuleGetFunction(&function, module, name);
+    IFM_TRY(load(device, image, &number, error));
+    CUresult result = device->cuda->p_cuModuleGetFunction(&function, device->modules[number], name);
     if (result == CUDA_ERROR_NOT_FOUND)
         return ifm_fail(error, IFM_MISSING, name, NULL, "there is no kernel %s for compute capability %u.%u", name,
                         device->gpu.major, device->gpu.minor);
@@ -64,7 +72,7 @@ enum ifm_status ifm_cuda_find(struct ifm_device *base, const char *image, const 
     *out = calloc(1, sizeof **out);
     if (*out == NULL)
         return ifm_fail(error, IFM_INTERNAL, name, NULL, "out of memory");
-    **out = (struct ifm_cuda_function){.handle = function, .next = device->functions};
+    **out = (struct ifm_cuda_function){.handle = function, .image = (unsigned)number, .next = device->functions};
     snprintf((*out)->name, sizeof(*out)->name, "%s", name);
     device->functions = *out;
     return IFM_OK;

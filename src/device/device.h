@@ -26,12 +26,16 @@ struct ifm_device_clock {
 /* What worker `index` of `count` does; index 0 is the thread that drives the device. */
 typedef void ifm_work_fn(void *arg, unsigned index, unsigned count);
 
+/* In the order of the choices of device.kernels. */
+enum ifm_device_kernels { IFM_KERNELS_AUTO = 0, IFM_KERNELS_BUILT, IFM_KERNELS_NVRTC };
+
 struct ifm_device_options {
-    unsigned threads;   /* workers, pinned one per CPU of the affinity mask; cuda: the driving thread alone */
-    bool no_graphs;     /* cuda: launch every step by itself, instead of replaying graphs of them */
-    bool huge_pages;    /* ask for transparent huge pages */
-    const char *script; /* fake device: its scripted durations, see device/fake.h; else NULL */
-    bool resumed;       /* fake device: the script's die_after_slots has happened already */
+    unsigned threads; /* workers, pinned one per CPU of the affinity mask; cuda: the driving thread alone */
+    bool no_graphs;   /* cuda: launch every step by itself, instead of replaying graphs of them */
+    enum ifm_device_kernels kernels; /* cuda: whose code runs */
+    bool huge_pages;                 /* ask for transparent huge pages */
+    const char *script;              /* fake device: its scripted durations, see device/fake.h; else NULL */
+    bool resumed;                    /* fake device: the script's die_after_slots has happened already */
     uint64_t seed;
 };
 

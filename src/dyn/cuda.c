@@ -1,8 +1,6 @@
 /* The CUDA driver, opened at run time. */
 #include "dyn/cuda.h"
 
-#if defined(IFM_HAVE_CUDA)
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +10,8 @@
 
 enum { WANTED_VERSION = 13000, OLDEST_DRIVER = 12000 };
 
-typedef __typeof__(&cuGetProcAddress) get_proc_fn;
-
 /* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
-static bool find_symbol(void *library, const char *name, get_proc_fn *out)
+static bool find_symbol(void *library, const char *name, ifm_cuda_get_proc_fn **out)
 {
     void *symbol = dlsym(library, name);
     if (symbol == NULL)
@@ -25,11 +21,11 @@ static bool find_symbol(void *library, const char *name, get_proc_fn *out)
 }
 
 /* Each function for the version that this build was written for; `missing` names the first that there is not. */
-static bool resolve(get_proc_fn get, struct ifm_cuda *out, const char **missing)
+static bool resolve(ifm_cuda_get_proc_fn *get, struct ifm_cuda *out, const char **missing)
 {
     CUdriverProcAddressQueryResult found;
     void *address;
-#define IFM_CUDA_RESOLVE(name)                                                                                         \
+#define IFM_CUDA_RESOLVE(name, parameters)                                                                             \
     address = NULL;                                                                                                    \
     if (get(#name, &address, WANTED_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, &found) != CUDA_SUCCESS ||                   \
         address == NULL) {                                                                                             \
@@ -71,7 +67,7 @@ static bool start(struct ifm_cuda *out, struct ifm_cuda_absence *absence)
 bool ifm_cuda_open(const char *file, struct ifm_cuda *out, struct ifm_cuda_absence *absence)
 {
     static char why[256];
-    get_proc_fn get;
+    ifm_cuda_get_proc_fn *get;
     const char *missing = "cuGetProcAddress";
     *out = (struct ifm_cuda){0};
     void *library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
@@ -121,11 +117,6 @@ enum ifm_status ifm_cuda_fail(const struct ifm_cuda *cuda, CUresult result, cons
     return ifm_fail(error, IFM_INTERNAL, where, NULL, "%s: %s", what, ifm_cuda_error(cuda, result));
 }
 
-bool ifm_cuda_is_built(void)
-{
-    return true;
-}
-
 static unsigned capability(const struct ifm_cuda *cuda, CUdevice device, CUdevice_attribute which)
 {
     int value = 0;
@@ -151,25 +142,3 @@ bool ifm_cuda_first(struct ifm_cuda_card *out, struct ifm_cuda_absence *absence)
         out->bus[0] = '\0';
     return true;
 }
-
-#else
-
-bool ifm_cuda_is_built(void)
-{
-    return false;
-}
-
-bool ifm_cuda_first(struct ifm_cuda_card *out, struct ifm_cuda_absence *absence)
-{
-    *out = (struct ifm_cuda_card){0};
-    return ifm_cuda_load(absence) != NULL;
-}
-
-const struct ifm_cuda *ifm_cuda_load(struct ifm_cuda_absence *absence)
-{
-    *absence = (struct ifm_cuda_absence){"this build is without CUDA",
-                                         "build it where the CUDA toolkit (nvcc, 13.0 or newer) is installed"};
-    return NULL;
-}
-
-#endif

@@ -3,12 +3,12 @@
  * Owns the handle of libcuda.so.1, which stays open as long as the process. Every function is resolved through
  * cuGetProcAddress for one CUDA version, so that a later driver gives the behaviour that this build was written for
  * (CUDA driver API, "Driver Entry Point Access"). Never opens the toolkit's stubs: the loader's search finds the
- * driver. A build without the CUDA toolkit has no driver API: IFM_HAVE_CUDA is not defined, and ifm_cuda_load says so.
- * Thread rule: the driving thread makes the first call; the functions are the driver's own. */
+ * driver. Thread rule: the driving thread makes the first call; the functions are the driver's own. */
 #ifndef IFM_DYN_CUDA_H
 #define IFM_DYN_CUDA_H
 
 #include "base/error.h"
+#include "dyn/cuda_api.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,61 +17,8 @@ struct ifm_cuda_absence {
     const char *reason, *remedy;
 };
 
-#if defined(IFM_HAVE_CUDA)
-
-#include <cuda.h>
-
-/* The header renames some functions by macro (cuMemAlloc -> cuMemAlloc_v2). The name here is the documented one and the
- * type that of the renamed function; cuGetProcAddress maps one to the other. */
-#define IFM_CUDA_FUNCTIONS(F)                                                                                          \
-    F(cuInit)                                                                                                          \
-    F(cuDriverGetVersion)                                                                                              \
-    F(cuGetErrorName)                                                                                                  \
-    F(cuGetErrorString)                                                                                                \
-    F(cuDeviceGetCount)                                                                                                \
-    F(cuDeviceGet)                                                                                                     \
-    F(cuDeviceGetName)                                                                                                 \
-    F(cuDeviceGetAttribute)                                                                                            \
-    F(cuDeviceTotalMem)                                                                                                \
-    F(cuDeviceGetPCIBusId)                                                                                             \
-    F(cuDeviceGetUuid)                                                                                                 \
-    F(cuDevicePrimaryCtxRetain)                                                                                        \
-    F(cuDevicePrimaryCtxRelease)                                                                                       \
-    F(cuDevicePrimaryCtxReset)                                                                                         \
-    F(cuCtxSetCurrent)                                                                                                 \
-    F(cuCtxSynchronize)                                                                                                \
-    F(cuModuleLoadData)                                                                                                \
-    F(cuModuleUnload)                                                                                                  \
-    F(cuModuleGetFunction)                                                                                             \
-    F(cuFuncSetAttribute)                                                                                              \
-    F(cuFuncGetAttribute)                                                                                              \
-    F(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                     \
-    F(cuMemGetInfo)                                                                                                    \
-    F(cuMemAlloc)                                                                                                      \
-    F(cuMemFree)                                                                                                       \
-    F(cuMemcpyHtoD)                                                                                                    \
-    F(cuMemcpyDtoH)                                                                                                    \
-    F(cuMemcpyDtoDAsync)                                                                                               \
-    F(cuMemsetD32Async)                                                                                                \
-    F(cuStreamCreate)                                                                                                  \
-    F(cuStreamDestroy)                                                                                                 \
-    F(cuStreamSynchronize)                                                                                             \
-    F(cuStreamBeginCapture)                                                                                            \
-    F(cuStreamEndCapture)                                                                                              \
-    F(cuGraphInstantiateWithFlags)                                                                                     \
-    F(cuGraphUpload)                                                                                                   \
-    F(cuGraphLaunch)                                                                                                   \
-    F(cuGraphDestroy)                                                                                                  \
-    F(cuGraphExecDestroy)                                                                                              \
-    F(cuEventCreate)                                                                                                   \
-    F(cuEventDestroy)                                                                                                  \
-    F(cuEventRecord)                                                                                                   \
-    F(cuEventSynchronize)                                                                                              \
-    F(cuEventElapsedTime)                                                                                              \
-    F(cuLaunchKernel)
-
 struct ifm_cuda {
-#define IFM_CUDA_MEMBER(name) __typeof__(&name) p_##name;
+#define IFM_CUDA_MEMBER(name, parameters) CUresult(*p_##name) parameters;
     IFM_CUDA_FUNCTIONS(IFM_CUDA_MEMBER)
 #undef IFM_CUDA_MEMBER
     int driver_version; /* 13000 = CUDA 13.0: the newest that this driver supports */
@@ -84,11 +31,6 @@ const char *ifm_cuda_error(const struct ifm_cuda *cuda, CUresult result);
 enum ifm_status ifm_cuda_fail(const struct ifm_cuda *cuda, CUresult result, const char *where, const char *what,
                               struct ifm_error *error);
 
-#endif
-
-struct ifm_cuda;
-/* Whether this build has CUDA kernels and can open a driver. */
-bool ifm_cuda_is_built(void);
 /* The first GPU, for `inferometer doctor`; `available` memory is unknown without a context. False: see `absence`. */
 struct ifm_cuda_card {
     char name[96];

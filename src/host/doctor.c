@@ -2,6 +2,7 @@
  * where something is wrong, a remedy. Reads only. */
 #include "dyn/cuda.h"
 #include "dyn/nvml.h"
+#include "dyn/nvrtc.h"
 #include "dyn/openblas.h"
 #include "host/cpus.h"
 #include "host/host.h"
@@ -215,6 +216,19 @@ static void tell_cuda(struct ifm_doctor *d)
         ifm_doctor_absent(d, absence.remedy, "%s", absence.reason);
 }
 
+/* Whose machine code a run would load. */
+static void tell_kernels(struct ifm_doctor *d)
+{
+    struct ifm_cuda_absence absence;
+    const struct ifm_nvrtc *nvrtc = ifm_nvrtc_load(&absence);
+    if (IFM_NVCC[0] != '\0')
+        ifm_doctor_ok(d, "built in, by %s%s", IFM_NVCC, nvrtc != NULL ? "; NVRTC too (--kernels nvrtc)" : "");
+    else if (nvrtc != NULL)
+        ifm_doctor_ok(d, "compiled at run time by NVRTC %d.%d (%s)", nvrtc->major, nvrtc->minor, nvrtc->file);
+    else
+        ifm_doctor_absent(d, absence.remedy, "this build was made without nvcc, and %s", absence.reason);
+}
+
 static void tell_gpus(struct ifm_doctor *d)
 {
     const char *reason, *remedy;
@@ -357,7 +371,8 @@ static const struct about {
     {"GPU counters (CUPTI)", "", "it reads the counters inside GPU kernels", tell_cupti, true},
     {"GPU counter permission", "/proc", "the driver may reserve the counters inside kernels for root", tell_permission,
      false},
-    {"CUDA", "", "only a build with GPU kernels can measure a GPU", tell_cuda, true},
+    {"CUDA", "", "the driver's GPU is what --device cuda measures", tell_cuda, true},
+    {"GPU kernels", "", "machine code for a GPU is built in, or compiled once for it", tell_kernels, true},
     {"GPU", "", "the driver's management library gives its power, clocks and temperature", tell_gpus, true},
     {"GPU power limit", "", "under a lower cap the same kernel runs at a lower clock", NULL, false},
     {"GPU persistence", "", "without it the driver forgets its counters, and the first call is slow", NULL, false},

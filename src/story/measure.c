@@ -22,6 +22,7 @@ static struct ifm_run_options with_device(struct ifm_run_options run, const stru
         .threads = most_threads(plan),
         .huge_pages = device->huge_pages,
         .no_graphs = !device->graphs,
+        .kernels = (enum ifm_device_kernels)device->kernels,
         .script = device->script,
         .resumed = run.resume,
         .seed = ifm_config_study(config)->seed,

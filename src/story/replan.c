@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "base/program.h"
 #include "base/text.h"
-#include "device/cuda.h"
 #include "device/fake.h"
 #include "kernel/cpu/dispatch.h"
 #include "model/machine_facts.h"
@@ -145,14 +144,11 @@ static bool has_kernels(const char *isa)
 /* Why this build cannot plan for the machine; NULL = it can. */
 static const char *why_not(const struct ifm_machine *machine, const char *device, struct ifm_arena *arena)
 {
-    static const int cuda[] = {IFM_CUDA_ENTRY(1) 0};
     if (machine == NULL)
         return strcmp(device, "cuda") == 0 ? "the version that planned did not record the GPU"
                                            : "the version that planned did not record the machine's last-level caches";
     if (strcmp(machine->device, device) != 0)
         return NULL; /* an edit, which the comparison names */
-    if (strcmp(device, "cuda") == 0 && cuda[0] == 0)
-        return "this build has no CUDA";
     if (strcmp(device, "cpu") == 0 && machine->arch != NULL && machine->arch[0] != '\0' &&
         strcmp(machine->arch, IFM_STORY_ARCH) != 0)
         return ifm_arena_printf(arena, "its kernels are of %.16s, this build's of %s", machine->arch, IFM_STORY_ARCH);

@@ -4,7 +4,6 @@
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 python3
-need_cuda
 
 counts=(--stop repeats --repeats 40 --slot-steps 2 --warmup 1)
 steady="kernel_ns=200000"
@@ -56,7 +55,7 @@ refused "one thread drives the GPU" fake "" "$INFEROMETER" null --device cuda --
 refused "are available" fake memory=1030 "$INFEROMETER" stream --probe read --size 64MiB --device cuda --out none
 refused "processes share" fake "" "$INFEROMETER" null --device cuda --isolation processes --out none
 fake "" "$INFEROMETER" doctor | has '^CUDA  *ok  *Fake GPU, compute capability 9.0' || fail "doctor: no GPU"
-"$INFEROMETER" version | has 'CUDA: sm_90a' || fail "version does not say that CUDA is built in"
+"$INFEROMETER" version | has '^CUDA: kernels ' || fail "version does not say what kernels there are"
 
 # ---- whole runs ----
 for probe in read write copy flops matrix; do

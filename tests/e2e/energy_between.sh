@@ -3,7 +3,6 @@
 # 400 and at 500 W, whose steps take the same time; then what keeps joules apart: no pass, another card.
 source "$(dirname "$0")/lib.sh"
 need python3 python3
-need_cuda
 mkdir driver
 cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" driver/libnvidia-ml.so.1
 cat >study.yaml <<'YAML'

@@ -3,7 +3,6 @@
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/energy_lib.sh"
 need python3 python3
-need_cuda
 mkdir driver
 cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" driver/libnvidia-ml.so.1
 counts=(--device cuda --stop repeats --repeats 40 --slot-steps 2 --warmup 1 --format csv)

@@ -6,7 +6,6 @@
 source "$(dirname "$0")/lib.sh"
 source "$(dirname "$0")/energy_lib.sh"
 need python3 python3
-need_cuda
 mkdir driver
 cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" driver/libnvidia-ml.so.1
 export FAKE_CUDA="kernel_ns=200000" FAKE_NVML="average_rc=3 instant_rc=3 memory_rc=3 refresh_ms=10"

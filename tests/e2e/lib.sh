@@ -26,12 +26,6 @@ fail()
     exit 1
 }
 
-# The tests of the device cuda need its kernels and the driver of host memory (tests/fake_cuda).
-need_cuda()
-{
-    [ -n "${IFM_FAKE_CUDA:-}" ] || skip "this build is without CUDA: no nvcc (13.0 or newer), or IFM_CUDA=OFF"
-}
-
 need() { command -v "$1" >/dev/null || skip "needs $1, of the Debian package $2"; }
 
 # has ...: what grep -q says of standard input, which it reads to the end. grep -q leaves at the first match, and with

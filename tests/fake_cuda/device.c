@@ -90,13 +90,6 @@ CUresult fake_cuDeviceGetPCIBusId(char *id, int size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-CUresult fake_cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
-{
-    (void)device;
-    memset(uuid, 7, sizeof *uuid);
-    return CUDA_SUCCESS;
-}
-
 /* ---- kernels ---- */
 
 CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value)

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
-                             CUdriverProcAddressQueryResult *status);
+FAKE_EXPORT ifm_cuda_get_proc_fn cuGetProcAddress_v2;
 
 FAKE_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
                                          CUdriverProcAddressQueryResult *status)
@@ -16,9 +15,9 @@ FAKE_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, in
     *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     if (lacks != NULL && strcmp(lacks, symbol) == 0)
         return CUDA_ERROR_NOT_FOUND;
-#define FAKE_FIND(name)                                                                                                \
+#define FAKE_FIND(name, parameters)                                                                                    \
     if (strcmp(symbol, #name) == 0) {                                                                                  \
-        __typeof__(&fake_##name) address = fake_##name;                                                                \
+        CUresult(*address) parameters = fake_##name;                                                                   \
         memcpy(function, &address, sizeof address);                                                                    \
         *status = CU_GET_PROC_ADDRESS_SUCCESS;                                                                         \
         return CUDA_SUCCESS;                                                                                           \

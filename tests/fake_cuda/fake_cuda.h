@@ -1,10 +1,10 @@
 /* A CUDA driver made of host memory and a scripted clock, for tests: it is built as libcuda.so.1 and opened as one.
  *
- * Modules are accepted when they are fat binaries; their kernels are known by name and run on the host as C functions
- * that do what the device code does, so that the oracles of workloads judge real results. Work is done at once and in
- * order; the time of an event is the sum of the scripted durations before it. Waiting for work takes as long as the
- * script says, so that the host's clock and the events agree. A pointer that lies in no allocation is an illegal
- * access, and that error is sticky: nothing works until the primary context is reset.
+ * Modules are accepted when they are fat binaries, machine code or PTX by their first bytes; their kernels are known by
+ * name and run on the host as C functions that do what the device code does, so that oracles of workloads judge real
+ * results. Work is done at once and in order; the time of an event is the sum of the scripted durations before it.
+ * Waiting for work takes as long as the script says, so that the host's clock and the events agree. A pointer that lies
+ * in no allocation is an illegal access, and that error is sticky: nothing works until the primary context is reset.
  *
  * The script is the environment variable FAKE_CUDA, or set by fake_cuda_script: "key=value" separated by ';':
  *   version=12020        cuDriverGetVersion

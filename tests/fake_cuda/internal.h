@@ -8,7 +8,7 @@
 #define FAKE_EXPORT __attribute__((visibility("default")))
 
 /* Each function that the device resolves has a twin here, of the same type. */
-#define FAKE_DECLARE(name) extern __typeof__(name) fake_##name;
+#define FAKE_DECLARE(name, parameters) CUresult fake_##name parameters;
 IFM_CUDA_FUNCTIONS(FAKE_DECLARE)
 #undef FAKE_DECLARE
 

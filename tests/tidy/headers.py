@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Every header compiles alone: headers.py ROOT plain|cuda|public -- COMPILER [FLAGS].
+"""Every header compiles alone: headers.py ROOT plain|public -- COMPILER [FLAGS].
 
-  plain   src/ and include/ as a build without the CUDA toolkit sees them
-  cuda    the same with the toolkit: give -isystem FOLDER, where cuda.h lies
+  plain   src/ and include/
   public  include/ alone, as a program of somebody else: strict C11, and C++11 where COMPILER is clang
 
 One translation unit per header, which holds the header twice: what it needs it includes, and its guard works.
@@ -23,10 +22,6 @@ SET = ["-DIFM_ISA=scalar", "-DIFM_LANE_BYTES=8", "-DIFM_TILE=4", "-DIFM_VECTORS=
        "-Wno-unused-function"]
 # Written in one processor's instructions: (its machine, what its sources are compiled with).
 OF_PROCESSOR = {"src/kernel/cpu/kv_attend_body.h": ("x86_64", ["-march=x86-64-v4"])}
-# (world, header): why it need not compile there. One that does is an error: its row goes.
-EXEMPT = {
-    ("plain", "src/device/cuda_private.h"): "its types are the driver's; CMakeLists.txt leaves its sources out",
-}
 
 
 def compile_one(compiler, path, flags, header):
@@ -49,8 +44,6 @@ def jobs_of(root, world, compiler):
                     yield header, ["-x", "c++", "-std=c++11", *WARNINGS, f"-I{root}/include"], name
                 continue
             flags = ["-x", "c", "-std=gnu17", *WARNINGS, "-D_GNU_SOURCE", f"-I{root}/src", f"-I{root}/include"]
-            if world == "cuda":
-                flags.append("-DIFM_HAVE_CUDA")
             machine, instructions = OF_PROCESSOR.get(header, (platform.machine(), []))
             if machine != platform.machine():
                 continue
@@ -62,17 +55,14 @@ def jobs_of(root, world, compiler):
 
 def main():
     root, world, separator, *compiler = sys.argv[1:]
-    if separator != "--" or world not in ("plain", "cuda", "public") or not compiler:
+    if separator != "--" or world not in ("plain", "public") or not compiler:
         sys.exit(__doc__)
     failures, n = [], 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = list(jobs_of(os.path.abspath(root), world, compiler))
         for (header, _, _), said in zip(jobs, pool.map(lambda job: compile_one(compiler, *job), jobs)):
             n += 1
-            reason = EXEMPT.get((world, header))
-            if reason and said is None:
-                failures.append(f"{header}: exempt ({reason}), and compiles: remove its row in tests/tidy/headers.py")
-            elif reason is None and said is not None:
+            if said is not None:
                 failures.append(f"{header}: does not compile alone:\n{said}")
     if n == 0:
         failures.append(f"{root} has no headers")

@@ -1,8 +1,6 @@
 /* The device cuda over a driver of host memory (tests/fake_cuda): marks, buffers, graphs, failures and their words. */
 #include <cmocka.h>
 
-#if defined(IFM_HAVE_CUDA)
-
 #include "device/cuda.h"
 #include "device/cuda_private.h"
 #include "dyn/cuda.h"
@@ -510,15 +508,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, find_driver, NULL);
 }
-
-#else
-
-#include <stdio.h>
-
-int main(void)
-{
-    puts("this build is without CUDA: no nvcc (13.0 or newer), or IFM_CUDA=OFF");
-    return 77;
-}
-
-#endif

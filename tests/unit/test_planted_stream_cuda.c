@@ -5,8 +5,6 @@
  * there. In a build's tests the driver is the one of tests/fake_cuda. */
 #include <cmocka.h>
 
-#if defined(IFM_HAVE_CUDA)
-
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/stream.h"
 #include "opened.h"
@@ -408,15 +406,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-#include <stdio.h>
-
-int main(void)
-{
-    puts("this build is without CUDA: no nvcc (13.0 or newer), or IFM_CUDA=OFF");
-    return 77;
-}
-
-#endif

@@ -14,7 +14,7 @@ static const struct ifm_param rows[] = {
 static const struct ifm_section section =
     IFM_SECTION("null", "The empty step: what the lab itself costs", rows, struct ifm_null_settings);
 
-static const struct ifm_implementation *const implementations[] = {&ifm_null_cpu, IFM_CUDA_ENTRY(&ifm_null_cuda) NULL};
+static const struct ifm_implementation *const implementations[] = {&ifm_null_cpu, &ifm_null_cuda, NULL};
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,

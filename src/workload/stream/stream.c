@@ -46,8 +46,7 @@ static const enum ifm_ceiling ceilings[IFM_PROBES] = {IFM_CEILING_READ,   IFM_CE
                                                       IFM_CEILING_FLOPS,  IFM_CEILING_INT8,  IFM_CEILING_CLOCK,
                                                       IFM_CEILING_MATRIX, IFM_CEILING_NONE};
 
-static const struct ifm_implementation *const implementations[] = {&ifm_stream_cpu,
-                                                                   IFM_CUDA_ENTRY(&ifm_stream_cuda) NULL};
+static const struct ifm_implementation *const implementations[] = {&ifm_stream_cpu, &ifm_stream_cuda, NULL};
 
 static struct ifm_arm arm_of(const struct ifm_stream_ask *ask, const struct ifm_implementation *row,
                              const struct ifm_stream_offer *offer, struct ifm_arena *arena)

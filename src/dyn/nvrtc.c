@@ -1,0 +1,217 @@
+/* NVRTC, opened at run time. */
+#include "dyn/nvrtc.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REMEDY                                                                                                         \
+    "pip install nvidia-cuda-nvrtc (PyTorch brings it), install the CUDA toolkit, or let IFM_NVRTC name libnvrtc.so"
+
+/* Newest first. */
+static const char *const files[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+/* Below a folder of Python packages, and below one of a toolkit. */
+static const char *const in_packages[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
+static const char *const in_toolkit[] = {"lib64", "targets/x86_64-linux/lib", "lib"};
+static const char *const packages[] = {"lib/python3*/site-packages", "lib/python3*/dist-packages"};
+
+/* ---- opening ---- */
+
+/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
+static bool find(void *library, const char *name, void *function, size_t size)
+{
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, size);
+    return symbol != NULL;
+}
+
+/* The library of that name, as it was opened in `out`; `missing` names what it lacks. */
+static bool open_file(const char *file, struct ifm_nvrtc *out, const char **missing)
+{
+    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return false;
+    *missing = NULL;
+#define IFM_NVRTC_FIND(name, parameters)                                                                               \
+    if (!find(library, #name, &out->p_##name, sizeof out->p_##name))                                                   \
+        *missing = #name;
+    IFM_NVRTC_FUNCTIONS(IFM_NVRTC_FIND)
+#undef IFM_NVRTC_FIND
+    if (!find(library, "nvrtcGetErrorString", &out->p_nvrtcGetErrorString, sizeof out->p_nvrtcGetErrorString))
+        *missing = "nvrtcGetErrorString";
+    if (*missing == NULL && out->p_nvrtcVersion(&out->major, &out->minor) != 0)
+        *missing = "version";
+    if (*missing != NULL) {
+        dlclose(library);
+        return false;
+    }
+    snprintf(out->file, sizeof out->file, "%s", file);
+    return true;
+}
+
+static bool open_in(const char *folder, struct ifm_nvrtc *out, const char **missing)
+{
+    char file[1024];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(file, sizeof file, "%s/%s", folder, files[i]);
+        if (open_file(file, out, missing))
+            return true;
+    }
+    return false;
+}
+
+static bool open_in_toolkit(const char *root, struct ifm_nvrtc *out, const char **missing)
+{
+    char folder[768];
+    if (root == NULL || root[0] == '\0')
+        return false;
+    for (size_t i = 0; i < sizeof in_toolkit / sizeof *in_toolkit; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", root, in_toolkit[i]);
+        if (open_in(folder, out, missing))
+            return true;
+    }
+    return false;
+}
+
+/* Python's packages below a prefix (a virtual environment, /usr, ~/.local), of the newest Python first. */
+static bool open_in_packages(const char *prefix, struct ifm_nvrtc *out, const char **missing)
+{
+    char pattern[512], folder[1024];
+    bool found = false;
+    for (size_t i = 0; i < sizeof packages / sizeof *packages && prefix != NULL && prefix[0] != '\0' && !found; i++) {
+        glob_t globbed;
+        snprintf(pattern, sizeof pattern, "%s/%s", prefix, packages[i]);
+        if (glob(pattern, 0, NULL, &globbed) != 0)
+            continue;
+        for (size_t p = globbed.gl_pathc; p-- > 0 && !found;)
+            for (size_t k = 0; k < sizeof in_packages / sizeof *in_packages && !found; k++) {
+                snprintf(folder, sizeof folder, "%s/%s", globbed.gl_pathv[p], in_packages[k]);
+                found = open_in(folder, out, missing);
+            }
+        globfree(&globbed);
+    }
+    return found;
+}
+
+static bool open_anywhere(struct ifm_nvrtc *out, const char **missing)
+{
+    char local[512] = "";
+    const char *home = getenv("HOME"), *conda = getenv("CONDA_PREFIX");
+    if (home != NULL)
+        snprintf(local, sizeof local, "%s/.local", home);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (open_file(files[i], out, missing))
+            return true;
+    return open_in_toolkit(getenv("CUDA_HOME"), out, missing) || open_in_toolkit(getenv("CUDA_PATH"), out, missing) ||
+           open_in_toolkit("/usr/local/cuda", out, missing) || open_in_packages(getenv("VIRTUAL_ENV"), out, missing) ||
+           open_in_packages(conda, out, missing) || open_in_toolkit(conda, out, missing) ||
+           open_in_packages(local, out, missing) || open_in_packages("/usr/local", out, missing) ||
+           open_in_packages("/usr", out, missing);
+}
+
+const struct ifm_nvrtc *ifm_nvrtc_load(struct ifm_cuda_absence *absence)
+{
+    static struct ifm_nvrtc nvrtc;
+    static struct ifm_cuda_absence kept = {"", ""};
+    static char why[640];
+    static bool tried, found;
+    if (!tried) {
+        const char *asked = getenv("IFM_NVRTC"), *missing = NULL;
+        bool named = asked != NULL && asked[0] != '\0';
+        tried = true;
+        found = named ? open_file(asked, &nvrtc, &missing) || open_in(asked, &nvrtc, &missing)
+                      : open_anywhere(&nvrtc, &missing);
+        if (!found && missing != NULL)
+            snprintf(why, sizeof why, "the run-time compiler NVRTC is too old: it has no %s", missing);
+        else if (!found && named)
+            snprintf(why, sizeof why, "there is no run-time compiler NVRTC at IFM_NVRTC=%s", asked);
+        else if (!found)
+            snprintf(why, sizeof why, "the run-time compiler NVRTC (libnvrtc.so) is not found");
+        if (!found)
+            kept = (struct ifm_cuda_absence){why, REMEDY};
+    }
+    *absence = kept;
+    return found ? &nvrtc : NULL;
+}
+
+/* ---- compiling ---- */
+
+bool ifm_nvrtc_arch(const struct ifm_nvrtc *nvrtc, unsigned major, unsigned minor, char out[static IFM_NVRTC_ARCH])
+{
+    int archs[128], n = 0, wanted = (int)(10 * major + minor), best = 0;
+    if (nvrtc->p_nvrtcGetNumSupportedArchs(&n) != 0 || n < 1 || n > (int)(sizeof archs / sizeof *archs) ||
+        nvrtc->p_nvrtcGetSupportedArchs(archs) != 0)
+        return false;
+    for (int i = 0; i < n; i++)
+        best = archs[i] <= wanted && archs[i] > best ? archs[i] : best;
+    if (best == wanted) /* of 9.0 with the instructions that no other capability has */
+        snprintf(out, IFM_NVRTC_ARCH, "sm_%d%s", wanted, wanted == 90 ? "a" : "");
+    else
+        snprintf(out, IFM_NVRTC_ARCH, "compute_%d", best);
+    return best > 0;
+}
+
+static enum ifm_status fail(const struct ifm_nvrtc *nvrtc, const char *name, const char *what, int result,
+                            struct ifm_error *error)
+{
+    const char *words = nvrtc->p_nvrtcGetErrorString(result);
+    return ifm_fail(error, IFM_INTERNAL, name, "another NVRTC: set IFM_NVRTC", "NVRTC %d.%d %s: %s", nvrtc->major,
+                    nvrtc->minor, what, words != NULL ? words : "no words");
+}
+
+/* The compiler's first words; the whole log has one screen and more. */
+static enum ifm_status fail_of_log(const struct ifm_nvrtc *nvrtc, ifm_nvrtc_program program, const char *name,
+                                   int result, struct ifm_error *error)
+{
+    size_t size = 0;
+    char *log = NULL;
+    if (nvrtc->p_nvrtcGetProgramLogSize(program, &size) == 0 && size > 1)
+        log = calloc(1, size + 1);
+    if (log == NULL || nvrtc->p_nvrtcGetProgramLog(program, log) != 0) {
+        free(log);
+        return fail(nvrtc, name, "does not compile a kernel", result, error);
+    }
+    log[strcspn(log, "\n")] = '\0';
+    enum ifm_status status = ifm_fail(error, IFM_INVALID, name, "another NVRTC: set IFM_NVRTC",
+                                      "NVRTC %d.%d does not compile it: %.300s", nvrtc->major, nvrtc->minor, log);
+    free(log);
+    return status;
+}
+
+static enum ifm_status take_code(const struct ifm_nvrtc *nvrtc, ifm_nvrtc_program program, const char *name,
+                                 bool is_ptx, char **out, size_t *size, struct ifm_error *error)
+{
+    int result = is_ptx ? nvrtc->p_nvrtcGetPTXSize(program, size) : nvrtc->p_nvrtcGetCUBINSize(program, size);
+    if (result != 0 || *size == 0)
+        return fail(nvrtc, name, "gives no code", result, error);
+    *out = calloc(1, *size + 1);
+    if (*out == NULL)
+        return ifm_fail(error, IFM_INTERNAL, name, NULL, "out of memory");
+    result = is_ptx ? nvrtc->p_nvrtcGetPTX(program, *out) : nvrtc->p_nvrtcGetCUBIN(program, *out);
+    if (result == 0)
+        return IFM_OK;
+    free(*out);
+    *out = NULL;
+    return fail(nvrtc, name, "gives no code", result, error);
+}
+
+enum ifm_status ifm_nvrtc_compile(const struct ifm_nvrtc *nvrtc, const struct ifm_nvrtc_source *source,
+                                  const char *arch, char **out, size_t *size, struct ifm_error *error)
+{
+    char architecture[48];
+    const char *options[] = {"--std=c++17", architecture};
+    ifm_nvrtc_program program = NULL;
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=%s", arch);
+    int result = nvrtc->p_nvrtcCreateProgram(&program, source->text, source->name, (int)source->n_headers,
+                                             source->header_texts, source->header_names);
+    if (result != 0)
+        return fail(nvrtc, source->name, "takes no program", result, error);
+    result = nvrtc->p_nvrtcCompileProgram(program, 2, options);
+    bool is_ptx = strncmp(arch, "compute_", 8) == 0;
+    enum ifm_status status = result != 0 ? fail_of_log(nvrtc, program, source->name, result, error)
+                                         : take_code(nvrtc, program, source->name, is_ptx, out, size, error);
+    (void)nvrtc->p_nvrtcDestroyProgram(&program);
+    return status;
+}
