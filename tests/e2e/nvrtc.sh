@@ -63,7 +63,8 @@ fake "" "$INFEROMETER" doctor | has '^GPU kernels  *ok  .*NVRTC' || fail "doctor
 if "$INFEROMETER" version | has 'kernels as sources'; then
     refused 3 "this build was made without nvcc" \
         fake "" "$INFEROMETER" null "${counts[@]}" --kernels built --out built
-    IFM_NVRTC=/nowhere LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" doctor | has '^GPU kernels  *absent .*nvcc.*NVRTC at IFM_NVRTC=/nowhere' ||
+    IFM_NVRTC=/nowhere LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" doctor |
+        has '^GPU kernels  *absent .*nvcc.*NVRTC at IFM_NVRTC=/nowhere' ||
         fail "doctor does not say that there are no kernels"
 else
     fake "" "$INFEROMETER" null "${counts[@]}" --kernels built --out built >/dev/null 2>errors || fail "$(cat errors)"
