@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define CACHE_FORM "inferometer device code 1 "
-enum { MOST_HEADERS = 16, MOST_CODE = 64 << 20, NAME = 96 };
+enum { MOST_HEADERS = 64, MOST_CODE = 64 << 20, NAME = 96 };
 
 /* NVRTC has no header of the system: what the device code needs of it, as nvcc has it. */
 static const char stdint_h[] = "#pragma once\n"
