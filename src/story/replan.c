@@ -192,10 +192,12 @@ static const struct {
     {4, "].memory", NULL, "attention"},             /* with scratch since */
     {4, "].ledger.layers", "0", "decode"},          /* a pass was a token, however many layers there are */
     {4, "].ledger.tokens_generated", NULL, "gemm"}, /* a row of one product was a token */
-    {6, "].chosen.gemm.layers", NULL, "gemm"},      /* all arms had as many as the smallest needs */
+    {6, "].chosen.layers", NULL, "gemm"},           /* all arms had as many as the smallest needs */
     {6, "].working_set", NULL, "gemm"},
     {6, "].memory", NULL, "gemm"},
-    {7, "].ledger.layers", NULL, "decode"},         /* were all caches that steps take in turn */
+    {6, "].settings.stream.size", NULL, "gemm"}, /* of a ceiling: as much as the largest arm has */
+    {6, "].chosen.bytes", NULL, "gemm"},         /* of it too */
+    {7, "].ledger.layers", NULL, "decode"},      /* were all caches that steps take in turn */
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)
