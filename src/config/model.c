@@ -46,13 +46,21 @@ static enum ifm_status needed(const struct model_reading *in, const char *const 
                : ifm_fail(in->error, IFM_USAGE, in->where, TAKES, "no config of a model: it has no \"%s\"", keys[0]);
 }
 
-/* Bits of a weight: of the quantization, or of the type that the weights are stored in. */
+/* Bits of a weight: of the quantization, or of the type that the weights are stored in. Of a quantization that does not
+ * say, the fewest that are in use: what follows from it is a lower bound. */
 static uint64_t weight_bits(const json_t *object)
 {
-    const json_t *bits = json_object_get(json_object_get(object, "quantization_config"), "bits");
+    const json_t *quantization = json_object_get(object, "quantization_config");
+    const json_t *bits = json_object_get(quantization, "bits");
     const char *type = json_string_value(json_object_get(object, "torch_dtype"));
+    const char *method = json_string_value(json_object_get(quantization, "quant_method"));
     if (json_integer_value(bits) >= 1 && json_integer_value(bits) <= 32)
         return (uint64_t)json_integer_value(bits);
+    if (json_is_object(quantization))
+        return (method != NULL && strstr(method, "fp8") != NULL) ||
+                       json_is_true(json_object_get(quantization, "load_in_8bit"))
+                   ? 8
+                   : 4;
     type = type == NULL ? json_string_value(json_object_get(object, "dtype")) : type;
     if (type == NULL)
         return 16;
@@ -86,6 +94,20 @@ static enum ifm_status weigh(const struct model_reading *in, uint64_t hidden, st
     return IFM_OK;
 }
 
+/* Do all layers attend to the whole cache? Where some have a window, or no attention, layers times the cache of one is
+ * no bound of anything. */
+static bool attends_to_all(const json_t *object)
+{
+    const json_t *types = json_object_get(object, "layer_types"), *type;
+    size_t i;
+    bool all = true;
+    json_array_foreach(types, i, type) all &=
+        json_is_string(type) && strcmp(json_string_value(type), "full_attention") == 0;
+    const bool windows = json_is_number(json_object_get(object, "sliding_window")) &&
+                         !json_is_false(json_object_get(object, "use_sliding_window"));
+    return all && (types != NULL || !windows) && json_object_get(object, "full_attention_interval") == NULL;
+}
+
 static enum ifm_status read_shape(const struct model_reading *in, struct ifm_model *model)
 {
     uint64_t hidden;
@@ -97,15 +119,22 @@ static enum ifm_status read_shape(const struct model_reading *in, struct ifm_mod
     IFM_TRY(needed(in, (const char *const[3]){"hidden_size", "n_embd"}, &hidden));
     IFM_TRY(size_of(in, (const char *const[3]){"num_key_value_heads", "num_kv_heads"}, &model->kv_heads));
     IFM_TRY(size_of(in, (const char *const[3]){"head_dim"}, &model->head_dim));
-    if (model->kv_heads == 0) /* each query head has its own, unless all share one */
-        model->kv_heads = json_is_true(json_object_get(in->object, "multi_query")) ? 1 : model->q_heads;
+    /* Each query head has its own, unless all share one; Falcon names the number for its newer models alone. */
+    if (json_is_true(json_object_get(in->object, "multi_query")) &&
+        !json_is_true(json_object_get(in->object, "new_decoder_architecture")))
+        model->kv_heads = 1;
+    else if (model->kv_heads == 0)
+        model->kv_heads = model->q_heads;
     if (model->head_dim == 0)
         model->head_dim = hidden / model->q_heads;
     if (model->head_dim == 0)
         return ifm_fail(in->error, IFM_USAGE, in->where, "give the shape itself: --q-heads, --kv-heads, --head-dim",
                         "the hidden size of the model is %llu, less than one for each of its %llu heads",
                         (unsigned long long)hidden, (unsigned long long)model->q_heads);
-    return weigh(in, hidden, model);
+    IFM_TRY(weigh(in, hidden, model));
+    if (!attends_to_all(in->object)) /* the shape of a layer alone */
+        model->layers = model->weight_bytes = 0;
+    return IFM_OK;
 }
 
 /* As much of a text as a name holds, in whole letters. */

@@ -6,11 +6,14 @@
 #include "derive/picture/frontier.h"
 
 #include "base/text.h"
+#include "model/plan_json.h"
 #include <math.h>
 #include <string.h>
 
 /* Below this share of its read ceiling, a baseline leaves room for speed-ups that compression has not earned. */
 #define BASELINE_AT_LEAST 0.90
+/* A baseline at this share of the ceiling of its operations is limited by them. */
+#define LIMITED_BY_OPERATIONS 0.70
 
 /* The larger of two, either of which may be unknown. */
 static double larger(double a, double b)
@@ -132,7 +135,7 @@ static bool is_withheld(const struct ifm_arm_work *arm)
 }
 
 /* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
- * operations limit is another comparison, and has no such bar. */
+ * operations limit is another comparison; one that neither limits is a weak baseline, whichever share is the larger. */
 static void say_weak_baseline(const struct ifm_cell_work *work)
 {
     const struct ifm_arm_work *base = work->baseline;
@@ -147,17 +150,19 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
         return;
     }
     bool by_flops = ifm_roof_share(base, ifm_roof_of_operations(base), &flops) && flops.mean > read.mean;
-    double share = exp(read.mean);
-    if (by_flops || share >= BASELINE_AT_LEAST)
+    const char *ceiling = by_flops ? ifm_ceiling_name(ifm_roof_of_operations(base)) : "read";
+    double share = exp(by_flops ? flops.mean : read.mean);
+    if (share >= (by_flops ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST))
         return;
     /* Cut where rounding would show 89.97 % as the 90.0 % that it misses. */
     double shown = round(1000.0 * share) / 10.0;
     if (shown >= 100.0 * BASELINE_AT_LEAST)
         shown = floor(1000.0 * share) / 10.0;
     ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
-                        "the baseline %s reaches only %.1f %% of its read ceiling, below %.0f %%: ratios of "
+                        "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: ratios of "
                         "compressed arms tell of the baseline's weakness too",
-                        base->arm->name, shown, 100.0 * BASELINE_AT_LEAST);
+                        base->arm->name, shown, ceiling,
+                        100.0 * (by_flops ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST));
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)

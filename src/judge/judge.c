@@ -155,7 +155,8 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
     ifm_judge_decide(result, v, j->arena);
 }
 
-/* Rule 2: a comparison whose word changes without the disturbed blocks decides no gate; the finding says why. */
+/* A comparison whose word was taken away decides no gate; the finding says why: without the disturbed blocks it would
+ * be another (rule 2), what is typical says the opposite, or an arm pays for what another left behind (rule 7). */
 static const struct ifm_finding *disputed(const struct ifm_derived *derived, const char *cell, const char *arm,
                                           enum ifm_metric_id metric)
 {
@@ -166,7 +167,8 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
     if (!compares || change == NULL || strcmp(change->value.text, "undecided") != 0)
         return NULL;
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;) {
-        bool decides = strcmp(f->rule, "rule-02") == 0 || strcmp(f->rule, "rule-08") == 0;
+        bool decides = strcmp(f->rule, "rule-02") == 0 || strcmp(f->rule, "rule-08") == 0 ||
+                       (strcmp(f->rule, "rule-07") == 0 && strstr(f->text, ": undecided") != NULL);
         if (decides && f->severity == IFM_SEVERITY_WARNING && strcmp(f->arm, arm) == 0)
             return f;
     }

@@ -39,8 +39,8 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
 
 /* Repeats of a latency pass. A disturbed block is followed by one more, while no more than every second block is such a
  * repeat and all blocks together took less than the cell's cap of time. The repeat has the same order, but for blocks
- * of one row: they go on with the mirror image, so that each arm runs behind itself as often as behind another, however
- * many are disturbed, and what one arm leaves behind for the other can be told from what it is. Where a number of
+ * of one row: they go on with the mirror image, so that arms go on running behind themselves, however many blocks are
+ * disturbed, and what one arm leaves behind for the other can be told from what it is. Where a number of
  * samples is asked for, it is what is measured, and runs of programs may be windows of energy too: nothing is
  * repeated. */
 struct ifm_repeats {

@@ -36,7 +36,8 @@ assert pauses[-1] > 0.3e6 and pauses[len(pauses) // 2] > pauses[0] >= 0, pauses
 PY
 [ "$(grep -c '"power_sensor"' whole/run.log)" -ge 2 ] || fail "whole: sensors are missing"
 grep -q '"power_absent".*"nvml_memory".*does not support' whole/run.log || fail "whole: no word of what is absent"
-! grep -q '"power_fault"' whole/run.log || fail "whole: $(grep power_fault whole/run.log)"
+# On a busy machine the thread that reads may be late: a gap is told, and its windows are left out.
+! grep '"power_fault"' whole/run.log | has -v '"lost":null' || fail "whole: $(grep power_fault whole/run.log)"
 "$INFEROMETER" verify whole >log 2>&1 || fail "whole: $(cat log)"
 python3 - <<'PY' || fail "whole: the readings are not those of the load"
 import csv

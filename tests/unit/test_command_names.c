@@ -46,6 +46,8 @@ static const struct name_case cases[] = {
     {{"curl -u me:secret x", "curl -u me:other x"}, {"curl", "curl-2"}, false, true},
     {{"login secret", "login other"}, {"login", "login-2"}, false, true},
     {{"unlock 1234", "unlock 2345"}, {"unlock", "unlock-2"}, false, true},
+    {{"PGPASSWORD=secret prog", "prog x"}, {"command", "prog"}, true, false},
+    {{"\"secret\" x", "(secret/x)"}, {"command", "command-2"}, true, true},
     {{"python3 gone.py", "python3 lost.py"}, {"python3", "python3-2"}, false, true},
 };
 

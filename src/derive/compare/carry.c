@@ -37,11 +37,14 @@ static double step_ns_of(const struct ifm_record *r, size_t k)
 static struct carry carry_of(const struct ifm_arm_work *arm)
 {
     const struct ifm_record *r = arm->work->record;
+    const struct ifm_cause_columns columns = ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns);
     struct carry c = {0};
+    double lost;
     double last[2] = {0, 0}; /* the last slot behind its own and behind another that no pair has yet */
     for (size_t k = 1; k < r->n_slots; k++) {
         if (r->slots[k].arm != arm->index || r->slots[k].phase != IFM_PHASE_MEASURE ||
-            r->slots[k - 1].phase != IFM_PHASE_MEASURE)
+            r->slots[k - 1].phase != IFM_PHASE_MEASURE ||
+            ifm_slot_cause(&r->slots[k], &columns, &lost) != IFM_CAUSE_NONE)
             continue;
         const bool other = r->slots[k - 1].arm != arm->index;
         last[other] = step_ns_of(r, k);

@@ -186,11 +186,12 @@ static const struct ifm_value *made_before(const struct ifm_arm_work *arm, enum 
     return NULL;
 }
 
-/* The change of the 95th percentile, where both arms have an interval of it: those of two arms are independent. */
-static struct ifm_value p95_value(const struct ifm_arm_work *arm, const struct comparison *c)
+/* The change of a percentile of the samples, where both arms have an interval of it: those of two arms are independent.
+ */
+static struct ifm_value percentile_value(const struct ifm_arm_work *arm, const struct comparison *c,
+                                         enum ifm_metric_id metric)
 {
-    const struct ifm_value *own = made_before(arm, IFM_M_LATENCY_NS_P95);
-    const struct ifm_value *base = made_before(arm->work->baseline, IFM_M_LATENCY_NS_P95);
+    const struct ifm_value *own = made_before(arm, metric), *base = made_before(arm->work->baseline, metric);
     struct ifm_log_estimate one, other, change;
     double t;
     if (own == NULL || base == NULL || !ifm_log_estimate_of(own, &one) || !ifm_log_estimate_of(base, &other))
@@ -238,16 +239,19 @@ static const char *word_of_typical(const struct ifm_arm_work *arm, const struct 
 {
     double mean = c->mean.mean, margin = 100.0 * arm->work->cell->measure.margin;
     bool inside = 100.0 * fabs(expm1(mean)) <= margin; /* then a change inside the margin contradicts nothing */
-    const struct ifm_value *other = contradicts(median, mean, inside ? margin : 0.0, margin) ? median
-                                    : contradicts(p95, mean, inside ? margin : 0.0, margin)  ? p95
-                                                                                             : NULL;
+    struct ifm_value typical = percentile_value(arm, c, IFM_M_LATENCY_NS_P50);
+    const double edge = inside ? margin : 0.0;
+    const struct ifm_value *other = contradicts(median, mean, edge, margin)                             ? median
+                                    : typical.has_interval && contradicts(&typical, mean, edge, margin) ? &typical
+                                    : contradicts(p95, mean, edge, margin)                              ? p95
+                                                                                                        : NULL;
     if (other == NULL)
         return word;
     bool faster = other->number < 0;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                        "%s at the %s (%+.3g %%), %s on average (%+.3g %%)%s: undecided, as what is typical and what is "
                        "paid disagree",
-                       faster ? "faster" : "slower", other == median ? "median" : "95th percentile", other->number,
+                       faster ? "faster" : "slower", other == p95 ? "95th percentile" : "median", other->number,
                        faster ? "slower" : "faster", 100.0 * expm1(mean), slow_samples(arm, faster));
     return "undecided";
 }
@@ -433,15 +437,19 @@ static bool did_the_same(const struct ifm_arm_work *arm)
 }
 
 /* The decision must stand without what one arm left behind for the other. */
+/* Carry-over of a quarter of the change and more takes the word: how large it is is known less well than that it is. */
 static const char *word_without_carried(const struct ifm_arm_work *arm, const struct comparison *c, const char *word)
 {
+    enum { PARTS = 4 };
     const char *words;
     const double carried = ifm_derive_carried(arm, &words);
     struct comparison without = *c;
     without.change = (struct ifm_interval){c->change.low - carried, c->change.high - carried};
     without.equal = (struct ifm_interval){c->equal.low - carried, c->equal.high - carried};
-    const bool moved =
-        strcmp(word, "undecided") != 0 && strcmp(decide(&without, arm->work->cell->measure.margin), word) != 0;
+    const bool sided = strcmp(word, "faster") == 0 || strcmp(word, "slower") == 0;
+    const bool moved = strcmp(word, "undecided") != 0 &&
+                       ((sided && PARTS * fabs(carried) > fabs(c->mean.mean)) ||
+                        strcmp(decide(&without, arm->work->cell->measure.margin), word) != 0);
     ifm_derive_say_carried(arm, carried, words, moved);
     return moved ? "undecided" : word;
 }
@@ -476,7 +484,8 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
         return;
     }
     say_drift(arm, &c);
-    struct ifm_value median = median_value(arm, aside.blocks, &c), p95 = p95_value(arm, &c);
+    struct ifm_value median = median_value(arm, aside.blocks, &c),
+                     p95 = percentile_value(arm, &c, IFM_M_LATENCY_NS_P95);
     const char *word = word_beside_disturbed(arm, &aside, &c);
     word = ifm_derive_points_agree(arm) ? word : "undecided";
     word = word_of_typical(arm, &c, word, &median, &p95);

@@ -28,6 +28,20 @@ __attribute__((noinline)) static enum ifm_status time_hot(struct ifm_cell_run *c
     return device->ops->resolve == NULL ? IFM_OK : device->ops->resolve(device, marks, arm->samples + 1U, error);
 }
 
+static const double OVER_LLC = 4; /* so many times the last-level caches stay in no cache */
+
+bool ifm_slot_is_cold(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
+{
+    const struct ifm_machine *machine =
+        cell->session == NULL || cell->session->plan == NULL ? NULL : cell->session->plan->machine;
+    const double bytes = (double)arm->plan->working_set;
+    if (cell->plan->measure.cache != IFM_CACHE_COLD)
+        return false;
+    if (ifm_plan_in_blocks(cell->plan, (size_t)(arm - cell->arms)))
+        return true;
+    return bytes > 0 && (machine == NULL || bytes < OVER_LLC * (double)ifm_machine_llc_total(machine));
+}
+
 /* Samples with something untimed between them: caches are evicted, and the workload's own hooks run. */
 static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_arm_run *arm, bool cold,
                                   struct ifm_error *error)

@@ -24,11 +24,8 @@ void ifm_slot_collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_
 void ifm_slot_read_marks(const struct ifm_cell_run *cell, const struct ifm_instant *marks, bool apart,
                          struct ifm_slot *slot, struct ifm_sample *samples);
 
-/* Whether caches are evicted before each sample of the arm. Not of ceilings beside the blocks: they read more than
+/* Whether caches are evicted before each sample of the arm. Not of ceilings beside the blocks that read more than
  * caches hold, or nothing. */
-static inline bool ifm_slot_is_cold(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
-{
-    return cell->plan->measure.cache == IFM_CACHE_COLD && ifm_plan_in_blocks(cell->plan, (size_t)(arm - cell->arms));
-}
+bool ifm_slot_is_cold(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm);
 
 #endif

@@ -123,6 +123,7 @@ enum ifm_status ifm_command_name(const char *line, bool shell, const char *where
                                  const char **name, struct ifm_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
+    static const char with_slash[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./~";
     enum { LONGEST = 40 };
     struct ifm_words words = {0};
     const char *program = line + strspn(line, " \t\n");
@@ -133,8 +134,13 @@ enum ifm_status ifm_command_name(const char *line, bool shell, const char *where
     } else if (program[0] == '\0') {
         words.fault = IFM_WORDS_EMPTY;
         return ifm_words_fail(&words, where, error);
-    } else
+    } else {
         program = ifm_arena_printf(arena, "%.*s", (int)strcspn(program, " \t\n;|&<>"), program);
+        if (program[strspn(program, with_slash)] != '\0') /* more than a path: quotes, brackets, expansions */
+            program = "command";
+    }
+    if (strchr(program, '=') != NULL) /* a variable for the program: its value may be a secret */
+        program = "command";
     const char *slash = strrchr(program, '/');
     char *base = ifm_arena_printf(arena, "%.*s", LONGEST, slash != NULL ? slash + 1 : program);
     for (char *at = base; *at != '\0'; at++)
