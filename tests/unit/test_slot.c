@@ -250,6 +250,31 @@ static void instruments_stand_round_a_window(void **state)
     assert_string_equal(it.log, "<H..R>");
 }
 
+/* In a cold cell a ceiling that caches could serve is evicted for as an arm is; one that reads more than they hold, or
+ * nothing, need not be. */
+static void only_ceilings_beyond_the_caches_stay_warm(void **state)
+{
+    (void)state;
+    const uint64_t llc = 32 << 20;
+    const struct ifm_machine machine = {.cache_reported = {32 << 10, 1 << 20, llc}, .llc_instances = 1};
+    const struct ifm_plan plan = {.machine = &machine};
+    const struct ifm_session session = {.plan = &plan};
+    struct ifm_arm arms[] = {{.role = IFM_ROLE_BASELINE, .working_set = 64 * llc},
+                             {.role = IFM_ROLE_CEILING, .working_set = llc / 2},
+                             {.role = IFM_ROLE_CEILING, .working_set = 4 * llc},
+                             {.role = IFM_ROLE_CEILING, .working_set = 0}};
+    static const bool cold[] = {true, true, false, false};
+    struct ifm_cell cell = {.arms = arms, .n_arms = 4, .ceilings_apart = true, .measure = {.cache = IFM_CACHE_COLD}};
+    struct ifm_arm_run runs[4] = {0};
+    struct ifm_cell_run run = {.plan = &cell, .arms = runs, .session = (struct ifm_session *)(uintptr_t)&session};
+    for (size_t i = 0; i < 4; i++) {
+        runs[i].plan = &arms[i];
+        assert_int_equal(ifm_slot_is_cold(&run, &runs[i]), cold[i]);
+    }
+    cell.measure.cache = IFM_CACHE_HOT;
+    assert_false(ifm_slot_is_cold(&run, &runs[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +285,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_device_that_fails_is_let_go_and_nothing_is_collected, set_up, close_cell),
         cmocka_unit_test_setup_teardown(instruments_stand_round_a_window, set_up, close_cell),
         cmocka_unit_test_setup_teardown(own_columns_of_another_workload_are_absent, set_up, close_cell),
+        cmocka_unit_test(only_ceilings_beyond_the_caches_stay_warm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
