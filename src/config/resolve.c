@@ -61,6 +61,21 @@ static enum ifm_status apply_repeats(struct ifm_config *config, struct ifm_error
     return ifm_slot_set(config, stop, repeats->rank, &value, 1, error);
 }
 
+/* A margin that is wider than the effect that a run looks for by default takes that with it: no change inside of it has
+ * a word. */
+static enum ifm_status apply_margin(struct ifm_config *config, struct ifm_error *error)
+{
+    const struct ifm_config_slot *margin = ifm_config_find(config, "measure.margin");
+    struct ifm_config_slot *mde = ifm_config_find(config, "measure.mde");
+    const char *usual = mde->n == 1 ? mde->texts[0] : mde->row->fallback;
+    double wanted, given;
+    if (margin->rank < IFM_RANK_FILE || mde->rank > IFM_RANK_PRESET || margin->n != 1 ||
+        !ifm_parse_f64(margin->texts[0], &wanted) || !ifm_parse_f64(usual, &given) || wanted <= given)
+        return IFM_OK;
+    const struct ifm_raw value = {margin->texts[0], margin->where};
+    return ifm_slot_set(config, mde, margin->rank, &value, 1, error);
+}
+
 /* First values of a section's slots into its struct. */
 static enum ifm_status bind_section(const struct ifm_config *config, const struct ifm_section *section, void *out,
                                     struct ifm_error *error)
@@ -326,6 +341,7 @@ enum ifm_status ifm_config_resolve(struct ifm_config *config, struct ifm_error *
     IFM_TRY(apply_preset(config, error));
     IFM_TRY(ifm_config_models(config, error));
     IFM_TRY(apply_repeats(config, error));
+    IFM_TRY(apply_margin(config, error));
     IFM_TRY(bind_common(config, error));
     IFM_TRY(apply_cap(config, error));
     IFM_TRY(check_workloads(config, error));

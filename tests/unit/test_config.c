@@ -293,8 +293,8 @@ static void rules_between_fields(void **state)
             "measure.blocks_min|measure.blocks_max");
 
     config = ifm_config_create(sample_sections);
-    yaml(config, "workload: decode\nmeasure.margin: 0.02\n");
-    refused(config, "c.yaml:2:17", "measure.mde|0.01|measure.margin|0.02", "measure.mde|measure.margin");
+    yaml(config, "workload: decode\nmeasure.margin: 0.02\nmeasure.mde: 0.01\n");
+    refused(config, "c.yaml:3:14", "measure.mde|0.01|measure.margin|0.02", "measure.mde|measure.margin");
 
     config = ifm_config_create(sample_sections);
     yaml(config, "workload: decode\nmeasure.stop: group\n");

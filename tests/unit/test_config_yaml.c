@@ -82,6 +82,18 @@ static void nested_and_dotted_keys_are_one(void **state)
     ifm_config_destroy(config);
 }
 
+/* No change inside the margin has a word: a wide one alone takes the effect that is looked for with it. */
+static void a_wide_margin_takes_the_wanted_effect_with_it(void **state)
+{
+    (void)state;
+    struct ifm_config *wide = good("workload: decode\nmeasure.margin: 0.05\n");
+    assert_true(ifm_config_study(wide)->measure.mde == 0.05);
+    ifm_config_destroy(wide);
+    struct ifm_config *narrow = good("workload: decode\nmeasure.margin: 0.005\n");
+    assert_true(ifm_config_study(narrow)->measure.mde == 0.01);
+    ifm_config_destroy(narrow);
+}
+
 static void lists_make_axes(void **state)
 {
     (void)state;
@@ -265,6 +277,7 @@ int main(void)
         cmocka_unit_test(yaml_that_means_more_than_it_shows),
         cmocka_unit_test(long_file_names_keep_line_and_column),
         cmocka_unit_test(files_are_read),
+        cmocka_unit_test(a_wide_margin_takes_the_wanted_effect_with_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
