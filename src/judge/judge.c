@@ -211,6 +211,35 @@ static bool carries(const struct ifm_derived *derived, const struct ifm_cell *ce
     return any;
 }
 
+/* Does the gate want the arm to be the faster one? */
+static bool wants_faster(const struct ifm_gate *gate, enum ifm_metric_id metric)
+{
+    switch (metric) {
+    case IFM_M_SPEEDUP:
+        return gate->op == IFM_GATE_AT_LEAST && gate->threshold > 1;
+    case IFM_M_INTERVALS_GAP_PERCENT:
+    case IFM_M_CLIFFS_DELTA:
+    case IFM_M_HEDGES_G:
+        return gate->op == IFM_GATE_AT_LEAST && gate->threshold >= 0;
+    case IFM_M_CHANGE_PERCENT:
+        return gate->op == IFM_GATE_AT_MOST && gate->threshold < 0;
+    default:
+        return false;
+    }
+}
+
+/* A point may lie beyond a threshold while its comparison has no word: that is no improvement yet. */
+static void hold_to_word(const struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
+{
+    const struct ifm_number *change = ifm_derived_find(j->derived, result->cell, result->arm, IFM_M_CHANGE_PERCENT);
+    if (result->outcome != IFM_OUTCOME_PASS || !wants_faster(result->gate, metric) || change == NULL ||
+        change->value.state != IFM_STATE_OK || strcmp(change->value.text, "undecided") != 0)
+        return;
+    result->outcome = IFM_OUTCOME_INCONCLUSIVE;
+    result->reason = ifm_arena_printf(j->arena, "%s is %.4g, and the comparison is undecided",
+                                      ifm_judge_told(result->gate).name, result->observed.number);
+}
+
 static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
                       const struct ifm_cell *cell, const char *arm)
 {
@@ -246,8 +275,10 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
                                "%s %s and decides nothing alone: give the arm a gate on change_percent or "
                                "speedup too",
                                gate->metric, metric == IFM_M_SIGN_FLIP_P ? "tells no size" : "is an effect size"));
-    else
+    else {
         decide(j, result, &number->value);
+        hold_to_word(j, result, metric);
+    }
 }
 
 static bool is_subject(const struct ifm_cell *cell, const struct ifm_arm *arm)

@@ -53,11 +53,38 @@ static void what_is_slower_is_failed(void **state)
     assert_true(a.open > 25 && a.pass <= 2);
 }
 
+/* A gate on a point wants the arm a tenth faster: beyond that by chance, and undecided, is no pass. */
+static void a_point_beyond_a_threshold_needs_its_word(void **state)
+{
+    (void)state;
+    unsigned held = 0;
+    for (unsigned run = 0; run < 200; run++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.seed = 5000 + run;
+        fx.noise = 0.5;
+        fx.samples = 2;
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        fx_gate(&fx, "speedup", "other", IFM_GATE_AT_LEAST, 1.1, false);
+        fx_derive(&fx);
+        fx_judge(&fx);
+        bool undecided = strcmp(fx_value(&fx, "other", "change_percent")->text, "undecided") == 0;
+        if (fx_value(&fx, "other", "speedup")->number >= 1.1 && undecided) {
+            assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_INCONCLUSIVE);
+            held++;
+        }
+        fx_stop(&fx);
+    }
+    assert_true(held >= 3); /* the test met what it is about */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_code_is_not_failed),
         cmocka_unit_test(what_is_slower_is_failed),
+        cmocka_unit_test(a_point_beyond_a_threshold_needs_its_word),
     };
     return cmocka_run_group_tests_name("rule_14", tests, NULL, NULL);
 }
