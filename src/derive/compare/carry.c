@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* A dependence is taken for real at this level, from so many pairs on. */
-static const double SURELY = 0.999;
+static const double SURELY = 0.99;
 enum { FEWEST_PAIRS = 4, FEWEST_OWN = 2 };
 /* Said beside an undecided comparison too, where it moves that by so much. */
 static const double WORTH_SAYING = 0.1;
@@ -34,7 +34,7 @@ static double step_ns_of(const struct ifm_record *r, size_t k)
     return ns / ((double)r->slots[k].samples * r->slots[k].inner);
 }
 
-static struct carry carry_of(const struct ifm_arm_work *arm)
+static struct carry carry_of(const struct ifm_arm_work *arm, bool disturbed_too)
 {
     const struct ifm_record *r = arm->work->record;
     const struct ifm_cause_columns columns = ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns);
@@ -44,7 +44,7 @@ static struct carry carry_of(const struct ifm_arm_work *arm)
     for (size_t k = 1; k < r->n_slots; k++) {
         if (r->slots[k].arm != arm->index || r->slots[k].phase != IFM_PHASE_MEASURE ||
             r->slots[k - 1].phase != IFM_PHASE_MEASURE ||
-            ifm_slot_cause(&r->slots[k], &columns, &lost) != IFM_CAUSE_NONE)
+            (!disturbed_too && ifm_slot_cause(&r->slots[k], &columns, &lost) != IFM_CAUSE_NONE))
             continue;
         const bool other = r->slots[k - 1].arm != arm->index;
         last[other] = step_ns_of(r, k);
@@ -87,9 +87,9 @@ static bool is_real(const struct carry *c, double *effect)
 }
 
 /* What the comparison would lose of its logarithm were each slot behind one of its own arm; with words. */
-static double part_of(const struct ifm_arm_work *arm, const char **words)
+static double part_in(const struct ifm_arm_work *arm, bool disturbed_too, const char **words)
 {
-    const struct carry c = carry_of(arm);
+    const struct carry c = carry_of(arm, disturbed_too);
     char other[48], own[48];
     double effect = 0;
     *words = "";
@@ -99,6 +99,18 @@ static double part_of(const struct ifm_arm_work *arm, const char **words)
                               ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
                               ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own));
     return effect * (double)c.other / (double)(c.own + c.other);
+}
+
+/* The larger of two: disturbed slots scatter and can hide it; without them it may be gone, as the same wait is a larger
+ * share of a short slot, so that the short ones behind their own arm are left out and the long ones stand. */
+static double part_of(const struct ifm_arm_work *arm, const char **words)
+{
+    const char *all_words;
+    const double quiet = part_in(arm, false, words), all = part_in(arm, true, &all_words);
+    if (fabs(all) <= fabs(quiet))
+        return quiet;
+    *words = all_words;
+    return all;
 }
 
 double ifm_derive_carried(const struct ifm_arm_work *arm, const char **words)
