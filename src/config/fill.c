@@ -23,11 +23,14 @@ static struct filling filling_of(const struct ifm_config *config, const struct i
     return filling;
 }
 
-/* The shape is spelled out beside the name. */
-static bool is_complete(const struct filling *filling)
+/* The shape is spelled out beside the name. A lock leaves out what has its default, as the layers of a model of which
+ * only the shape of one is taken; its name says that there is nothing to look up. */
+static bool is_complete(const struct filling *filling, const char *name)
 {
+    const bool of_lock = strncmp(name, IFM_MODEL_OF_FILE, strlen(IFM_MODEL_OF_FILE)) == 0;
     for (size_t i = 0; i < FILLED; i++)
-        if (filling->slots[i] != NULL && filling->slots[i]->rank < IFM_RANK_FILE)
+        if (filling->slots[i] != NULL && filling->slots[i]->rank < IFM_RANK_FILE &&
+            !(of_lock && (filling->slots[i]->row->flags & IFM_LATER) != 0))
             return false;
     return true;
 }
@@ -75,7 +78,7 @@ static enum ifm_status apply(struct ifm_config *config, struct ifm_config_slot *
     struct filling filling = filling_of(config, slot);
     struct ifm_model model;
     bool changed;
-    if (is_complete(&filling)) {
+    if (is_complete(&filling, slot->texts[0])) {
         rename_to(config, slot, slot->texts[0], is_overridden(&filling, slot));
         return IFM_OK;
     }

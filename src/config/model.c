@@ -167,7 +167,7 @@ static enum ifm_status read_model(const char *data, size_t size, const char *whe
     enum ifm_status status = read_shape(&in, model);
     const char *type = json_string_value(json_object_get(in.object, "model_type"));
     type = type == NULL ? "a model" : type;
-    model->name = ifm_arena_printf(arena, "config.json of %.*s", name_size(type), type);
+    model->name = ifm_arena_printf(arena, IFM_MODEL_OF_FILE "%.*s", name_size(type), type);
     json_decref(root);
     return status;
 }

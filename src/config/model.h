@@ -9,9 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How the name of a model begins that was read from a file: there is none to look up. */
+#define IFM_MODEL_OF_FILE "config.json of "
+
 struct ifm_model {
     const char *name; /* "llama-3-8b"; of a file its name and type: the folder that it lies in is nobody's business */
-    uint64_t layers, q_heads, kv_heads, head_dim;
+    uint64_t layers, q_heads, kv_heads, head_dim; /* layers 0, as weights: not all of them attend to the whole cache */
     /* Weights that each token reads: matrices alone, of experts those that one token takes, without the table of
      * embeddings, of which it reads a row. No implementation reads fewer bytes in this format. */
     uint64_t weight_bytes;

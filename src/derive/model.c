@@ -69,7 +69,15 @@ void ifm_derive_model(const struct ifm_arm_work *arm, const struct ifm_value *st
 {
     const double layers = setting_of(arm, "model_layers"), weights = setting_of(arm, "weight_bytes");
     const double passes = passes_of(arm);
-    if (layers <= 0 || passes <= 0 || arm->arm->ledger.tokens_generated == 0 || ifm_derive_is_probe(arm->arm))
+    const char *model = ifm_arm_setting(arm->arm, "decode.model");
+    if (arm->arm->ledger.tokens_generated == 0 || ifm_derive_is_probe(arm->arm))
+        return;
+    if (layers <= 0 && model != NULL && model[0] != '\0')
+        ifm_derive_emit(arm, IFM_M_TPOT_BOUND_NS,
+                        ifm_value_absent("not every layer of this model attends to the whole cache (a sliding window, "
+                                         "or no attention), so that one layer bounds no token",
+                                         "give --model-layers and --weight-bytes for those that do", 0, "blocks"));
+    if (layers <= 0 || passes <= 0)
         return;
     const double cache = (double)arm->arm->ledger.bytes_read * layers / passes;
     ifm_derive_emit(arm, IFM_M_TPOT_BOUND_NS, step->state == IFM_STATE_OK ? bound_of(arm, weights, cache) : *step);
