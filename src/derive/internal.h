@@ -308,8 +308,13 @@ void ifm_derive_clock(const struct ifm_arm_work *arm);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
 void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without);
 /* carry.c: the part of a comparison, as a logarithm, that comes of which arm ran before which; 0 = none is visible. */
-double ifm_derive_carried(const struct ifm_arm_work *arm, const char **words);
-void ifm_derive_say_carried(const struct ifm_arm_work *arm, double carried, const char *words, bool changes_the_word);
+struct ifm_carried {
+    double usual;   /* by the share of slots behind another arm */
+    double most[3]; /* were all slots that count behind another: of the arm, of the baseline, of both */
+    const char *words;
+};
+struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);
+void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word);
 
 /* companion.c: what else the blocks recorded, for each arm that is compared. */
 void ifm_derive_companions(const struct ifm_arm_work *arm);

@@ -63,71 +63,85 @@ static struct carry carry_of(const struct ifm_arm_work *arm, bool disturbed_too)
     return c;
 }
 
-/* Of few pairs, as blocks that the machine disturbed are run again in their order, all slots behind another arm stand
- * against the few behind their own, with one variance. */
-static bool is_real_of_few(const struct carry *c, double *effect)
+/* ln(time behind another / time behind its own), with its half-width at SURELY. */
+struct effect {
+    double mean, half;
+};
+
+/* Of few pairs all slots behind another arm stand against the few behind their own, with one variance. */
+static bool measure_few(const struct carry *c, struct effect *out)
 {
     const double own = (double)c->own, other = (double)c->other;
     double t;
     if (c->own < FEWEST_OWN || c->other < FEWEST_PAIRS ||
         ifm_stats_t_quantile(0.5 + 0.5 * SURELY, own + other - 2, &t) != IFM_STAT_OK)
         return false;
-    *effect = c->mean[1] - c->mean[0];
-    return fabs(*effect) > t * sqrt(c->squares / (own + other - 2) * (1 / own + 1 / other));
+    out->mean = c->mean[1] - c->mean[0];
+    out->half = t * sqrt(c->squares / (own + other - 2) * (1 / own + 1 / other));
+    return true;
 }
 
-static bool is_real(const struct carry *c, double *effect)
+static bool measure(const struct carry *c, struct effect *out)
 {
     double t, n = (double)c->pairs.n;
     if (c->pairs.n < FEWEST_PAIRS)
-        return is_real_of_few(c, effect);
-    *effect = c->pairs.mean;
-    return ifm_stats_t_quantile(0.5 + 0.5 * SURELY, n - 1, &t) == IFM_STAT_OK &&
-           fabs(c->pairs.mean) > t * sqrt(c->pairs.squares / (n - 1) / n);
+        return measure_few(c, out);
+    if (ifm_stats_t_quantile(0.5 + 0.5 * SURELY, n - 1, &t) != IFM_STAT_OK)
+        return false;
+    out->mean = c->pairs.mean;
+    out->half = t * sqrt(c->pairs.squares / (n - 1) / n);
+    return true;
 }
 
-/* What the comparison would lose of its logarithm were each slot behind one of its own arm; with words. */
-static double part_in(const struct ifm_arm_work *arm, bool disturbed_too, const char **words)
+/* What a comparison would lose of the arm's logarithm were each slot behind one of its own: by the share of slots that
+ * are not, and at most, were all that count behind another arm and the effect at its far end. */
+struct carried_part {
+    double usual, most;
+    const char *words;
+};
+
+static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbed_too)
 {
     const struct carry c = carry_of(arm, disturbed_too);
     char other[48], own[48];
-    double effect = 0;
-    *words = "";
-    if (!is_real(&c, &effect))
-        return 0;
-    *words = ifm_arena_printf(arm->d->arena, "%s takes %s behind another arm and %s behind itself", arm->arm->name,
-                              ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
-                              ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own));
-    return effect * (double)c.other / (double)(c.own + c.other);
+    struct effect effect;
+    if (!measure(&c, &effect) || fabs(effect.mean) <= effect.half)
+        return (struct carried_part){.words = ""};
+    return (struct carried_part){
+        .usual = effect.mean * (double)c.other / (double)(c.own + c.other),
+        .most = effect.mean + copysign(effect.half, effect.mean),
+        .words = ifm_arena_printf(arm->d->arena, "%s takes %s behind another arm and %s behind itself", arm->arm->name,
+                                  ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
+                                  ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own)),
+    };
 }
 
 /* The larger of two: disturbed slots scatter and can hide it; without them it may be gone, as the same wait is a larger
  * share of a short slot, so that the short ones behind their own arm are left out and the long ones stand. */
-static double part_of(const struct ifm_arm_work *arm, const char **words)
+static struct carried_part part_of(const struct ifm_arm_work *arm)
 {
-    const char *all_words;
-    const double quiet = part_in(arm, false, words), all = part_in(arm, true, &all_words);
-    if (fabs(all) <= fabs(quiet))
-        return quiet;
-    *words = all_words;
-    return all;
+    const struct carried_part quiet = part_in(arm, false), all = part_in(arm, true);
+    return fabs(all.usual) > fabs(quiet.usual) ? all : quiet;
 }
 
-double ifm_derive_carried(const struct ifm_arm_work *arm, const char **words)
+struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
 {
-    const char *own, *base;
-    const double carried = part_of(arm, &own) - part_of(arm->work->baseline, &base);
-    *words = ifm_arena_printf(arm->d->arena, "%s%s%s", own, own[0] != '\0' && base[0] != '\0' ? ", " : "", base);
-    return carried;
+    const struct carried_part own = part_of(arm), base = part_of(arm->work->baseline);
+    const char *both = own.words[0] != '\0' && base.words[0] != '\0' ? ", " : "";
+    return (struct ifm_carried){
+        .usual = own.usual - base.usual,
+        .most = {own.most, -base.most, own.most - base.most},
+        .words = ifm_arena_printf(arm->d->arena, "%s%s%s", own.words, both, base.words),
+    };
 }
 
-void ifm_derive_say_carried(const struct ifm_arm_work *arm, double carried, const char *words, bool changes_the_word)
+void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word)
 {
-    if (!changes_the_word && fabs(carried) < WORTH_SAYING)
+    if (!changes_the_word && fabs(carried->usual) < WORTH_SAYING)
         return;
     ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
         "the time depends on which arm ran before (%s), which moves the comparison by a factor of %.3g%s; "
         "--slot-steps 12 lets each arm run behind itself",
-        words, exp(carried), changes_the_word ? ": undecided" : "");
+        carried->words, exp(carried->usual), changes_the_word ? ": undecided" : "");
 }

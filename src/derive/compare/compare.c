@@ -436,21 +436,20 @@ static bool did_the_same(const struct ifm_arm_work *arm)
     return true;
 }
 
-/* The decision must stand without what one arm left behind for the other. */
-/* Carry-over of a quarter of the change and more takes the word: how large it is is known less well than that it is. */
+/* The decision must stand without what one arm left behind for the other, however much of it lies in the blocks that
+ * count: those that the machine disturbed are not a fair choice of all. */
 static const char *word_without_carried(const struct ifm_arm_work *arm, const struct comparison *c, const char *word)
 {
-    enum { PARTS = 4 };
-    const char *words;
-    const double carried = ifm_derive_carried(arm, &words);
-    struct comparison without = *c;
-    without.change = (struct ifm_interval){c->change.low - carried, c->change.high - carried};
-    without.equal = (struct ifm_interval){c->equal.low - carried, c->equal.high - carried};
-    const bool sided = strcmp(word, "faster") == 0 || strcmp(word, "slower") == 0;
-    const bool moved = strcmp(word, "undecided") != 0 &&
-                       ((sided && PARTS * fabs(carried) > fabs(c->mean.mean)) ||
-                        strcmp(decide(&without, arm->work->cell->measure.margin), word) != 0);
-    ifm_derive_say_carried(arm, carried, words, moved);
+    const struct ifm_carried carried = ifm_derive_carried(arm);
+    const double shifts[] = {carried.usual, carried.most[0], carried.most[1], carried.most[2]};
+    bool moved = false;
+    for (size_t i = 0; i < sizeof shifts / sizeof *shifts && strcmp(word, "undecided") != 0; i++) {
+        struct comparison without = *c;
+        without.change = (struct ifm_interval){c->change.low - shifts[i], c->change.high - shifts[i]};
+        without.equal = (struct ifm_interval){c->equal.low - shifts[i], c->equal.high - shifts[i]};
+        moved |= strcmp(decide(&without, arm->work->cell->measure.margin), word) != 0;
+    }
+    ifm_derive_say_carried(arm, &carried, moved);
     return moved ? "undecided" : word;
 }
 
