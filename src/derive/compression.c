@@ -151,18 +151,18 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
     }
     bool by_flops = ifm_roof_share(base, ifm_roof_of_operations(base), &flops) && flops.mean > read.mean;
     const char *ceiling = by_flops ? ifm_ceiling_name(ifm_roof_of_operations(base)) : "read";
-    double share = exp(by_flops ? flops.mean : read.mean);
-    if (share >= (by_flops ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST))
+    const double share = exp(by_flops ? flops.mean : read.mean);
+    const double bar = by_flops ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST;
+    if (share >= bar)
         return;
     /* Cut where rounding would show 89.97 % as the 90.0 % that it misses. */
     double shown = round(1000.0 * share) / 10.0;
-    if (shown >= 100.0 * BASELINE_AT_LEAST)
+    if (shown >= 100.0 * bar)
         shown = floor(1000.0 * share) / 10.0;
     ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                         "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: ratios of "
                         "compressed arms tell of the baseline's weakness too",
-                        base->arm->name, shown, ceiling,
-                        100.0 * (by_flops ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST));
+                        base->arm->name, shown, ceiling, 100.0 * bar);
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)

@@ -5,14 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-/* An inconclusive gate on the comparison; NULL = none. */
+/* An inconclusive gate on the comparison, by its interval; NULL = none. */
 static const struct ifm_gate_result *open_gate(const struct ifm_verdict *verdict, const char *cell, const char *arm)
 {
     for (size_t i = 0; i < verdict->n_gates; i++) {
         const struct ifm_gate_result *result = &verdict->gates[i];
         const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
         if (result->outcome == IFM_OUTCOME_INCONCLUSIVE && strcmp(result->cell, cell) == 0 &&
-            strcmp(result->arm, arm) == 0 && (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP))
+            strcmp(result->arm, arm) == 0 && (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) &&
+            ifm_judge_by_interval(result->gate, &result->observed))
             return result;
     }
     return NULL;

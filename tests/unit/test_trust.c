@@ -165,10 +165,11 @@ static void an_open_gate_and_its_comparison_need_the_same_blocks(void **state)
 {
     (void)state;
     struct sample *s = sample_of(NULL, 0);
-    const struct ifm_gate gate = {.name = "limit", .metric = "change_percent", .cell = "", .arm = ""};
+    const struct ifm_gate gate = {.name = "limit", .metric = "change_percent", .cell = "", .arm = "", .interval = true};
     struct ifm_gate_result result = {.gate = &gate,
                                      .cell = D,
                                      .arm = "half",
+                                     .observed = {.has_interval = true},
                                      .outcome = IFM_OUTCOME_INCONCLUSIVE,
                                      .further = 33,
                                      .further_of = "blocks",

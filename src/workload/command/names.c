@@ -1,4 +1,4 @@
-/* Names for commands of one program: the first word that differs in all of them, all words that differ, or a number. */
+/* Names for commands of one program: the script or short option that differs in all of them, or a number. */
 #include "workload/command/names.h"
 
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* Names of arms that run commands: the program's; of several with one program, what differs between their lines.
  *
- * A name is public where a command line is private. So only short words of plain characters become one, of a path its
- * last part. Pure but for allocation. */
+ * A name is public where a command line is private. So no word of a line becomes one but programs, scripts by their
+ * last part, and options of one character. Asks the file system which words are programs. */
 #ifndef IFM_WORKLOAD_COMMAND_NAMES_H
 #define IFM_WORKLOAD_COMMAND_NAMES_H
 
