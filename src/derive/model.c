@@ -3,6 +3,7 @@
 #include "derive/internal.h"
 
 #include "base/text.h"
+#include "model/machine_facts.h"
 #include "model/metric.h"
 
 #include <math.h>
@@ -35,9 +36,10 @@ static const char *words_of(const struct ifm_arm_work *arm, double weights, doub
 {
     char w[48], c[48], rate[48];
     const char *batch = ifm_arm_setting(arm->arm, "decode.batch");
-    return ifm_arena_printf(arm->d->arena, "%s of weights and %s of cache for batch %s, at the read ceiling of %s",
+    return ifm_arena_printf(arm->d->arena, "%s of weights and %s of cache for batch %s, at the read ceiling of %s%s",
                             ifm_format_human(weights, "B", w), ifm_format_human(cache, "B", c),
-                            batch == NULL ? "1" : batch, ifm_format_human(1e9 * bytes_per_ns, "B/s", rate));
+                            batch == NULL ? "1" : batch, ifm_format_human(1e9 * bytes_per_ns, "B/s", rate),
+                            ifm_was_loaded(arm->d->facts->events) ? " beside other programs" : "");
 }
 
 /* What a token reads, at the fastest that anything read in this run: the ceiling is that of its fastest probe, or of an

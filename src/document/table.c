@@ -3,6 +3,7 @@
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
+#include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
 
@@ -144,18 +145,30 @@ static bool is_rate(enum ifm_metric_id metric)
     return ifm_metrics[metric].kind == IFM_CLASS_RATE;
 }
 
-/* A bound holds for a number of sequences, which the conditions do not say where it is the usual one. */
-static const char *with_batch(const struct ifm_builder *builder, const struct ifm_group *group, const char *heading)
+/* The batch of all rows; NULL where they differ, and name their own. */
+static const char *batch_of(const struct ifm_group *group)
 {
     const char *batch = NULL;
     for (size_t i = 0; i < group->n; i++) {
         const struct ifm_cell *cell = &group->first[i];
         const char *its = cell->n_arms == 0 ? NULL : ifm_arm_setting(&cell->arms[0], "decode.batch");
         if (its == NULL || (batch != NULL && strcmp(batch, its) != 0))
-            return heading; /* the rows say which */
+            return NULL;
         batch = its;
     }
-    return ifm_arena_printf(builder->arena, "%s (batch %s)", heading, batch);
+    return batch;
+}
+
+/* A bound holds for a number of sequences, which the conditions do not say where it is the usual one, and for a read
+ * ceiling, which other programs may have lowered: a quiet machine's bound is less. */
+static const char *with_conditions(const struct ifm_builder *builder, const struct ifm_group *group,
+                                   const char *heading)
+{
+    const char *batch = batch_of(group);
+    const bool loaded = ifm_was_loaded(builder->from->events);
+    if (batch == NULL)
+        return loaded ? ifm_arena_printf(builder->arena, "%s (under load)", heading) : heading;
+    return ifm_arena_printf(builder->arena, "%s (batch %s%s)", heading, batch, loaded ? ", under load" : "");
 }
 
 /* The level of a column's intervals, where it is not the usual one: "vs baseline (98.3 %)". */
@@ -164,7 +177,7 @@ static const char *heading_of(const struct ifm_builder *builder, const struct if
 {
     double least = 1, most = 0;
     if (spec->metric == IFM_M_TPOT_BOUND_NS)
-        return with_batch(builder, group, spec->heading);
+        return with_conditions(builder, group, spec->heading);
     if (spec->metric == IFM_M_TOKENS_GENERATED_PER_S && group->first->arms[0].ledger.layers == 1)
         return "layer-tokens"; /* of one attention layer, not of a model */
     for (size_t i = 0; i < group->n; i++)

@@ -1,6 +1,7 @@
 /* Reading the free facts of run.log: a path of members each. */
 #include "model/machine_facts.h"
 
+#include "model/facts.h"
 #include <string.h>
 
 static const char *text_of(const json_t *object, const char *key)
@@ -11,6 +12,14 @@ static const char *text_of(const json_t *object, const char *key)
 static const char *or_empty(const char *text)
 {
     return text == NULL ? "" : text;
+}
+
+bool ifm_was_loaded(const struct ifm_events *events)
+{
+    IFM_EACH(event, events, load, NULL, NULL)
+        if (IFM_FACTS(event, load)->foreign_load > IFM_LOADED)
+            return true;
+    return false;
 }
 
 /* ---- the fingerprint ---- */

@@ -56,6 +56,9 @@ enum ifm_lock_state ifm_lock_state(const struct ifm_events *events);
 /* "locked", "not locked", "unknown" */
 const char *ifm_lock_state_words(enum ifm_lock_state state);
 
+/* Other programs had a part of the CPUs, before or after the run. */
+bool ifm_was_loaded(const struct ifm_events *events);
+
 /* ---- the device of a cell ---- */
 
 struct ifm_device_facts {

@@ -55,6 +55,16 @@ def differences(recorded, derived, exact):
                 yield f"{where}: {name} was {a or 'none'}, is {b or 'none'}"
 
 
+def bound_hides_load(program, copy):
+    """A bound of a machine that other programs loaded says so in its heading, and no other does."""
+    said = subprocess.run([program, "report", copy], capture_output=True, text=True, check=False, timeout=100).stdout
+    with open(os.path.join(copy, "run.log"), encoding="utf-8") as file:
+        loads = [event["meta"]["foreign_load"] for event in map(json.loads, file) if event["stage"] == "load"]
+    loaded = any(load is not None and load > 0.1 for load in loads)
+    if "TPOT at least" in said and ("under load" in said) != loaded:
+        yield f"the heading of the bound and the load {loads} do not agree"
+
+
 def check(program, folder):
     with tempfile.TemporaryDirectory() as scratch:
         copy = os.path.join(scratch, "run")
@@ -66,6 +76,7 @@ def check(program, folder):
         wrong += command(program, "derive", copy)
         wrong += differences(recorded, published.read(copy), has_fma())
         wrong += command(program, "verify", copy)
+        wrong += bound_hides_load(program, copy)
     return wrong, len(recorded)
 
 

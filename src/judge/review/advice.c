@@ -46,18 +46,10 @@ static bool was_steady(const struct advising *g, const struct ifm_cell *cell)
     return true;
 }
 
-static bool is_loaded(const struct ifm_events *events)
-{
-    IFM_EACH(event, events, load, NULL, NULL)
-        if (IFM_FACTS(event, load)->foreign_load > IFM_LOADED)
-            return true;
-    return false;
-}
-
 static const char *against_variation(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
     double sample_ns = number_of(g, cell, arm, IFM_M_STEP_NS) * number_of(g, cell, arm, IFM_M_INNER_STEPS);
-    const char *text = is_loaded(g->c.events) ? "end what else runs" : "";
+    const char *text = ifm_was_loaded(g->c.events) ? "end what else runs" : "";
     if (!was_steady(g, cell))
         text = ifm_arena_printf(g->c.arena, "%s%swarm up for longer (--warmup-cap above %.3g s)", text,
                                 text[0] == '\0' ? "" : "; ", cell->measure.warmup_cap_s);
@@ -104,7 +96,7 @@ static const char *for_memory(const struct advising *g, const struct ifm_cell *c
     const char *isa = kernel_of(g, cell, cell->arms[arm].name);
     struct ifm_device_facts device = ifm_device_facts_of(g->c.events, cell->name);
     int64_t allowed = ifm_fingerprint_of(g->c.events).cpus_allowed;
-    if (is_loaded(g->c.events))
+    if (ifm_was_loaded(g->c.events))
         return "end what else runs: it takes the memory's time too";
     if (strcmp(isa, "scalar") == 0 || strcmp(isa, "sse2") == 0)
         return ifm_arena_printf(g->c.arena, "its kernel is %s: take a wider one (--isa auto)", isa);
