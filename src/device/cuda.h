@@ -33,6 +33,9 @@ void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t
 void ifm_cuda_fill(struct ifm_device *device, void *to, uint32_t word, size_t words);
 /* Wait for all work; the first failure since the device was opened. */
 IFM_CHECKED enum ifm_status ifm_cuda_wait(struct ifm_device *device, struct ifm_error *error);
+/* Copy from the host; it is done on return. */
+IFM_CHECKED enum ifm_status ifm_cuda_write(struct ifm_device *device, void *to, const void *from, size_t bytes,
+                                           struct ifm_error *error);
 /* Wait, and copy to the host. */
 IFM_CHECKED enum ifm_status ifm_cuda_read(struct ifm_device *device, void *to, const void *from, size_t bytes,
                                           struct ifm_error *error);
@@ -40,11 +43,15 @@ IFM_CHECKED enum ifm_status ifm_cuda_read(struct ifm_device *device, void *to, c
 /* Steps of one arm. `enqueue` puts one step on the stream, always the same work. Under graphs the first call for a
  * number of steps captures them (at most IFM_CUDA_NODES in a graph); later ones replay. Every step of a sample is in
  * the sample, whichever way. */
-enum { IFM_CUDA_NODES = 1024 };
+enum { IFM_CUDA_NODES = 1024, IFM_CUDA_TURNS = 64 };
 struct ifm_cuda_steps;
 typedef void ifm_cuda_enqueue_fn(void *arg);
 IFM_CHECKED enum ifm_status ifm_cuda_steps_create(struct ifm_device *device, ifm_cuda_enqueue_fn *enqueue, void *arg,
                                                   struct ifm_cuda_steps **out, struct ifm_error *error);
+/* Steps take `n` buffers in turn, at most IFM_CUDA_TURNS: `*turn` is 0 .. n - 1 while one is enqueued, and that of the
+ * last step after a run. Called before the first run. The next run goes on where the last one ended; the first call for
+ * a number of steps captures them for every turn that they may begin with. */
+void ifm_cuda_steps_turns(struct ifm_cuda_steps *steps, unsigned n, unsigned *turn);
 void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n);
 void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps); /* NULL is allowed */
 

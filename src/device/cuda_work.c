@@ -136,6 +136,15 @@ enum ifm_status ifm_cuda_wait(struct ifm_device *base, struct ifm_error *error)
     return ifm_cuda_report(device, error);
 }
 
+enum ifm_status ifm_cuda_write(struct ifm_device *base, void *to, const void *from, size_t bytes,
+                               struct ifm_error *error)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    IFM_TRY(ifm_cuda_wait(base, error));
+    ifm_cuda_note(device, device->cuda->p_cuMemcpyHtoD(address_of(to), from, bytes), "a copy from the host");
+    return ifm_cuda_wait(base, error);
+}
+
 enum ifm_status ifm_cuda_read(struct ifm_device *base, void *to, const void *from, size_t bytes,
                               struct ifm_error *error)
 {
@@ -149,17 +158,20 @@ enum ifm_status ifm_cuda_read(struct ifm_device *base, void *to, const void *fro
 
 enum { GRAPHS_KEPT = 32 }; /* numbers of steps that are remembered: calibration tries some, slots use two */
 
-struct graph {
+/* The graphs of one number of steps, one for each turn that these may begin with; NULL = not captured. */
+struct graphs {
     uint64_t n;
-    CUgraphExec exec;
+    CUgraphExec execs[IFM_CUDA_TURNS];
 };
 
 struct ifm_cuda_steps {
     struct ifm_cuda_device *device;
     ifm_cuda_enqueue_fn *enqueue;
     void *arg;
-    struct graph graphs[GRAPHS_KEPT];
-    size_t n_graphs, next; /* `next`: the one that is given up when there is no room */
+    unsigned turns, at; /* buffers; that of the next step */
+    unsigned *turn, own;
+    struct graphs graphs[GRAPHS_KEPT];
+    size_t n_graphs, next; /* `next`: those that are given up when there is no room */
 };
 
 enum ifm_status ifm_cuda_steps_create(struct ifm_device *base, ifm_cuda_enqueue_fn *enqueue, void *arg,
@@ -168,19 +180,38 @@ enum ifm_status ifm_cuda_steps_create(struct ifm_device *base, ifm_cuda_enqueue_
     *out = calloc(1, sizeof **out);
     if (*out == NULL)
         return ifm_fail(error, IFM_INTERNAL, "cuda", NULL, "out of memory");
-    **out = (struct ifm_cuda_steps){.device = ifm_cuda_of(base), .enqueue = enqueue, .arg = arg};
+    **out = (struct ifm_cuda_steps){.device = ifm_cuda_of(base), .enqueue = enqueue, .arg = arg, .turns = 1};
+    (*out)->turn = &(*out)->own;
     return IFM_OK;
 }
 
-static bool capture(struct ifm_cuda_steps *steps, uint64_t n, CUgraphExec *out)
+void ifm_cuda_steps_turns(struct ifm_cuda_steps *steps, unsigned n, unsigned *turn)
+{
+    steps->turns = n;
+    steps->turn = turn;
+}
+
+static unsigned turn_after(const struct ifm_cuda_steps *steps, unsigned at, uint64_t n)
+{
+    return (unsigned)((at + n) % steps->turns);
+}
+
+static void enqueue(struct ifm_cuda_steps *steps, unsigned at, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        *steps->turn = turn_after(steps, at, i);
+        steps->enqueue(steps->arg);
+    }
+}
+
+static bool capture(struct ifm_cuda_steps *steps, unsigned at, uint64_t n, CUgraphExec *out)
 {
     struct ifm_cuda_device *device = steps->device;
     CUgraph graph = NULL;
     if (!ifm_cuda_note(device, device->cuda->p_cuStreamBeginCapture(device->stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
                        "cuStreamBeginCapture"))
         return false;
-    for (uint64_t i = 0; i < n; i++)
-        steps->enqueue(steps->arg);
+    enqueue(steps, at, n);
     ifm_cuda_note(device, device->cuda->p_cuStreamEndCapture(device->stream, &graph), "cuStreamEndCapture");
     if (device->failed == CUDA_SUCCESS)
         ifm_cuda_note(device, device->cuda->p_cuGraphInstantiateWithFlags(out, graph, 0),
@@ -192,38 +223,78 @@ static bool capture(struct ifm_cuda_steps *steps, uint64_t n, CUgraphExec *out)
     return device->failed == CUDA_SUCCESS;
 }
 
-static CUgraphExec graph_of(struct ifm_cuda_steps *steps, uint64_t n)
+static void drop(const struct ifm_cuda_steps *steps, struct graphs *graphs)
+{
+    for (unsigned at = 0; at < steps->turns; at++)
+        if (graphs->execs[at] != NULL)
+            (void)steps->device->cuda->p_cuGraphExecDestroy(graphs->execs[at]);
+    *graphs = (struct graphs){0};
+}
+
+static struct graphs *graphs_of(struct ifm_cuda_steps *steps, uint64_t n)
 {
     for (size_t i = 0; i < steps->n_graphs; i++)
         if (steps->graphs[i].n == n)
-            return steps->graphs[i].exec;
-    CUgraphExec exec = NULL;
-    if (!capture(steps, n, &exec))
-        return NULL;
-    size_t at = steps->n_graphs < GRAPHS_KEPT ? steps->n_graphs++ : steps->next++ % GRAPHS_KEPT;
-    if (steps->graphs[at].exec != NULL) {
-        (void)steps->device->cuda->p_cuStreamSynchronize(steps->device->stream);
-        (void)steps->device->cuda->p_cuGraphExecDestroy(steps->graphs[at].exec);
+            return &steps->graphs[i];
+    const size_t at = steps->n_graphs < GRAPHS_KEPT ? steps->n_graphs++ : steps->next++ % GRAPHS_KEPT;
+    (void)steps->device->cuda->p_cuStreamSynchronize(steps->device->stream);
+    drop(steps, &steps->graphs[at]);
+    steps->graphs[at].n = n;
+    return &steps->graphs[at];
+}
+
+/* Steps of one graph: whole rounds of the turns, so that the next graph begins with the same one. */
+static uint64_t most_nodes(const struct ifm_cuda_steps *steps)
+{
+    return IFM_CUDA_NODES / steps->turns * steps->turns;
+}
+
+/* The graph of `n` steps from turn `at` on; NULL when something failed. */
+static CUgraphExec graph_of(struct ifm_cuda_steps *steps, unsigned at, uint64_t n)
+{
+    CUgraphExec *exec = &graphs_of(steps, n)->execs[at];
+    return *exec != NULL || capture(steps, at, n, exec) ? *exec : NULL;
+}
+
+/* Before the first run of `n` steps: all graphs that later ones will replay, so that none is captured while a sample
+ * is timed. */
+static void prepare(struct ifm_cuda_steps *steps, uint64_t n)
+{
+    const uint64_t most = most_nodes(steps), rest = n % most;
+    unsigned at = steps->at;
+    do {
+        if (n >= most)
+            (void)graph_of(steps, at, most);
+        if (rest > 0)
+            (void)graph_of(steps, at, rest);
+        at = turn_after(steps, at, n);
+    } while (at != steps->at && steps->device->failed == CUDA_SUCCESS);
+}
+
+static void replay(struct ifm_cuda_steps *steps, uint64_t n)
+{
+    struct ifm_cuda_device *device = steps->device;
+    const uint64_t most = most_nodes(steps), last = n % most > 0 ? n % most : most;
+    if (graphs_of(steps, last)->execs[steps->at] == NULL)
+        prepare(steps, n);
+    for (uint64_t left = n, now; left > 0 && device->failed == CUDA_SUCCESS; left -= now) {
+        now = left < most ? left : most;
+        CUgraphExec exec = graph_of(steps, steps->at, now);
+        if (exec != NULL)
+            ifm_cuda_note(device, device->cuda->p_cuGraphLaunch(exec, device->stream), "cuGraphLaunch");
     }
-    steps->graphs[at] = (struct graph){n, exec};
-    return exec;
 }
 
 void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n)
 {
-    struct ifm_cuda_device *device = steps->device;
-    if (device->no_graphs) {
-        for (; n > 0; n--)
-            steps->enqueue(steps->arg);
+    if (n == 0)
         return;
-    }
-    while (n > 0 && device->failed == CUDA_SUCCESS) {
-        uint64_t now = n < IFM_CUDA_NODES ? n : IFM_CUDA_NODES;
-        CUgraphExec exec = graph_of(steps, now);
-        if (exec != NULL)
-            ifm_cuda_note(device, device->cuda->p_cuGraphLaunch(exec, device->stream), "cuGraphLaunch");
-        n -= now;
-    }
+    if (steps->device->no_graphs)
+        enqueue(steps, steps->at, n);
+    else
+        replay(steps, n);
+    *steps->turn = turn_after(steps, steps->at, n - 1);
+    steps->at = turn_after(steps, steps->at, n);
 }
 
 void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps)
@@ -232,6 +303,6 @@ void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps)
         return;
     (void)steps->device->cuda->p_cuStreamSynchronize(steps->device->stream);
     for (size_t i = 0; i < steps->n_graphs; i++)
-        (void)steps->device->cuda->p_cuGraphExecDestroy(steps->graphs[i].exec);
+        drop(steps, &steps->graphs[i]);
     free(steps);
 }

@@ -410,6 +410,56 @@ static void keeps_few_graphs(void **state)
     close_device(device);
 }
 
+enum { TURNS = 6 };
+struct turning {
+    struct filling filling;
+    uint64_t *values; /* one a turn */
+    unsigned turn;
+};
+
+static void enqueue_turn(void *arg)
+{
+    struct turning *turning = arg;
+    turning->filling.arguments.value = &turning->values[turning->turn];
+    enqueue(&turning->filling);
+}
+
+/* Steps go round their buffers, run after run; all graphs of a number of steps are there after its first run. */
+static void turns(bool no_graphs)
+{
+    static const uint64_t numbers[] = {1, 2, 4, 5, 6, 1022, 1023, 5000, 7};
+    struct ifm_device *device = open_device("ns=ifm_null_spin:10;launch_ns=0", no_graphs);
+    struct ifm_error error = {0};
+    struct turning turning = {{device, kernel(device, "null", "ifm_null_spin"), {3, NULL}},
+                              buffer(device, "v", TURNS * sizeof(uint64_t), true), 0};
+    struct ifm_cuda_steps *steps;
+    uint64_t done = 0, values[TURNS];
+    assert_int_equal(ifm_cuda_steps_create(device, enqueue_turn, &turning, &steps, &error), IFM_OK);
+    ifm_cuda_steps_turns(steps, TURNS, &turning.turn);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        unsigned long long alive = 0;
+        for (int again = 0; again <= TURNS; again++) {
+            ifm_cuda_steps_run(steps, numbers[i]);
+            done += numbers[i];
+            assert_int_equal(turning.turn, (done - 1) % TURNS);
+            alive = again == 0 ? count("graphs alive") : alive;
+            assert_int_equal(count("graphs alive"), alive);
+            assert_int_equal(ifm_cuda_read(device, values, turning.values, sizeof values, &error), IFM_OK);
+            for (unsigned t = 0; t < TURNS; t++)
+                assert_int_equal(values[t], 3 * (done / TURNS + (t < done % TURNS)));
+        }
+    }
+    ifm_cuda_steps_destroy(steps);
+    close_device(device);
+}
+
+static void steps_take_buffers_in_turn(void **state)
+{
+    (void)state;
+    turns(false);
+    turns(true);
+}
+
 static void flush_writes_four_caches(void **state)
 {
     (void)state;
@@ -502,6 +552,7 @@ int main(void)
         cmocka_unit_test(graphs_replay_exactly_n_steps),
         cmocka_unit_test(without_graphs_the_work_is_the_same),
         cmocka_unit_test(keeps_few_graphs),
+        cmocka_unit_test(steps_take_buffers_in_turn),
         cmocka_unit_test(flush_writes_four_caches),
         cmocka_unit_test(a_failed_kernel_is_sticky_until_the_device_is_opened_again),
         cmocka_unit_test(names_what_it_does_not_have),
