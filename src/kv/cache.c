@@ -94,16 +94,19 @@ static enum ifm_status check(const struct ifm_kv_shape *s, const void *pool, str
     return IFM_OK;
 }
 
-static void deal_out(struct ifm_kv_cache *cache, const struct ifm_kv_shape *shape)
+void ifm_kv_deal_out(const struct ifm_kv_shape *shape, uint64_t *first, uint32_t *table)
 {
-    const uint64_t n = cache->first[cache->pairs];
-    for (uint64_t i = 0; i < n; i++)
-        cache->table[i] = (uint32_t)i;
+    first[0] = 0;
+    for (uint64_t i = 0; i < shape->pairs; i++)
+        first[i + 1] = first[i] + ifm_kv_body_pages(shape, shape->capacity[i]);
+    const uint64_t n = first[shape->pairs];
+    for (uint64_t i = 0; i < n && table != NULL; i++)
+        table[i] = (uint32_t)i;
     struct ifm_random random = ifm_random_start(shape->seed, 0x6b76);
-    for (uint64_t i = n; shape->paged && i > 1; i--) { /* Fisher and Yates */
-        const uint32_t j = ifm_random_below(&random, (uint32_t)i), page = cache->table[i - 1];
-        cache->table[i - 1] = cache->table[j];
-        cache->table[j] = page;
+    for (uint64_t i = n; shape->paged && table != NULL && i > 1; i--) { /* Fisher and Yates */
+        const uint32_t j = ifm_random_below(&random, (uint32_t)i), page = table[i - 1];
+        table[i - 1] = table[j];
+        table[j] = page;
     }
 }
 
@@ -132,15 +135,14 @@ enum ifm_status ifm_kv_cache_create(const struct ifm_kv_shape *shape, ifm_kv_enc
         ifm_kv_cache_destroy(cache);
         return ifm_fail(error, IFM_INTERNAL, "cache", NULL, "out of memory");
     }
-    for (uint64_t i = 0; i < shape->pairs; i++)
-        cache->first[i + 1] = cache->first[i] + ifm_kv_body_pages(shape, shape->capacity[i]);
+    ifm_kv_deal_out(shape, cache->first, NULL);
     cache->side = cache->pool + cache->first[shape->pairs] * cache->body.page_bytes;
     cache->table = calloc(cache->first[shape->pairs] + 1, sizeof *cache->table);
     if (cache->table == NULL) {
         ifm_kv_cache_destroy(cache);
         return ifm_fail(error, IFM_INTERNAL, "cache", NULL, "out of memory");
     }
-    deal_out(cache, shape);
+    ifm_kv_deal_out(shape, cache->first, cache->table);
     *out = cache;
     return IFM_OK;
 }

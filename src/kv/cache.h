@@ -32,6 +32,9 @@ uint64_t ifm_kv_body_pages(const struct ifm_kv_shape *shape, uint64_t length);
 /* Bytes that ifm_kv_cache_create will need for its pages: body, sink and ring together, metadata and padding included.
  * UINT64_MAX on overflow. */
 uint64_t ifm_kv_pool_bytes(const struct ifm_kv_shape *shape);
+/* Where the body pages of the pairs lie: first[pairs + 1] into the table, and table[first[pairs]], a page each; NULL =
+ * `first` alone is asked for, and says how long the table is. */
+void ifm_kv_deal_out(const struct ifm_kv_shape *shape, uint64_t *first, uint32_t *table);
 /* `pool`: ifm_kv_pool_bytes bytes, 64-byte aligned, zeroed, owned by the caller and outliving the cache. `encode`
  * writes body pages ("kv_encode.<format>" in the dispatch table). */
 IFM_CHECKED enum ifm_status ifm_kv_cache_create(const struct ifm_kv_shape *shape, ifm_kv_encode_fn *encode, void *pool,

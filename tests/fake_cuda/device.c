@@ -71,7 +71,7 @@ CUresult fake_cuDeviceGetName(char *name, int size, CUdevice device)
 CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device)
 {
     (void)device;
-    *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT             ? 2
+    *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT             ? (int)fake_number("sms", 2)
              : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR       ? 9
              : which == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE                  ? 65536
              : which == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR ? 2048

@@ -11,6 +11,7 @@
  *   lacks=NAME           cuGetProcAddress does not know this function
  *   init=100             cuInit fails with this error
  *   devices=0            how many GPUs there are (default 1)
+ *   sms=132              multiprocessors (default 2)
  *   memory=64            MiB of the card's memory (default 2048)
  *   oom_at=3             the third allocation, and each after it, fails
  *   fails=KERNEL:5       from its fifth run on this kernel stops with an illegal access; "any" is every kernel
@@ -36,7 +37,7 @@ void fake_cuda_script(const char *script);            /* forgets all counts */
 unsigned long long fake_cuda_count(const char *what); /* see the table in fake_cuda.c: "kernels", "graphs alive", ... */
 
 /* ---- kernels.c ---- */
-enum { FAKE_MOST_BYTES = 64 };
+enum { FAKE_MOST_BYTES = 128 };
 struct fake_launch {
     unsigned blocks, threads;
     _Alignas(16) unsigned char arguments[FAKE_MOST_BYTES]; /* the kernel's struct, by value */

@@ -19,4 +19,9 @@ unsigned long long fake_number(const char *key, unsigned long long fallback);
 unsigned long long fake_number_in(const char *key, const char *name, unsigned long long fallback);
 void fake_script_set(const char *text);
 
+/* ---- decode.c ---- */
+bool fake_decode_naive(const struct fake_launch *launch, bool wrong);
+bool fake_decode_split(const struct fake_launch *launch, bool wrong);
+bool fake_decode_digest(const struct fake_launch *launch, bool wrong);
+
 #endif

@@ -1,6 +1,7 @@
 /* What the kernels of src/kernel/cuda do, in C on the host: the same words from the same arguments. */
-#include "fake_cuda/fake_cuda.h"
+#include "fake_cuda/internal.h"
 
+#include "kernel/cuda/decode.h"
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/null.h"
 #include "kernel/cuda/stamp.h"
@@ -209,5 +210,15 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_flops_fma", sizeof(struct ifm_stream_flops), run_flops_fma},
     {"ifm_matrix_bf16", sizeof(struct ifm_matrix_arguments), run_matrix_bf16},
     {"ifm_stamp", sizeof(struct ifm_stamp_arguments), run_stamp},
+    {"ifm_decode_naive", sizeof(struct ifm_decode_attend), fake_decode_naive},
+    {"ifm_decode_split_64", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_split_128", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_cluster_64_2", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_cluster_64_4", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_cluster_64_8", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_cluster_128_2", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_cluster_128_4", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_cluster_128_8", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_digest", sizeof(struct ifm_decode_digest_of), fake_decode_digest},
     {NULL, 0, NULL},
 };

@@ -112,12 +112,14 @@ static uint64_t head_of(const struct decode_comparison *c, uint64_t i, unsigned 
 
 /* Whether the cache holds as many tokens as there should be, and those that it holds in f16 as they were: the kernel
  * and the reference reading would both be wrong about one that it lost. Scores tell keys apart. */
-static bool holds_its_tokens(const struct room *room, const struct ifm_kv_cache *cache, uint64_t pair)
+static bool holds_its_tokens(const struct room *room, const struct ifm_decode_outputs *o, uint64_t pair)
 {
-    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
-    const bool plain = ifm_kv_body_layout(cache)->format == IFM_KV_F16;
-    const uint64_t from = view.sink.tokens, to = plain ? 0 : from + view.n_body * IFM_KV_PAGE;
-    uint64_t next = 0;
+    uint64_t from = 0, to = 0, next = 0; /* the tokens of compressed pages */
+    if (o->cache != NULL && ifm_kv_body_layout(o->cache)->format != IFM_KV_F16) {
+        const struct ifm_kv_view view = ifm_kv_view_of(o->cache, pair);
+        from = view.sink.tokens;
+        to = from + view.n_body * IFM_KV_PAGE;
+    }
     for (uint64_t t = 0; t < room->exact.tokens; t++) {
         if (room->keep[t] == 0)
             continue;
@@ -169,11 +171,11 @@ static enum ifm_status compare_rows(struct decode_comparison *c, uint64_t i, uin
     const size_t dim = o->settings->head_dim, heads = c->selection.heads, group = o->source->group;
     for (unsigned j = 0; j < heads; j++)
         memcpy(room->q + j * dim, o->q + (pair * group + head_of(c, i, j)) * dim, dim * sizeof *room->q);
-    ifm_decode_attend_cache(o->cache, pair, &room->cache, NULL, room->k, room->v);
+    ifm_decode_attend_cache(o, pair, &room->cache, NULL, room->k, room->v);
     IFM_TRY(attend_exact(room, o, pair, room->exact.room, &sums->error));
     for (unsigned j = 0; j < heads; j++)
         add_row(sums, room, j, c->losses + (i * heads + j) * dim);
-    sums->other = !holds_its_tokens(room, o->cache, pair);
+    sums->other = !holds_its_tokens(room, o, pair);
     return IFM_OK;
 }
 
@@ -182,7 +184,7 @@ static enum ifm_status compare_pair(struct decode_comparison *c, uint64_t i, str
     const struct ifm_decode_outputs *o = c->o;
     const struct ifm_decode_settings *s = o->settings;
     const uint64_t pair = pair_of(c, i), length = ifm_decode_length(s, pair / s->kv_heads);
-    const uint64_t held = ifm_kv_length(o->cache, pair);
+    const uint64_t held = ifm_decode_held(o, pair);
     struct room room;
     IFM_TRY(take(&room, c, length + held - ifm_decode_kept(o->form, length), &sums->error));
     memset(room.keep, 1, room.exact.room);

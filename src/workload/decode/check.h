@@ -8,6 +8,13 @@
 #include "model/facts.h"
 #include "workload/decode/source.h"
 
+/* A cache of plain rows, as a GPU has it, read back. */
+struct ifm_decode_rows {
+    const uint16_t *k, *v; /* f16, [page][IFM_KV_PAGE][head_dim] */
+    const uint32_t *table; /* pages of all pairs, one pair's behind another's */
+    const uint64_t *first; /* [pairs]: of a pair in `table` */
+};
+
 /* What the last step left, in the processor's memory. */
 struct ifm_decode_outputs {
     struct ifm_device *device; /* whose workers compare */
@@ -15,9 +22,10 @@ struct ifm_decode_outputs {
     const struct ifm_decode_settings *settings;
     const struct ifm_decode_form *form;
     const struct ifm_data_source *source;
-    const struct ifm_kv_cache *cache; /* of the layer that the step attended over */
-    const float *q, *out;             /* [batch][q_heads][head_dim] */
-    uint64_t draw;                    /* by the seed: whose loss is taken */
+    const struct ifm_kv_cache *cache;   /* of the layer that the step attended over; NULL: `rows` are its */
+    const float *q, *out;               /* [batch][q_heads][head_dim] */
+    uint64_t draw;                      /* by the seed: whose loss is taken */
+    const struct ifm_decode_rows *rows; /* all tokens of the settings, in f16 */
 };
 
 /* `code`: the instruction set that made the outputs, for check->isa. */

@@ -1,6 +1,7 @@
 /* The kernel error of decode. */
 #include "workload/decode/compare.h"
 
+#include "base/half.h"
 #include "workload/data/errors.h"
 #include "workload/decode/parts.h"
 
@@ -45,24 +46,65 @@ static void attend_side(const struct cache_reading *to, const struct ifm_kv_layo
     end_part(to);
 }
 
-void ifm_decode_attend_cache(const struct ifm_kv_cache *cache, uint64_t pair, struct ifm_decode_oracle *oracle,
+/* Body pages of a part: all parts have room. */
+static uint64_t pages_of_part(uint64_t pages)
+{
+    const uint64_t most = IFM_DECODE_PARTS_MOST - 3;
+    return (pages + most - 1) / most;
+}
+
+static void attend_stored(const struct cache_reading *to, const struct ifm_kv_cache *cache, uint64_t pair)
+{
+    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
+    const struct ifm_kv_layout *body = ifm_kv_body_layout(cache), *ring = ifm_kv_ring_layout(cache);
+    const uint64_t run = pages_of_part(view.n_body);
+    attend_side(to, ifm_kv_sink_layout_of(cache), &view.sink);
+    for (uint64_t i = 0; i < view.n_body; i++) {
+        if (i % run == 0)
+            begin_part(to);
+        attend_page(to, body, view.pool + view.table[i] * body->page_bytes,
+                    i + 1 < view.n_body ? IFM_KV_PAGE : view.last_tokens);
+        if ((i + 1) % run == 0 || i + 1 == view.n_body)
+            end_part(to);
+    }
+    attend_side(to, ring, &view.ring[0]);
+    attend_side(to, ring, &view.ring[1]);
+}
+
+static void attend_rows(const struct cache_reading *to, const struct ifm_decode_rows *rows, uint64_t pair,
+                        uint64_t tokens)
+{
+    const size_t dim = to->oracle->dim;
+    const uint64_t pages = (tokens + IFM_KV_PAGE - 1) / IFM_KV_PAGE, run = pages_of_part(pages);
+    for (uint64_t i = 0; i < pages; i++) {
+        const size_t at = (size_t)rows->table[rows->first[pair] + i] * IFM_KV_PAGE * dim;
+        const unsigned n = tokens - i * IFM_KV_PAGE < IFM_KV_PAGE ? (unsigned)(tokens - i * IFM_KV_PAGE) : IFM_KV_PAGE;
+        for (size_t j = 0; j < n * dim; j++) {
+            to->k[j] = ifm_f16_to_f32(rows->k[at + j]);
+            to->v[j] = ifm_f16_to_f32(rows->v[at + j]);
+        }
+        if (i % run == 0)
+            begin_part(to);
+        ifm_decode_oracle_add(to->oracle, n, to->k, to->v);
+        if ((i + 1) % run == 0 || i + 1 == pages)
+            end_part(to);
+    }
+}
+
+uint64_t ifm_decode_held(const struct ifm_decode_outputs *o, uint64_t pair)
+{
+    return o->cache != NULL ? ifm_kv_length(o->cache, pair)
+                            : ifm_decode_length(o->settings, pair / o->settings->kv_heads);
+}
+
+void ifm_decode_attend_cache(const struct ifm_decode_outputs *o, uint64_t pair, struct ifm_decode_oracle *oracle,
                              struct ifm_decode_parts *parts, float *k, float *v)
 {
     const struct cache_reading to = {oracle, parts, k, v};
-    const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
-    const struct ifm_kv_layout *body = ifm_kv_body_layout(cache), *ring = ifm_kv_ring_layout(cache);
-    const uint64_t most = IFM_DECODE_PARTS_MOST - 3, run = (view.n_body + most - 1) / most; /* body pages of a part */
-    attend_side(&to, ifm_kv_sink_layout_of(cache), &view.sink);
-    for (uint64_t i = 0; i < view.n_body; i++) {
-        if (i % run == 0)
-            begin_part(&to);
-        attend_page(&to, body, view.pool + view.table[i] * body->page_bytes,
-                    i + 1 < view.n_body ? IFM_KV_PAGE : view.last_tokens);
-        if ((i + 1) % run == 0 || i + 1 == view.n_body)
-            end_part(&to);
-    }
-    attend_side(&to, ring, &view.ring[0]);
-    attend_side(&to, ring, &view.ring[1]);
+    if (o->cache != NULL)
+        attend_stored(&to, o->cache, pair);
+    else
+        attend_rows(&to, o->rows, pair, ifm_decode_held(o, pair));
     ifm_decode_oracle_end(oracle);
 }
 
@@ -101,7 +143,7 @@ static void compare_heads(const struct kernel_comparison *c, uint64_t pair, unsi
     oracle.scores = oracle.sum + (size_t)heads * dim;
     ifm_decode_parts_start(&parts, heads, dim, oracle.scores + (size_t)heads * IFM_KV_PAGE);
     ifm_decode_oracle_begin(&oracle);
-    ifm_decode_attend_cache(o->cache, pair, &oracle, &parts, k, v);
+    ifm_decode_attend_cache(o, pair, &oracle, &parts, k, v);
     for (unsigned h = 0; h < heads; h++)
         ifm_data_errors_add(&c->pairs[pair].errors, o->out + at + (size_t)h * dim, oracle.sum + (size_t)h * dim, dim);
     const double part = ifm_decode_parts_wrong(&parts, &oracle, o->out + at);
@@ -114,7 +156,7 @@ static void compare_pairs(void *arg, unsigned index, unsigned count)
     const struct ifm_decode_settings *s = c->o->settings;
     const unsigned group = c->o->source->group;
     for (uint64_t pair = index; pair < s->batch * s->kv_heads; pair += count) {
-        const uint64_t length = ifm_decode_length(s, pair / s->kv_heads), held = ifm_kv_length(c->o->cache, pair);
+        const uint64_t length = ifm_decode_length(s, pair / s->kv_heads), held = ifm_decode_held(c->o, pair);
         for (unsigned first = 0; first < group; first += c->heads)
             compare_heads(c, pair, first, group - first < c->heads ? group - first : c->heads, index);
         if (held < ifm_decode_first(s, c->o->form, length) || held > ifm_decode_most(s, c->o->form, length))

@@ -384,9 +384,9 @@ static enum ifm_status compare(const struct ifm_decode_run *state, struct ifm_ch
 {
     const struct ifm_kv_job *job = &state->jobs[state->last];
     const uint32_t draw = (uint32_t)(ifm_xxh3(&state->source.data.seed, sizeof(uint64_t)) >> 32);
-    const struct ifm_decode_outputs outputs = {state->device, state->threads, state->settings,
-                                               state->form,   &state->source, job->cache,
-                                               job->q,        job->out,       draw};
+    const struct ifm_decode_outputs outputs = {
+        state->device, state->threads, state->settings, state->form, &state->source,
+        job->cache,    job->q,         job->out,        draw,        NULL};
     return ifm_decode_compare(&outputs, state->chosen->isa, out, error);
 }
 

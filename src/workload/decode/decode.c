@@ -13,9 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CACHES_OVER_LLC = 4 };
+enum { CACHES_OVER_LLC = 4, ROWS_MOST = 4 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_DECODE_FORMS };
 
-static const struct ifm_implementation *const implementations[] = {&ifm_decode_cpu, NULL};
+/* Of a device the baseline first. */
+static const struct ifm_implementation *const implementations[] = {&ifm_decode_cpu, &ifm_decode_cuda_naive,
+                                                                   &ifm_decode_cuda, NULL};
+_Static_assert(sizeof implementations / sizeof *implementations <= ROWS_MOST + 1, "each row may have every form");
 
 static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct ifm_error *error)
 {
@@ -32,26 +35,59 @@ static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct i
 /* What the arms of a cell share: who runs which forms, and how many layers they rotate over. */
 struct cell {
     const struct ifm_decode_settings *s;
-    const struct ifm_implementation *row;
-    struct ifm_decode_ask asks[IFM_DECODE_FORMS];
-    const struct ifm_decode_form *forms[IFM_DECODE_FORMS];
-    struct ifm_decode_amounts amounts[IFM_DECODE_FORMS];
+    struct decode_entry {
+        const struct ifm_implementation *row;
+        const struct ifm_decode_form *form;
+        struct ifm_decode_ask ask;
+        struct ifm_decode_amounts amounts;
+    } entries[ARMS_MOST];
     size_t n;
     uint64_t layers;
+    const char *left_out; /* what was asked for and does not run on this device, and why; NULL = nothing */
 };
 
-/* The first implementation for this device runs every form. Why it does not, or NULL. */
-static const char *choose_row(struct cell *cell, const struct ifm_machine *machine, struct ifm_arena *arena)
+static bool runs(const struct cell *cell, const struct ifm_decode_form *form)
 {
-    for (size_t i = 0; implementations[i] != NULL && cell->row == NULL; i++)
-        if (ifm_implementation_serves(implementations[i], machine))
-            cell->row = implementations[i];
-    const char *why_not = cell->row == NULL ? "decode has no implementation on this device" : NULL;
-    for (size_t i = 0; i < cell->n && why_not == NULL; i++) {
-        cell->asks[i] = (struct ifm_decode_ask){.settings = cell->s, .format = cell->forms[i]->format};
-        why_not = cell->row->supports(machine, &cell->asks[i], arena);
+    for (size_t i = 0; i < cell->n; i++)
+        if (cell->entries[i].form == form)
+            return true;
+    return false;
+}
+
+/* One row with every form that it runs; `*why_not` is kept where it is set. */
+static void add_row(struct cell *cell, const struct ifm_implementation *row, const struct ifm_machine *machine,
+                    const struct ifm_decode_form *const *forms, size_t n, struct ifm_arena *arena, const char **why_not)
+{
+    for (size_t f = 0; f < n; f++) {
+        struct decode_entry entry = {row, forms[f], {.settings = cell->s, .format = forms[f]->format}, {0}};
+        const char *reason = row->supports(machine, &entry.ask, arena);
+        *why_not = *why_not == NULL ? reason : *why_not;
+        if (reason != NULL)
+            continue;
+        entry.amounts = ifm_decode_amounts_of(cell->s, entry.form);
+        cell->entries[cell->n++] = entry;
     }
-    return why_not;
+}
+
+/* What was asked for and runs, in the order of the table. Why nothing does, or NULL. A processor runs all or nothing; a
+ * GPU may have kernels for some, and the rest is told of. */
+static const char *choose_rows(struct cell *cell, const struct ifm_machine *machine,
+                               const struct ifm_decode_form *const *forms, size_t n, struct ifm_arena *arena)
+{
+    const char *why_not = NULL, *missing = "";
+    for (size_t i = 0; implementations[i] != NULL; i++)
+        if (ifm_implementation_serves(implementations[i], machine) &&
+            ifm_list_has(&cell->s->arms, implementations[i]->name))
+            add_row(cell, implementations[i], machine, forms, n, arena, &why_not);
+    if (cell->n == 0 || (why_not != NULL && machine->gpu == NULL))
+        return why_not != NULL ? why_not : "none of decode.arms runs on this device; leave decode.arms out";
+    for (size_t f = 0; f < n; f++)
+        if (!runs(cell, forms[f]))
+            missing =
+                ifm_arena_printf(arena, "%s%s%s", missing, missing[0] == '\0' ? " without " : ", ", forms[f]->name);
+    if (why_not != NULL)
+        cell->left_out = ifm_arena_printf(arena, "runs%s: %s", missing[0] == '\0' ? " alone" : missing, why_not);
+    return NULL;
 }
 
 /* Queries and outputs, and what a cycle appends and asks. */
@@ -74,12 +110,15 @@ static uint64_t choose_layers(const struct cell *cell, const struct ifm_machine 
     struct ifm_decode_settings still = *cell->s;
     still.inference = false;
     for (size_t i = 0; i < cell->n; i++) {
-        const uint64_t touched = ifm_decode_amounts_of(&still, cell->forms[i]).touched;
+        const uint64_t touched = ifm_decode_amounts_of(&still, cell->entries[i].form).touched;
         smallest = touched < smallest ? touched : smallest;
-        all = ifm_data_add(all, cell->amounts[i].pool);
+        all = ifm_data_add(all, cell->entries[i].amounts.pool);
     }
     const uint64_t wanted = ifm_data_mul(CACHES_OVER_LLC, ifm_machine_llc_total(machine));
-    const uint64_t layers = wanted / smallest + (wanted % smallest != 0), most = machine->memory_available / 2 / all;
+    uint64_t layers = wanted / smallest + (wanted % smallest != 0), most = machine->memory_available / 2 / all;
+    for (size_t i = 0; i < cell->n; i++)
+        if (cell->entries[i].ask.layers_most != 0 && cell->entries[i].ask.layers_most < layers)
+            layers = cell->entries[i].ask.layers_most;
     return layers <= most ? layers : most > 0 ? most : 1;
 }
 
@@ -88,9 +127,10 @@ static enum ifm_status check_memory(const struct cell *cell, const struct ifm_ma
     const struct ifm_decode_settings *s = cell->s;
     uint64_t needed = 0;
     for (size_t i = 0; i < cell->n; i++)
-        needed = ifm_data_add(needed, ifm_data_add(ifm_data_mul(cell->layers, cell->amounts[i].pool), rows_memory(s)));
+        needed = ifm_data_add(needed,
+                              ifm_data_add(ifm_data_mul(cell->layers, cell->entries[i].amounts.pool), rows_memory(s)));
     char what[200];
-    snprintf(what, sizeof what, "batch %llu x %llu KV heads x %llu tokens x %llu in %llu layers and %zu forms needs",
+    snprintf(what, sizeof what, "batch %llu x %llu KV heads x %llu tokens x %llu in %llu layers and %zu arms needs",
              (unsigned long long)s->batch, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
              (unsigned long long)s->head_dim, (unsigned long long)cell->layers, cell->n);
     return ifm_data_check_memory(needed, machine, "decode",
@@ -128,9 +168,9 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_dec
  * / 16, clipped to a scale of 1, promoted channels with a scale of 1.47 a, 0.018 rms(1, 1.47 a). Four times that leaves
  * room for rounded weights and for rows with large queries. Of a user's file a is not known; 32 is taken. What a wrong
  * row, head or page does is larger. */
-static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format format)
+static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format format, double rounding)
 {
-    const double plain = 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->kv_len) / 4);
+    const double plain = 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->kv_len) / 4) + rounding;
     const double a = s->kv_file[0] == '\0' ? ifm_decode_outlier(s) : 32, promoted = 1.47 * a, room = 4;
     switch (format) {
     case IFM_KV_INT8:
@@ -170,23 +210,30 @@ static const char *remark_of(const struct ifm_decode_settings *s, const struct i
                             (unsigned long long)most, (unsigned long long)least);
 }
 
+/* Our own kernels: their arms are named after forms, those of others after who computes. */
+static bool is_ours(const struct ifm_implementation *row)
+{
+    return strcmp(row->name, "ours") == 0;
+}
+
 static struct ifm_arm arm_of(const struct cell *cell, size_t i, struct ifm_arena *arena)
 {
-    const struct ifm_decode_form *form = cell->forms[i];
-    const struct ifm_decode_amounts *a = &cell->amounts[i];
+    const struct decode_entry *entry = &cell->entries[i];
+    const struct ifm_decode_form *form = entry->form;
+    const struct ifm_decode_amounts *a = &entry->amounts;
     const uint64_t query = ifm_decode_query_bytes(cell->s);
-    const struct ifm_decode_ask *ask = &cell->asks[i];
+    const struct ifm_decode_ask *ask = &entry->ask;
     const struct ifm_decode_chosen chosen = {cell->layers, ask->isa, ask->isa_f16, ask->isa_encode};
     return (struct ifm_arm){
-        .name = form->name,
+        .name = is_ours(entry->row) ? form->name : entry->row->name,
         .variant = form->name,
-        .implementation = cell->row->name,
-        .title = ifm_data_title(cell->row->title, ask->isa, arena),
+        .implementation = entry->row->name,
+        .title = ifm_data_title(entry->row->title, ask->isa, arena),
         .chosen = ifm_section_print(&ifm_decode_chosen_section, &chosen, arena),
         .n_chosen = ifm_decode_chosen_section.n,
         .feature = form->format == IFM_KV_F16 ? "" : form->name,
         .idle = idle_of(cell->s, form, arena),
-        .remark = remark_of(cell->s, form, arena),
+        .remark = i == 0 && cell->left_out != NULL ? cell->left_out : remark_of(cell->s, form, arena),
         .ledger = ledger_of(cell, a),
         .working_set = ifm_data_add(ifm_data_mul(cell->layers, a->touched), 2 * query),
         .memory = ifm_data_add(ifm_data_mul(cell->layers, a->pool), rows_memory(cell->s)),
@@ -195,7 +242,7 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, struct ifm_arena
         .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
         .lossy = form->format != IFM_KV_F16,
         .has_oracle = true,
-        .tolerance = tolerance(cell->s, form->format),
+        .tolerance = tolerance(cell->s, form->format, ask->rounding),
         .fixed_inner = cell->s->inference,
         .gaps = cell->s->inference,
     };
@@ -210,12 +257,12 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     *arms = (struct ifm_arm_list){0};
     IFM_TRY(ifm_section_bind(&ifm_decode_section, settings, n, arena, &s, error));
     IFM_TRY(check_shape(&s, error));
-    IFM_TRY(ifm_decode_forms(&s, cell.forms, &cell.n, error));
-    *why_not = choose_row(&cell, machine, arena);
+    const struct ifm_decode_form *forms[IFM_DECODE_FORMS];
+    size_t n_forms;
+    IFM_TRY(ifm_decode_forms(&s, forms, &n_forms, error));
+    *why_not = choose_rows(&cell, machine, forms, n_forms, arena);
     if (*why_not != NULL)
         return IFM_OK;
-    for (size_t i = 0; i < cell.n; i++)
-        cell.amounts[i] = ifm_decode_amounts_of(&s, cell.forms[i]);
     cell.layers = choose_layers(&cell, machine);
     IFM_TRY(check_memory(&cell, machine, error));
     struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);

@@ -41,6 +41,9 @@ static const struct ifm_param rows[] = {
      "formats that are compared, one arm each and no other, the baseline first; in place of decode.compress and "
      "decode.format",
      OF(formats)},
+    {"decode.arms", "decode-arms", IFM_TYPE_CHOICE, IFM_LATER | IFM_LIST | IFM_PER_ARM, "", "naive,ours", 1, 0,
+     "naive|ours", "whose kernels run; naive is the readable form on the device cuda, and the baseline there",
+     OF(arms)},
     {"decode.evict", "evict", IFM_TYPE_CHOICE, ANY, "", "window", 1, 0, "window|mass",
      "tokens that half4 keeps: the first and the newest ones, or those with most attention under a few other queries",
      OF(evict)},

@@ -14,7 +14,7 @@ enum ifm_decode_append { IFM_DECODE_APPEND_COMPRESS = 0, IFM_DECODE_APPEND_NONE 
 struct ifm_decode_settings {
     uint64_t batch, q_heads, kv_heads, kv_len, head_dim, sink, layers, decode_tokens;
     int isa, evict, layout, outliers, append;
-    struct ifm_list compress, format, formats;
+    struct ifm_list compress, format, formats, arms;
     uint64_t model_layers, weight_bytes; /* of decode.model; 0 = no model */
     const char *model;
     double ragged;
@@ -31,13 +31,15 @@ struct ifm_decode_chosen {
 extern const struct ifm_section ifm_decode_section, ifm_decode_chosen_section;
 
 struct ifm_implementation;
-extern const struct ifm_implementation ifm_decode_cpu;
+extern const struct ifm_implementation ifm_decode_cpu, ifm_decode_cuda_naive, ifm_decode_cuda;
 
 /* Whether an implementation runs a format with these settings; the rest is what it answers. */
 struct ifm_decode_ask {
     const struct ifm_decode_settings *settings;
     enum ifm_kv_format format;
-    const char *isa, *isa_f16, *isa_encode;
+    const char *isa, *isa_f16, *isa_encode; /* "" on a GPU */
+    uint64_t layers_most;                   /* that it takes in turn; 0 = any number */
+    double rounding;                        /* error that it makes beside that of f32 sums, as the tolerance has it */
 };
 
 /* How an arm keeps its cache. */

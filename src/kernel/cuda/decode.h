@@ -1,0 +1,54 @@
+/* Arguments and tiles of the kernels of decode.cu: C and CUDA.
+ *
+ * A cache is pages of 128 tokens: k[page][128][head_dim] and v likewise, in f16, slots that no token fills zero. A unit
+ * is what a block works on at a time: one (sequence, KV head) pair with at most 8 of the query heads that share it; a
+ * pair whose group is larger has several units. Units are cut into tiles of 16 tokens, the last one partial. */
+#ifndef IFM_KERNEL_CUDA_DECODE_H
+#define IFM_KERNEL_CUDA_DECODE_H
+
+#include <stdint.h>
+
+enum {
+    IFM_DECODE_PAGE = 128,    /* tokens */
+    IFM_DECODE_TILE = 16,     /* tokens */
+    IFM_DECODE_HEADS = 8,     /* query heads of a unit, at most */
+    IFM_DECODE_WARPS = 8,     /* of a block of the split kernels */
+    IFM_DECODE_STAGES_64 = 4, /* tiles on their way to a warp */
+    IFM_DECODE_STAGES_128 = 3,
+    IFM_DECODE_STAGES_128_OLD = 2, /* below compute capability 9.0, whose blocks have less shared memory */
+    IFM_DECODE_STAGES_CLUSTER = 2,
+    IFM_DECODE_CLUSTER = 8,         /* blocks of a unit that are a cluster, at most; 2 and 4 too */
+    IFM_DECODE_NAIVE_WARPS = 16,    /* of a block of the naive one */
+    IFM_DECODE_PAD = 4,             /* floats between rows of sums in shared memory */
+    IFM_DECODE_HEAD = 16,           /* floats before the rows of a partial: 8 maxima, 8 totals */
+    IFM_DECODE_DIGEST_THREADS = 256 /* of a block of ifm_decode_digest */
+};
+
+struct ifm_decode_unit {
+    uint32_t tokens;
+    uint32_t page; /* the first of its pages, as an index of the table */
+    uint32_t tile; /* the first of its tiles, among those of all units */
+};
+
+struct ifm_decode_attend { /* all kernels that attend */
+    const uint16_t *k, *v; /* of a layer */
+    const uint32_t *table; /* where the pages of all pairs lie, one pair's behind another's; NULL = in that order */
+    const struct ifm_decode_unit *units; /* [units + 1], the last one only with its `tile` */
+    const uint32_t *first; /* flat split: the unit of each block's first tile; NULL where `tokens` is set */
+    const float *q;        /* [pair][group][head_dim] */
+    float *out;            /* the same */
+    float *partials;       /* [2 * blocks][IFM_DECODE_HEAD + 8 * head_dim]: of units that several blocks share */
+    uint32_t *tickets;     /* [units], zero between launches: blocks that are done with a unit */
+    uint32_t n_units, group, parts; /* parts: units of a pair */
+    uint32_t head_dim, tokens;      /* tokens: of every unit; 0 = they differ */
+    uint32_t splits;                /* blocks of a unit; 0 = flat: blocks share the tiles of all units equally */
+    float scale;                    /* log2(e) / sqrt(head_dim) */
+};
+
+struct ifm_decode_digest_of { /* ifm_decode_digest */
+    const uint64_t *words;
+    uint64_t n;
+    unsigned long long *sum; /* grows by what tells the words and their places */
+};
+
+#endif

@@ -1,0 +1,166 @@
+/* The caches of decode on the device cuda: the rows that the processor would keep, page by page, in every layer. */
+#include "base/half.h"
+#include "base/hash.h"
+#include "workload/decode/run_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 8 * IFM_KV_PAGE }; /* tokens that are generated at once */
+_Static_assert(IFM_KV_PAGE == IFM_DECODE_PAGE, "pages of both are alike");
+
+/* What decides the bytes of a buffer, so that equal arms share it. */
+static uint64_t identity(const struct ifm_decode_cuda_run *run)
+{
+    const struct ifm_decode_settings *s = run->settings;
+    char text[256];
+    int n = snprintf(text, sizeof text, "%llu %llu %llu %llu %llu %llu %a %d %d", (unsigned long long)s->batch,
+                     (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
+                     (unsigned long long)s->head_dim, (unsigned long long)run->source.data.seed, s->ragged, s->layout,
+                     s->outliers);
+    return ifm_xxh3(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) ^
+           ifm_xxh3(s->kv_file, strlen(s->kv_file));
+}
+
+static enum ifm_status buffer(struct ifm_decode_cuda_run *run, const char *what, size_t bytes, void **out, bool *fresh,
+                              struct ifm_error *error)
+{
+    char name[96];
+    snprintf(name, sizeof name, "decode.%s %016llx", what, (unsigned long long)identity(run));
+    return run->device->ops->buffer(run->device, name, bytes, out, fresh, error);
+}
+
+enum ifm_status ifm_decode_cuda_buffer(struct ifm_decode_cuda_run *run, const char *what, const void *from,
+                                       size_t bytes, void **out, struct ifm_error *error)
+{
+    bool fresh;
+    IFM_TRY(buffer(run, what, bytes, out, &fresh, error));
+    return fresh && from != NULL ? ifm_cuda_write(run->device, *out, from, bytes, error) : IFM_OK;
+}
+
+/* ---- filling ---- */
+
+/* Rows of a chunk: as generated, and as pages hold them. */
+struct rows {
+    float *k, *v;
+    uint16_t *k16, *v16;
+};
+
+static void round_rows(const float *from, size_t n, size_t room, uint16_t *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = ifm_f32_to_f16(from[i]);
+    memset(to + n, 0, (room - n) * sizeof *to);
+}
+
+static enum ifm_status fill_pair(const struct ifm_decode_cuda_run *run, uint64_t pair, const struct rows *rows,
+                                 struct ifm_error *error)
+{
+    const size_t dim = run->settings->head_dim, page = IFM_KV_PAGE * dim;
+    const uint64_t length = ifm_decode_length(run->settings, pair / run->settings->kv_heads);
+    unsigned char *const pool = run->pools[0];
+    for (uint64_t at = 0; at < length; at += CHUNK) {
+        const unsigned tokens = length - at < CHUNK ? (unsigned)(length - at) : CHUNK;
+        IFM_TRY(ifm_data_source_kv(&run->source, pair, at, tokens, rows->k, rows->v, error));
+        round_rows(rows->k, tokens * dim, CHUNK * dim, rows->k16);
+        round_rows(rows->v, tokens * dim, CHUNK * dim, rows->v16);
+        for (size_t i = 0; i * IFM_KV_PAGE < tokens; i++) {
+            const size_t to = run->table[run->first[pair] + at / IFM_KV_PAGE + i] * page * sizeof(uint16_t);
+            IFM_TRY(ifm_cuda_write(run->device, pool + to, rows->k16 + i * page, page * sizeof(uint16_t), error));
+            IFM_TRY(ifm_cuda_write(run->device, pool + run->half + to, rows->v16 + i * page, page * sizeof(uint16_t),
+                                   error));
+        }
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status fill(const struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    const size_t values = CHUNK * run->settings->head_dim;
+    float *memory = ifm_data_aligned(values * (2 * sizeof(float) + 2 * sizeof(uint16_t)));
+    if (memory == NULL)
+        return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+    uint16_t *halves = (uint16_t *)(void *)(memory + 2 * values);
+    const struct rows rows = {memory, memory + values, halves, halves + values};
+    enum ifm_status status = IFM_OK;
+    for (uint64_t pair = 0; pair < run->pairs && status == IFM_OK; pair++)
+        status = fill_pair(run, pair, &rows, error);
+    free(memory);
+    return status;
+}
+
+/* All layers hold the same tokens, so one is filled and the others are copies of it. */
+static enum ifm_status open_layers(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    for (unsigned layer = 0; layer < run->layers; layer++) {
+        char what[32];
+        bool fresh;
+        snprintf(what, sizeof what, "kv f16 layer %u", layer);
+        IFM_TRY(buffer(run, what, 2 * run->half, &run->pools[layer], &fresh, error));
+        if (fresh && layer == 0)
+            IFM_TRY(fill(run, error));
+        else if (fresh)
+            ifm_cuda_copy(run->device, run->pools[layer], run->pools[0], 2 * run->half);
+    }
+    return ifm_cuda_wait(run->device, error);
+}
+
+/* ---- tables ---- */
+
+static enum ifm_status deal_out(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = run->settings;
+    uint64_t *lengths = calloc(run->pairs, sizeof *lengths);
+    run->first = calloc(run->pairs + 1, sizeof *run->first);
+    if (lengths != NULL && run->first != NULL) {
+        for (uint64_t pair = 0; pair < run->pairs; pair++)
+            lengths[pair] = ifm_decode_length(s, pair / s->kv_heads);
+        const struct ifm_kv_shape shape =
+            ifm_decode_cache_shape(s, run->form, run->pairs, lengths, run->source.data.seed);
+        ifm_kv_deal_out(&shape, run->first, NULL);
+        run->pages = run->first[run->pairs];
+        run->table = calloc(run->pages + 1, sizeof *run->table);
+        if (run->table != NULL)
+            ifm_kv_deal_out(&shape, run->first, run->table);
+    }
+    free(lengths);
+    return run->table != NULL ? IFM_OK : ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+}
+
+/* Units of all pairs, and one behind them that says where tiles end. */
+static enum ifm_status make_units(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    const struct ifm_decode_settings *s = run->settings;
+    struct ifm_decode_attend *a = &run->arguments;
+    struct ifm_decode_unit *units = calloc(a->n_units + 1, sizeof *units);
+    void *at;
+    if (units == NULL)
+        return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+    uint32_t tile = 0;
+    for (uint32_t i = 0; i <= a->n_units; i++) {
+        units[i].tile = tile;
+        if (i == a->n_units)
+            break;
+        units[i].tokens = (uint32_t)ifm_decode_length(s, i / a->parts / s->kv_heads);
+        units[i].page = (uint32_t)run->first[i / a->parts];
+        tile += (units[i].tokens + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
+    }
+    enum ifm_status status = ifm_decode_cuda_buffer(run, "units", units, (a->n_units + 1) * sizeof *units, &at, error);
+    a->units = at;
+    free(units);
+    return status;
+}
+
+enum ifm_status ifm_decode_cuda_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    void *table;
+    IFM_TRY(deal_out(run, error));
+    run->half = run->pages * IFM_KV_PAGE * run->settings->head_dim * sizeof(uint16_t);
+    IFM_TRY(make_units(run, error));
+    if (run->settings->layout == IFM_DECODE_PAGED) {
+        IFM_TRY(ifm_decode_cuda_buffer(run, "table", run->table, run->pages * sizeof *run->table, &table, error));
+        run->arguments.table = table;
+    }
+    return open_layers(run, error);
+}

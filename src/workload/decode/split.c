@@ -1,0 +1,89 @@
+/* Which blocks have which tiles, by what was measured on an H200 (docs/maintain/workloads.md).
+ *
+ * Where units are alike, each is cut into equal parts: blocks that end in the middle of a unit merge and write twice,
+ * which costs 3 us. The blocks of a unit meet through a cluster's shared memory, or through global memory and a ticket,
+ * which takes longer but does without clusters of many blocks, for which a GPU has fewer places. Units of different
+ * length are cut anywhere, so that all blocks have equal work. */
+#include "workload/decode/split.h"
+
+#include "kernel/cuda/decode.h"
+
+static const double BLOCK_RATE = 65e9, RATE = 4.5e12;        /* bytes/s that a block reads, and all of them */
+static const double CLUSTER_COST = 4e-6, TICKET_COST = 7e-6; /* s, of a step that reads nothing */
+static const double FULL = 0.85; /* of the last wave of blocks, with which a grid of several waves is taken */
+enum { WAVE_SPLITS = 4 };
+
+/* A ring for each warp, the rows of all warps, and what joins them; see attend() in kernel/cuda/decode.cu. */
+static unsigned shared_bytes(const struct ifm_decode_work *w, const struct ifm_decode_split *split)
+{
+    const unsigned heads = w->group < IFM_DECODE_HEADS ? w->group : IFM_DECODE_HEADS, dim = w->head_dim;
+    const unsigned stages = split->cluster > 0 ? IFM_DECODE_STAGES_CLUSTER
+                            : dim == 64        ? IFM_DECODE_STAGES_64
+                            : w->major < 9     ? IFM_DECODE_STAGES_128_OLD
+                                               : IFM_DECODE_STAGES_128;
+    const unsigned ring = IFM_DECODE_WARPS * stages * IFM_DECODE_TILE * dim * 2 * 2;
+    const unsigned rows = IFM_DECODE_WARPS * heads * (dim + IFM_DECODE_PAD) * 4;
+    const unsigned partial = split->cluster > 0 ? (IFM_DECODE_HEAD + heads * dim) * 4 : 0;
+    const unsigned each = heads * dim / 4, ways = 32 * IFM_DECODE_WARPS / each; /* join_blocks */
+    const unsigned sharers = split->splits > 0 ? split->splits : split->blocks;
+    const unsigned join = (ways > 0 ? ways : 1) * each * 16 + sharers * heads * 8;
+    return ring + (rows + partial > join ? rows + partial : join);
+}
+
+static double seconds(const struct ifm_decode_work *w, uint64_t blocks, double cost)
+{
+    const double rate = (double)blocks * BLOCK_RATE;
+    return cost + (double)w->bytes / (rate < RATE ? rate : RATE);
+}
+
+/* Blocks of a cluster for each unit, 0 = none. One of 4 or 8 blocks finds places on half of the multiprocessors at
+ * most: they are scattered over groups that are no multiple of it. */
+static unsigned best_cluster(const struct ifm_decode_work *w, uint64_t tiles)
+{
+    for (unsigned n = IFM_DECODE_CLUSTER; n >= 2 && w->major >= 9 && !w->no_clusters; n /= 2)
+        if (w->units * n <= (n == 2 ? w->multiprocessors : w->multiprocessors / 2) &&
+            (n == 2 ? tiles >= n : tiles >= n * IFM_DECODE_WARPS))
+            return n;
+    return 0;
+}
+
+/* Parts of a unit that meet by ticket; each warp has a tile at least. 0 = none fits well. */
+static unsigned best_parts(const struct ifm_decode_work *w, uint64_t tiles)
+{
+    const uint64_t most = tiles >= IFM_DECODE_WARPS ? tiles / IFM_DECODE_WARPS : 1;
+    const uint64_t fit = w->multiprocessors / w->units;
+    if (fit > 0)
+        return (unsigned)(fit < most ? fit : most);
+    for (unsigned n = 1; n <= WAVE_SPLITS && n <= most; n++) {
+        const uint64_t blocks = w->units * n, waves = (blocks + w->multiprocessors - 1) / w->multiprocessors;
+        if ((double)blocks >= FULL * (double)(waves * w->multiprocessors))
+            return n;
+    }
+    return 0;
+}
+
+struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
+{
+    struct ifm_decode_split split = {0};
+    if (w->tokens != 0) {
+        const uint64_t tiles = w->tiles / w->units;
+        const unsigned cluster = best_cluster(w, tiles), parts = best_parts(w, tiles);
+        split.splits = parts;
+        if (cluster > 0 &&
+            seconds(w, w->units * cluster, CLUSTER_COST) <=
+                seconds(w, parts > 0 ? w->units * parts : w->multiprocessors, parts == 1 ? CLUSTER_COST : TICKET_COST))
+            split.splits = split.cluster = cluster;
+    }
+    if (split.splits != 0)
+        split.blocks = (unsigned)w->units * split.splits;
+    else
+        split.blocks = w->tiles < w->multiprocessors ? (unsigned)w->tiles : w->multiprocessors;
+    split.shared = shared_bytes(w, &split);
+    return split;
+}
+
+uint64_t ifm_decode_share(uint64_t tiles, unsigned blocks, unsigned block)
+{
+    const uint64_t each = tiles / blocks, more = tiles % blocks;
+    return block * each + (block < more ? block : more);
+}

@@ -1,0 +1,165 @@
+/* What the kernels of decode.cu do, in C: the same blocks over the same tiles, joined in f32. */
+#include "fake_cuda/internal.h"
+
+#include "base/half.h"
+#include "kernel/cuda/decode.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIM_MOST = 256 };
+
+static bool owns(const void *address, uint64_t bytes)
+{
+    return fake_cuda_owns((uint64_t)(uintptr_t)address, bytes);
+}
+
+/* A query head's softmax over the tokens so far; weights are powers of 2. */
+struct sums {
+    float top, total, sum[DIM_MOST];
+};
+
+static void join(struct sums *to, const struct sums *from, unsigned dim)
+{
+    const float top = fmaxf(to->top, from->top), mine = exp2f(to->top - top), theirs = exp2f(from->top - top);
+    to->total = to->total * mine + from->total * theirs;
+    for (unsigned d = 0; d < dim; d++)
+        to->sum[d] = to->sum[d] * mine + from->sum[d] * theirs;
+    to->top = top;
+}
+
+static struct ifm_decode_unit unit_of(const struct ifm_decode_attend *a, uint32_t unit)
+{
+    const uint32_t pages = (a->tokens + IFM_DECODE_PAGE - 1) / IFM_DECODE_PAGE;
+    const uint32_t tiles = (a->tokens + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
+    return a->tokens == 0 ? a->units[unit] : (struct ifm_decode_unit){a->tokens, unit / a->parts * pages, unit * tiles};
+}
+
+/* One token of the unit; `q` is rounded as the kernel does. False: it lies in nobody's memory. */
+static bool add_token(const struct ifm_decode_attend *a, const struct ifm_decode_unit *unit, uint32_t token,
+                      const float *q, struct sums *to)
+{
+    const uint32_t at = unit->page + token / IFM_DECODE_PAGE;
+    if (a->table != NULL && !owns(a->table + at, sizeof *a->table))
+        return false;
+    const uint64_t page = a->table != NULL ? a->table[at] : at;
+    const uint64_t row = (page * IFM_DECODE_PAGE + token % IFM_DECODE_PAGE) * a->head_dim;
+    if (!owns(a->k + row, a->head_dim * sizeof *a->k) || !owns(a->v + row, a->head_dim * sizeof *a->v))
+        return false;
+    struct sums one = {.total = 1};
+    for (uint32_t d = 0; d < a->head_dim; d++) {
+        one.top += q[d] * ifm_f16_to_f32(a->k[row + d]);
+        one.sum[d] = ifm_f16_to_f32(a->v[row + d]);
+    }
+    one.top *= a->scale;
+    join(to, &one, a->head_dim);
+    return true;
+}
+
+static bool attend(const struct ifm_decode_attend *a, uint32_t unit, uint32_t head, uint32_t from, uint32_t to,
+                   struct sums *out)
+{
+    const struct ifm_decode_unit tokens = unit_of(a, unit);
+    const uint64_t pair = unit / a->parts, at = (pair * a->group + head) * a->head_dim;
+    if (!owns(a->q + at, a->head_dim * sizeof *a->q))
+        return false;
+    *out = (struct sums){.top = -1e30f};
+    for (uint32_t token = from; token < to && token < tokens.tokens; token++)
+        if (!add_token(a, &tokens, token, a->q + at, out))
+            return false;
+    return true;
+}
+
+static bool write_out(const struct ifm_decode_attend *a, uint64_t pair, uint32_t head, const struct sums *sums)
+{
+    float *out = a->out + (pair * a->group + head) * a->head_dim;
+    if (!owns(out, a->head_dim * sizeof *out))
+        return false;
+    for (uint32_t d = 0; d < a->head_dim; d++)
+        out[d] = sums->sum[d] / sums->total;
+    return true;
+}
+
+bool fake_decode_naive(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_decode_attend *a = (const void *)launch->arguments;
+    for (unsigned block = 0; block < launch->blocks; block++) {
+        const uint32_t pair = block / a->group, head = block % a->group, unit = pair * a->parts;
+        struct sums sums;
+        if (!attend(a, unit, head, 0, unit_of(a, unit).tokens, &sums) || !write_out(a, pair, head, &sums))
+            return false;
+    }
+    a->out[0] *= wrong ? 1.5f : 1.0f;
+    return true;
+}
+
+/* ---- split ---- */
+
+/* The first tile of a block, among those of all units. */
+static uint32_t share(const struct ifm_decode_attend *a, unsigned blocks, unsigned block)
+{
+    const uint32_t all = unit_of(a, a->n_units).tile;
+    if (a->splits == 0)
+        return block * (all / blocks) + (block < all % blocks ? block : all % blocks);
+    const uint32_t unit = block / a->splits, first = unit_of(a, unit).tile;
+    return block % a->splits == 0 ? first
+                                  : first + (unit_of(a, unit + 1).tile - first) * (block % a->splits) / a->splits;
+}
+
+/* What a block adds to the heads of a unit. */
+static bool add_block(const struct ifm_decode_attend *a, unsigned blocks, unsigned block, uint32_t unit,
+                      struct sums *heads, uint32_t first, uint32_t n)
+{
+    const uint32_t begins = unit_of(a, unit).tile, ends = unit_of(a, unit + 1).tile;
+    const uint32_t from = share(a, blocks, block), to = share(a, blocks, block + 1);
+    struct sums sums;
+    if (to <= begins || from >= ends)
+        return true;
+    if (!owns(a->partials + (2 * (uint64_t)block + 1) * (IFM_DECODE_HEAD + IFM_DECODE_HEADS * a->head_dim), 4) ||
+        !owns(a->tickets + unit, sizeof *a->tickets))
+        return false;
+    for (uint32_t h = 0; h < n; h++) {
+        const uint32_t low = from > begins ? from - begins : 0, high = (to < ends ? to : ends) - begins;
+        if (!attend(a, unit, first + h, low * IFM_DECODE_TILE, high * IFM_DECODE_TILE, &sums))
+            return false;
+        join(&heads[h], &sums, a->head_dim);
+    }
+    return true;
+}
+
+bool fake_decode_split(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_decode_attend *a = (const void *)launch->arguments;
+    if (launch->threads != 32 * IFM_DECODE_WARPS || (a->splits != 0 && launch->blocks != a->n_units * a->splits))
+        return false;
+    for (uint32_t unit = 0; unit < a->n_units; unit++) {
+        const uint32_t first = unit % a->parts * IFM_DECODE_HEADS, left = a->group - first;
+        const uint32_t n = left < IFM_DECODE_HEADS ? left : IFM_DECODE_HEADS;
+        struct sums heads[IFM_DECODE_HEADS];
+        for (uint32_t h = 0; h < n; h++)
+            heads[h] = (struct sums){.top = -1e30f};
+        for (unsigned block = 0; block < launch->blocks; block++)
+            if (!add_block(a, launch->blocks, block, unit, heads, first, n))
+                return false;
+        for (uint32_t h = 0; h < n; h++)
+            if (!write_out(a, unit / a->parts, first + h, &heads[h]))
+                return false;
+    }
+    a->out[0] *= wrong ? 1.5f : 1.0f;
+    return true;
+}
+
+bool fake_decode_digest(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_decode_digest_of *a = (const void *)launch->arguments;
+    if (!owns(a->words, a->n * sizeof *a->words) || !owns(a->sum, sizeof *a->sum))
+        return false;
+    for (uint64_t i = 0; i < a->n; i++) {
+        uint64_t x = (a->words[i] + i) * 0x9E3779B97F4A7C15ULL;
+        x ^= x >> 32;
+        *a->sum += x * 0xD6E8FEB86659FD93ULL;
+    }
+    *a->sum += wrong;
+    return true;
+}
