@@ -28,14 +28,16 @@ static void grids_of_an_h200(void **state)
         {"a short unit has clusters of two", 8, 256, 128, 4, 2, 2, 16},
         {"1x1k, 32/8", 8, 1024, 128, 4, 8, 8, 64},
         {"1x32k, 32/8", 8, 32768, 128, 4, 8, 8, 64},
-        {"1x128k, 32/8: a cluster has too few places", 8, 131072, 128, 4, 0, 16, 128},
+        {"1x128k, 32/8", 8, 131072, 128, 4, 8, 8, 64},
+        {"1x256k, 32/8: more blocks read faster", 8, 262144, 128, 4, 0, 16, 128},
         {"one long pair", 1, 1 << 20, 128, 8, 0, 132, 132},
         {"1x8k, 32/32", 32, 8192, 128, 1, 2, 2, 64},
         {"8x4k, 32/8", 64, 4096, 128, 4, 2, 2, 128},
         {"12x4k, 32/8: a block each", 96, 4096, 128, 4, 0, 1, 96},
         {"32x8k, 32/8: two waves", 256, 8192, 128, 4, 0, 1, 256},
-        {"24x4k, 32/8: three waves of halves", 192, 4096, 128, 4, 0, 2, 384},
-        {"17x4k, 32/8: no number of waves is nearly full", 136, 4096, 128, 4, 0, 0, 132},
+        {"8x32k, 32/8", 64, 32768, 128, 4, 2, 2, 128},
+        {"8x32k, 128/8: pairs of units read the same cache", 128, 32768, 128, 16, 0, 1, 128},
+        {"17x4k, 32/8: the second wave is nearly empty", 136, 4096, 128, 4, 0, 0, 132},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct ifm_decode_work w = work(rows[i].units, rows[i].tokens, rows[i].dim, rows[i].group);

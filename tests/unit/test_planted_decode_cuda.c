@@ -136,7 +136,7 @@ DURING(a_token_less, a->tokens -= a->tokens > 0)
 DURING(half_of_the_tokens, a->tokens /= 2)
 DURING(queries_a_value_on, a->q += 4)
 
-/* The units of the naive kernel and of ragged batches are read: other ones, a token shorter. */
+/* The naive kernel reads lengths from the units: other ones, a page shorter. */
 static void shorter_units(void *state)
 {
     struct ifm_decode_cuda_run *run = state;
@@ -237,8 +237,9 @@ static const struct planted_fault arguments[] = {
     WHILE("the values one row back", values_a_row_back),
     WHILE("keys in place of values", values_are_keys),
     WHILE("queries a few values on", queries_a_value_on),
-    WHILE("a page less", shorter_units),
 };
+/* Blocks that share tiles would read beyond units that are other ones. */
+static const struct planted_fault of_whole_units[] = {WHILE("a page less", shorter_units)};
 static const struct planted_fault of_equal_units[] = {
     WHILE("a token less", a_token_less),
     WHILE("half of the tokens", half_of_the_tokens),
@@ -285,6 +286,8 @@ static void refuse_arm(struct bench *bench, const struct ifm_arm *arm, bool no_g
     refuses_every_fault(&opened, what, faults, COUNT(faults), true);
     if (no_graphs)
         refuses_every_fault(&opened, what, arguments, COUNT(arguments), true);
+    if (no_graphs && (run->arguments.tokens != 0 || run->arguments.first == NULL))
+        refuses_every_fault(&opened, what, of_whole_units, COUNT(of_whole_units), true);
     if (no_graphs && run->arguments.tokens != 0)
         refuses_every_fault(&opened, what, of_equal_units, COUNT(of_equal_units), true);
     ifm_implementation_close(opened.by, opened.state);

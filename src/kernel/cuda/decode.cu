@@ -120,11 +120,7 @@ template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend
         attend<D, STAGES, 0>(a);                                                                                       \
     }
 SPLIT(ifm_decode_split_64, 64, IFM_DECODE_STAGES_64)
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-SPLIT(ifm_decode_split_128, 128, IFM_DECODE_STAGES_128_OLD)
-#else
 SPLIT(ifm_decode_split_128, 128, IFM_DECODE_STAGES_128)
-#endif
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define CLUSTER(name, D, BLOCKS)                                                                                       \

@@ -14,8 +14,7 @@ enum {
     IFM_DECODE_HEADS = 8,     /* query heads of a unit, at most */
     IFM_DECODE_WARPS = 8,     /* of a block of the split kernels */
     IFM_DECODE_STAGES_64 = 4, /* tiles on their way to a warp */
-    IFM_DECODE_STAGES_128 = 3,
-    IFM_DECODE_STAGES_128_OLD = 2, /* below compute capability 9.0, whose blocks have less shared memory */
+    IFM_DECODE_STAGES_128 = 2,
     IFM_DECODE_STAGES_CLUSTER = 2,
     IFM_DECODE_CLUSTER = 8,         /* blocks of a unit that are a cluster, at most; 2 and 4 too */
     IFM_DECODE_NAIVE_WARPS = 16,    /* of a block of the naive one */

@@ -111,41 +111,57 @@ __device__ __forceinline__ const float *partial_of(const ifm_decode_attend &a, c
     return a.partials + static_cast<uint64_t>(slot) * (HEAD + HEADS * D);
 }
 
+/* What the sums of each block count for in a head, left in `stats`, and the head's total. One warp. */
+template <int D>
+__device__ __forceinline__ float weigh_blocks(const ifm_decode_attend &a, const sharers &s, uint32_t head, uint32_t n,
+                                              warp_stats *stats)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    float top = NOTHING, total = 0;
+    for (uint32_t b = lane; b < s.n; b += 32) {
+        const float *from = partial_of<D>(a, s, b) + head;
+        stats[b * n + head] = {__ldcg(from), __ldcg(from + HEADS)};
+        top = fmaxf(top, stats[b * n + head].top);
+    }
+    for (int step = 16; step > 0; step /= 2)
+        top = fmaxf(top, __shfl_xor_sync(EVERY, top, step));
+    for (uint32_t b = lane; b < s.n; b += 32) {
+        stats[b * n + head].top = power_of_2(stats[b * n + head].top - top);
+        total += stats[b * n + head].top * stats[b * n + head].total;
+    }
+    for (int step = 16; step > 0; step /= 2)
+        total += __shfl_xor_sync(EVERY, total, step);
+    return total;
+}
+
 /* The last block of a unit joins the partials of all. `room`: [ways][n D / 4] float4, then [blocks][n] warp_stats. */
 template <int D> __device__ void join_blocks(const ifm_decode_attend &a, const heads &h, const sharers &s, float *room)
 {
+    __shared__ float totals[HEADS];
     const uint32_t each = h.n * D / 4, most = 32 * WARPS / each, ways = most > s.n ? s.n : most > 0 ? most : 1;
     float4 *sums = reinterpret_cast<float4 *>(room);
     warp_stats *stats = reinterpret_cast<warp_stats *>(sums + ways * each);
-    for (uint32_t i = threadIdx.x; i < s.n * h.n; i += 32 * WARPS) {
-        const float *from = partial_of<D>(a, s, i / h.n) + i % h.n;
-        stats[i] = {__ldcg(from), __ldcg(from + HEADS)};
+    for (uint32_t head = threadIdx.x / 32; head < h.n; head += WARPS) {
+        const float total = weigh_blocks<D>(a, s, head, h.n, stats);
+        if (threadIdx.x % 32 == 0)
+            totals[head] = total;
     }
     __syncthreads();
     for (uint32_t x = threadIdx.x; x < each * ways; x += 32 * WARPS) {
         const uint32_t i = x % each, way = x / each, head = i * 4 / D;
         float4 sum = make_float4(0, 0, 0, 0);
-        float top = NOTHING;
-        for (uint32_t b = 0; b < s.n; b++)
-            top = fmaxf(top, stats[b * h.n + head].top);
-#pragma unroll 4
+#pragma unroll 8
         for (uint32_t b = way; b < s.n; b += ways)
             add(sum, __ldcg(reinterpret_cast<const float4 *>(partial_of<D>(a, s, b) + HEAD) + i),
-                power_of_2(stats[b * h.n + head].top - top));
+                stats[b * h.n + head].top);
         sums[x] = sum;
     }
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < each; i += 32 * WARPS) {
-        const uint32_t head = i * 4 / D;
         float4 sum = sums[i];
-        float top = NOTHING, total = 0;
-        for (uint32_t b = 0; b < s.n; b++)
-            top = fmaxf(top, stats[b * h.n + head].top);
-        for (uint32_t b = 0; b < s.n; b++)
-            total += power_of_2(stats[b * h.n + head].top - top) * stats[b * h.n + head].total;
         for (uint32_t way = 1; way < ways; way++)
             add(sum, sums[way * each + i], 1);
-        reinterpret_cast<float4 *>(a.out + row_of(a, h))[i] = scaled(sum, 1 / total);
+        reinterpret_cast<float4 *>(a.out + row_of(a, h))[i] = scaled(sum, 1 / totals[i * 4 / D]);
     }
 }
 

@@ -114,6 +114,11 @@ static bool is_decode(const struct ifm_cell *cell)
     return strcmp(cell->workload, "decode") == 0;
 }
 
+static bool is_gpu(const struct ifm_compat *c)
+{
+    return strcmp(c->from->plan->device, "cuda") == 0;
+}
+
 /* The configurations of the plan in its order; `out` has room for as many as it has cells. */
 static size_t find_configurations(const struct ifm_plan *plan, struct configuration *out)
 {
@@ -140,7 +145,9 @@ static void add_build(const struct ifm_compat *c)
     double truncate = c->cell->measure.truncate;
     bool whole = truncate == floor(truncate);
     ifm_compat_add(c, &inner);
-    ifm_compat_put(c, "build.cuda_graphs", json_false(), NULL, NULL); /* decode has no kernels of a GPU */
+    const char *graphs = c->arm == NULL ? NULL : ifm_arm_setting(c->arm, "device.graphs");
+    ifm_compat_put(c, "build.cuda_graphs", json_boolean(is_gpu(c) && graphs != NULL && strcmp(graphs, "true") == 0),
+                   NULL, NULL);
     ifm_compat_put(c, "build.truncate_percent", whole ? json_integer((json_int_t)truncate) : json_real(truncate), NULL,
                    NULL);
 }
@@ -362,12 +369,19 @@ static const struct ifm_value *memory_ceiling(const struct ifm_compat *c, const 
 
 static void add_machine(const struct ifm_compat *c)
 {
-    const char *no_bandwidth;
+    const char *no_bandwidth, *on_gpu = "this run used the device cuda: gpu.measured_bw_gbs is its memory's";
     const struct ifm_value *memory = memory_ceiling(c, &no_bandwidth);
-    const struct ifm_compat_field bandwidth = {"cpu.measured_bw_gbs", IFM_M_CEILING_READ, 1e9, "GB/s", no_bandwidth};
+    const char *path = is_gpu(c) ? "gpu.measured_bw_gbs" : "cpu.measured_bw_gbs";
+    const struct ifm_compat_field bandwidth = {path, IFM_M_CEILING_READ, 1e9, "GB/s", no_bandwidth};
     char reason[128];
     snprintf(reason, sizeof reason, "this run used the device %s, which is no GPU", c->from->plan->device);
-    ifm_compat_put(c, "gpu", NULL, reason, NULL);
+    if (is_gpu(c)) {
+        ifm_compat_put_text(c, "gpu.name", ifm_machine_gpu(c->from->events), "run.log does not name the GPU");
+        ifm_compat_put(c, "gpu.theoretical_bw_gbs", NULL, NO_DATASHEET, "measured_bw_gbs is what it was seen to give");
+        ifm_compat_put(c, "cpu.measured_bw_gbs", NULL, on_gpu, NULL);
+    } else {
+        ifm_compat_put(c, "gpu", NULL, reason, NULL);
+    }
     ifm_compat_add_value(c, &bandwidth, memory);
     ifm_compat_put_text(c, "cpu.name", ifm_machine_cpu(c->from->events), "run.log does not name the processor");
     ifm_compat_put(c, "cpu.threads", json_integer(c->cell->threads), NULL, NULL);

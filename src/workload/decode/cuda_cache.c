@@ -90,19 +90,19 @@ static enum ifm_status fill(const struct ifm_decode_cuda_run *run, struct ifm_er
     return status;
 }
 
-/* All layers hold the same tokens, so one is filled and the others are copies of it. */
+/* All layers hold the same tokens, so one is filled and the others are copies of it. They lie in one buffer, as a
+ * server has them: each in memory of its own cost a step 1 us more on an H200. */
 static enum ifm_status open_layers(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
-    for (unsigned layer = 0; layer < run->layers; layer++) {
-        char what[32];
-        bool fresh;
-        snprintf(what, sizeof what, "kv f16 layer %u", layer);
-        IFM_TRY(buffer(run, what, 2 * run->half, &run->pools[layer], &fresh, error));
-        if (fresh && layer == 0)
-            IFM_TRY(fill(run, error));
-        else if (fresh)
-            ifm_cuda_copy(run->device, run->pools[layer], run->pools[0], 2 * run->half);
-    }
+    bool fresh;
+    IFM_TRY(buffer(run, "kv f16", run->layers * 2 * run->half, &run->pools[0], &fresh, error));
+    for (unsigned layer = 1; layer < run->layers; layer++)
+        run->pools[layer] = (char *)run->pools[0] + layer * 2 * run->half;
+    if (!fresh)
+        return IFM_OK;
+    IFM_TRY(fill(run, error));
+    for (unsigned layer = 1; layer < run->layers; layer++)
+        ifm_cuda_copy(run->device, run->pools[layer], run->pools[0], 2 * run->half);
     return ifm_cuda_wait(run->device, error);
 }
 

@@ -8,10 +8,9 @@
 
 #include "kernel/cuda/decode.h"
 
-static const double BLOCK_RATE = 65e9, RATE = 4.5e12;        /* bytes/s that a block reads, and all of them */
+static const double BLOCK_RATE = 69e9, RATE = 4.5e12;        /* bytes/s that a block reads, and all of them */
 static const double CLUSTER_COST = 4e-6, TICKET_COST = 7e-6; /* s, of a step that reads nothing */
-static const double FULL = 0.85; /* of the last wave of blocks, with which a grid of several waves is taken */
-enum { WAVE_SPLITS = 4 };
+static const double FULL = 0.72; /* of several waves: with less, blocks that share all tiles are faster */
 
 /* A ring for each warp, the rows of all warps, and what joins them; see attend() in kernel/cuda/decode.cu. */
 static unsigned shared_bytes(const struct ifm_decode_work *w, const struct ifm_decode_split *split)
@@ -19,7 +18,6 @@ static unsigned shared_bytes(const struct ifm_decode_work *w, const struct ifm_d
     const unsigned heads = w->group < IFM_DECODE_HEADS ? w->group : IFM_DECODE_HEADS, dim = w->head_dim;
     const unsigned stages = split->cluster > 0 ? IFM_DECODE_STAGES_CLUSTER
                             : dim == 64        ? IFM_DECODE_STAGES_64
-                            : w->major < 9     ? IFM_DECODE_STAGES_128_OLD
                                                : IFM_DECODE_STAGES_128;
     const unsigned ring = IFM_DECODE_WARPS * stages * IFM_DECODE_TILE * dim * 2 * 2;
     const unsigned rows = IFM_DECODE_WARPS * heads * (dim + IFM_DECODE_PAD) * 4;
@@ -36,8 +34,8 @@ static double seconds(const struct ifm_decode_work *w, uint64_t blocks, double c
     return cost + (double)w->bytes / (rate < RATE ? rate : RATE);
 }
 
-/* Blocks of a cluster for each unit, 0 = none. One of 4 or 8 blocks finds places on half of the multiprocessors at
- * most: they are scattered over groups that are no multiple of it. */
+/* Blocks of a cluster for each unit, 0 = none. Clusters of 4 or 8 blocks find no room on all multiprocessors, whose
+ * groups are no multiple of that; half of them read nearly as fast as all. */
 static unsigned best_cluster(const struct ifm_decode_work *w, uint64_t tiles)
 {
     for (unsigned n = IFM_DECODE_CLUSTER; n >= 2 && w->major >= 9 && !w->no_clusters; n /= 2)
@@ -47,19 +45,15 @@ static unsigned best_cluster(const struct ifm_decode_work *w, uint64_t tiles)
     return 0;
 }
 
-/* Parts of a unit that meet by ticket; each warp has a tile at least. 0 = none fits well. */
+/* Parts of a unit that meet by ticket, each with a tile for every warp; 0 = none fits well. */
 static unsigned best_parts(const struct ifm_decode_work *w, uint64_t tiles)
 {
     const uint64_t most = tiles >= IFM_DECODE_WARPS ? tiles / IFM_DECODE_WARPS : 1;
     const uint64_t fit = w->multiprocessors / w->units;
     if (fit > 0)
         return (unsigned)(fit < most ? fit : most);
-    for (unsigned n = 1; n <= WAVE_SPLITS && n <= most; n++) {
-        const uint64_t blocks = w->units * n, waves = (blocks + w->multiprocessors - 1) / w->multiprocessors;
-        if ((double)blocks >= FULL * (double)(waves * w->multiprocessors))
-            return n;
-    }
-    return 0;
+    const uint64_t waves = (w->units + w->multiprocessors - 1) / w->multiprocessors;
+    return (double)w->units >= FULL * (double)(waves * w->multiprocessors);
 }
 
 struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
