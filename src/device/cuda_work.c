@@ -256,27 +256,24 @@ static CUgraphExec graph_of(struct ifm_cuda_steps *steps, unsigned at, uint64_t 
     return *exec != NULL || capture(steps, at, n, exec) ? *exec : NULL;
 }
 
-/* Before the first run of `n` steps: all graphs that later ones will replay, so that none is captured while a sample
- * is timed. */
+/* Before the first run of `n` steps of a graph: those of every turn that they may begin with, so that none is captured
+ * while a sample is timed. */
 static void prepare(struct ifm_cuda_steps *steps, uint64_t n)
 {
-    const uint64_t most = most_nodes(steps), rest = n % most;
-    unsigned at = steps->at;
-    do {
-        if (n >= most)
-            (void)graph_of(steps, at, most);
-        if (rest > 0)
-            (void)graph_of(steps, at, rest);
-        at = turn_after(steps, at, n);
-    } while (at != steps->at && steps->device->failed == CUDA_SUCCESS);
+    if (graphs_of(steps, n)->execs[steps->at] != NULL)
+        return;
+    for (unsigned at = 0; at < steps->turns && steps->device->failed == CUDA_SUCCESS; at++)
+        (void)graph_of(steps, at, n);
 }
 
 static void replay(struct ifm_cuda_steps *steps, uint64_t n)
 {
     struct ifm_cuda_device *device = steps->device;
-    const uint64_t most = most_nodes(steps), last = n % most > 0 ? n % most : most;
-    if (graphs_of(steps, last)->execs[steps->at] == NULL)
-        prepare(steps, n);
+    const uint64_t most = most_nodes(steps);
+    if (n >= most)
+        prepare(steps, most);
+    if (n % most > 0)
+        prepare(steps, n % most);
     for (uint64_t left = n, now; left > 0 && device->failed == CUDA_SUCCESS; left -= now) {
         now = left < most ? left : most;
         CUgraphExec exec = graph_of(steps, steps->at, now);

@@ -1,15 +1,15 @@
 /* Which blocks have which tiles, by what was measured on an H200 (docs/maintain/workloads.md).
  *
- * Where units are alike, each is cut into equal parts: blocks that end in the middle of a unit merge and write twice,
- * which costs 3 us. The blocks of a unit meet through a cluster's shared memory, or through global memory and a ticket,
- * which takes longer but does without clusters of many blocks, for which a GPU has fewer places. Units of different
- * length are cut anywhere, so that all blocks have equal work. */
+ * Where units are alike, each is cut into equal parts: a block that ends in the middle of a unit joins twice. The
+ * blocks of a unit meet through a cluster's shared memory, or by a ticket through global memory, where the last one
+ * reads what all have written. Units of different length are cut anywhere, so that all blocks have equal work. */
 #include "workload/decode/split.h"
 
 #include "kernel/cuda/decode.h"
 
-static const double BLOCK_RATE = 69e9, RATE = 4.5e12;        /* bytes/s that a block reads, and all of them */
-static const double CLUSTER_COST = 4e-6, TICKET_COST = 7e-6; /* s, of a step that reads nothing */
+static const double BLOCK_RATE = 70e9, RATE = 4.5e12; /* bytes/s that a block reads, and all of them */
+/* s, of a step that reads nothing: with nothing to join or in a cluster, and what a ticket adds, for each block too. */
+static const double STEP_COST = 4e-6, TICKET_COST = 0.25e-6;
 static const double FULL = 0.72; /* of several waves: with less, blocks that share all tiles are faster */
 
 /* A ring for each warp, the rows of all warps, and what joins them; see attend() in kernel/cuda/decode.cu. */
@@ -28,10 +28,11 @@ static unsigned shared_bytes(const struct ifm_decode_work *w, const struct ifm_d
     return ring + (rows + partial > join ? rows + partial : join);
 }
 
-static double seconds(const struct ifm_decode_work *w, uint64_t blocks, double cost)
+static double seconds(const struct ifm_decode_work *w, uint64_t parts, bool cluster)
 {
-    const double rate = (double)blocks * BLOCK_RATE;
-    return cost + (double)w->bytes / (rate < RATE ? rate : RATE);
+    const double rate = (double)(w->units * parts) * BLOCK_RATE;
+    return STEP_COST + (double)w->bytes / (rate < RATE ? rate : RATE) +
+           (cluster || parts == 1 ? 0 : TICKET_COST * (double)parts);
 }
 
 /* Blocks of a cluster for each unit, 0 = none. Clusters of 4 or 8 blocks find no room on all multiprocessors, whose
@@ -49,11 +50,14 @@ static unsigned best_cluster(const struct ifm_decode_work *w, uint64_t tiles)
 static unsigned best_parts(const struct ifm_decode_work *w, uint64_t tiles)
 {
     const uint64_t most = tiles >= IFM_DECODE_WARPS ? tiles / IFM_DECODE_WARPS : 1;
-    const uint64_t fit = w->multiprocessors / w->units;
-    if (fit > 0)
-        return (unsigned)(fit < most ? fit : most);
-    const uint64_t waves = (w->units + w->multiprocessors - 1) / w->multiprocessors;
-    return (double)w->units >= FULL * (double)(waves * w->multiprocessors);
+    const uint64_t fit = w->multiprocessors / w->units,
+                   waves = (w->units + w->multiprocessors - 1) / w->multiprocessors;
+    unsigned best = 1;
+    if (fit == 0)
+        return (double)w->units >= FULL * (double)(waves * w->multiprocessors);
+    for (unsigned n = 2; n <= fit && n <= most; n++)
+        best = seconds(w, n, false) < seconds(w, best, false) ? n : best;
+    return best;
 }
 
 struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
@@ -63,9 +67,7 @@ struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
         const uint64_t tiles = w->tiles / w->units;
         const unsigned cluster = best_cluster(w, tiles), parts = best_parts(w, tiles);
         split.splits = parts;
-        if (cluster > 0 &&
-            seconds(w, w->units * cluster, CLUSTER_COST) <=
-                seconds(w, parts > 0 ? w->units * parts : w->multiprocessors, parts == 1 ? CLUSTER_COST : TICKET_COST))
+        if (cluster > 0 && seconds(w, cluster, true) <= seconds(w, parts, false))
             split.splits = split.cluster = cluster;
     }
     if (split.splits != 0)
