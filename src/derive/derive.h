@@ -28,6 +28,9 @@ struct ifm_finding {
     const char *text;
 };
 
+/* How the finding begins of an arm whose interval is wide by what another left behind (rule 7). */
+#define IFM_CARRIED_WORDS "the time depends on which arm ran before"
+
 const char *ifm_severity_label(enum ifm_severity severity); /* "note", "warning", "invalid" */
 
 /* A column of the instruments beside a comparison: what else differed between an arm and its baseline. */

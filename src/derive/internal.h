@@ -307,10 +307,11 @@ void ifm_derive_energy_rows(const struct ifm_arm_work *arm);
 void ifm_derive_clock(const struct ifm_arm_work *arm);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
 void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without);
-/* carry.c: the part of a comparison, as a logarithm, that comes of which arm ran before which; 0 = none is visible. */
+/* carry.c: the part of a comparison, as a logarithm, that comes of which arm ran before which; zeros and "" = none is
+ * visible. */
 struct ifm_carried {
-    double usual;   /* by the share of slots behind another arm */
-    double most[3]; /* were all slots that count behind another: of the arm, of the baseline, of both */
+    double usual;     /* by the share of slots behind another arm */
+    double low, high; /* what it may be, were any part of the slots that count behind another; holds 0 */
     const char *words;
 };
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);

@@ -240,6 +240,20 @@ static void hold_to_word(const struct judging *j, struct ifm_gate_result *result
                                       ifm_judge_told(result->gate).name, result->observed.number);
 }
 
+/* An interval that is wide by what one arm left behind for another (rule 7) gets no narrower with more blocks. */
+static void block_carried(struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
+{
+    if (result->outcome != IFM_OUTCOME_INCONCLUSIVE || ifm_metrics[metric].kind != IFM_CLASS_COMPARE)
+        return;
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(j->derived, result->cell, f)) != NULL;)
+        if (strcmp(f->rule, "rule-07") == 0 && strcmp(f->arm, result->arm) == 0 &&
+            strstr(f->text, IFM_CARRIED_WORDS) != NULL) {
+            block(j, result, false, f->text);
+            result->further = 0;
+            result->further_of = NULL;
+        }
+}
+
 static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
                       const struct ifm_cell *cell, const char *arm)
 {
@@ -278,6 +292,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
     else {
         decide(j, result, &number->value);
         hold_to_word(j, result, metric);
+        block_carried(j, result, metric);
     }
 }
 

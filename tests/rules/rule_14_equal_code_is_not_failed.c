@@ -71,7 +71,8 @@ static void a_point_beyond_a_threshold_needs_its_word(void **state)
         fx_judge(&fx);
         bool undecided = strcmp(fx_value(&fx, "other", "change_percent")->text, "undecided") == 0;
         if (fx_value(&fx, "other", "speedup")->number >= 1.1 && undecided) {
-            assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_INCONCLUSIVE);
+            assert_true(fx.verdict->outcome == IFM_OUTCOME_INCONCLUSIVE ||
+                        fx.verdict->outcome == IFM_OUTCOME_BLOCKED); /* where noise looks like carry-over */
             held++;
         }
         fx_stop(&fx);

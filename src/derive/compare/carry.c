@@ -2,7 +2,8 @@
  *
  * A block holds the arms in an order and its mirror image, so that some slots of an arm follow one of its own and
  * others one of another arm. Where what the other left behind (a warm file, an emptied cache) makes a difference, half
- * of it lies in the comparison, and the arms are charged or paid for one another. */
+ * of it lies in the comparison, and the arms are charged or paid for one another. So it may be with the slot before the
+ * last one, as of programs that write two files in turn: that is seen in slots whose last one was another arm's. */
 #include "derive/internal.h"
 
 #include "stats/stats.h"
@@ -11,8 +12,8 @@
 /* A dependence is taken for real at this level, from so many pairs on. */
 static const double SURELY = 0.99;
 enum { FEWEST_PAIRS = 4, FEWEST_OWN = 2 };
-/* Said beside an undecided comparison too, where it moves that by so much. */
-static const double WORTH_SAYING = 0.1;
+/* A warning where it may move the comparison by so much, else a note. */
+static const double WORTH_WARNING = 0.01;
 
 /* Of the arm's slots those behind another arm against the nearest behind its own. */
 struct carry {
@@ -34,31 +35,80 @@ static double step_ns_of(const struct ifm_record *r, size_t k)
     return ns / ((double)r->slots[k].samples * r->slots[k].inner);
 }
 
-static struct carry carry_of(const struct ifm_arm_work *arm, bool disturbed_too)
+/* The slot `lag` ones before `k` says whether another arm ran; false where it does not tell of that alone. */
+static bool follows(const struct ifm_record *r, size_t k, size_t lag, bool *other)
 {
-    const struct ifm_record *r = arm->work->record;
-    const struct ifm_cause_columns columns = ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns);
-    struct carry c = {0};
+    for (size_t i = 1; i <= lag; i++) {
+        if (k < i || r->slots[k - i].phase != IFM_PHASE_MEASURE)
+            return false;
+        *other = r->slots[k - i].arm != r->slots[k].arm;
+        if (i < lag && !*other)
+            return false;
+    }
+    return true;
+}
+
+/* Of the slots of an arm that count: `other` says what ran `lag` slots before. */
+struct counting {
+    const struct ifm_arm_work *arm;
+    struct ifm_cause_columns columns;
+    bool disturbed_too;
+    size_t lag;
+};
+
+static bool counts(const struct counting *c, size_t k, bool *other)
+{
+    const struct ifm_record *r = c->arm->work->record;
     double lost;
-    double last[2] = {0, 0}; /* the last slot behind its own and behind another that no pair has yet */
+    return r->slots[k].arm == c->arm->index && r->slots[k].phase == IFM_PHASE_MEASURE &&
+           follows(r, k, c->lag, other) &&
+           (c->disturbed_too || ifm_slot_cause(&r->slots[k], &c->columns, &lost) == IFM_CAUSE_NONE);
+}
+
+/* How much ln(time) grows from slot to slot: in a block the slot behind another arm is always the later one, or always
+ * the earlier, and a drift is no carry-over. */
+static double drift_of(const struct counting *c)
+{
+    const struct ifm_record *r = c->arm->work->record;
+    double n = 0, mean_k = 0, mean_log = 0, squares = 0, products = 0;
+    bool other;
     for (size_t k = 1; k < r->n_slots; k++) {
-        if (r->slots[k].arm != arm->index || r->slots[k].phase != IFM_PHASE_MEASURE ||
-            r->slots[k - 1].phase != IFM_PHASE_MEASURE ||
-            (!disturbed_too && ifm_slot_cause(&r->slots[k], &columns, &lost) != IFM_CAUSE_NONE))
+        if (!counts(c, k, &other))
             continue;
-        const bool other = r->slots[k - 1].arm != arm->index;
-        last[other] = step_ns_of(r, k);
+        const double value = log(step_ns_of(r, k)), off = (double)k - mean_k;
+        n += 1;
+        mean_k += off / n;
+        mean_log += (value - mean_log) / n;
+        products += off * (value - mean_log);
+        squares += off * ((double)k - mean_k);
+    }
+    return squares > 0 ? products / squares : 0;
+}
+
+static struct carry carry_of(const struct counting *counting)
+{
+    const struct ifm_record *r = counting->arm->work->record;
+    const double drift = drift_of(counting);
+    struct carry c = {0};
+    double last[2] = {NAN, NAN}; /* ln(time) behind its own and behind another that no pair has yet */
+    bool other;
+    for (size_t k = 1; k < r->n_slots; k++) {
+        if (!counts(counting, k, &other))
+            continue;
+        const double ns = step_ns_of(r, k);
+        last[other] = log(ns) - drift * (double)k;
         *(other ? &c.other : &c.own) += 1;
-        *(other ? &c.other_ns : &c.own_ns) += last[other];
-        const double off = log(last[other]) - c.mean[other];
+        *(other ? &c.other_ns : &c.own_ns) += ns;
+        const double off = last[other] - c.mean[other];
         c.mean[other] += off / (double)(other ? c.other : c.own);
-        c.squares += off * (log(last[other]) - c.mean[other]);
-        if (last[0] <= 0 || last[1] <= 0)
+        c.squares += off * (last[other] - c.mean[other]);
+        const double log_ratio = last[1] - last[0];
+        if (isnan(log_ratio))
             continue;
-        const double log_ratio = log(last[1] / last[0]), delta = log_ratio - c.pairs.mean;
+        const double delta = log_ratio - c.pairs.mean;
         c.pairs.mean += delta / (double)++c.pairs.n;
         c.pairs.squares += delta * (log_ratio - c.pairs.mean);
-        last[0] = last[1] = 0;
+        last[0] = last[1] = NAN;
     }
     return c;
 }
@@ -100,9 +150,11 @@ struct carried_part {
     const char *words;
 };
 
-static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbed_too)
+static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbed_too, size_t lag)
 {
-    const struct carry c = carry_of(arm, disturbed_too);
+    const struct ifm_record *r = arm->work->record;
+    const struct carry c = carry_of(&(struct counting){
+        arm, ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns), disturbed_too, lag});
     char other[48], own[48];
     struct effect effect;
     if (!measure(&c, &effect) || fabs(effect.mean) <= effect.half)
@@ -110,38 +162,50 @@ static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbe
     return (struct carried_part){
         .usual = effect.mean * (double)c.other / (double)(c.own + c.other),
         .most = effect.mean + copysign(effect.half, effect.mean),
-        .words = ifm_arena_printf(arm->d->arena, "%s takes %s behind another arm and %s behind itself", arm->arm->name,
-                                  ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
+        .words = ifm_arena_printf(arm->d->arena,
+                                  lag == 1 ? "%s takes %s behind another arm and %s behind itself"
+                                           : "%s takes %s where the slot before last was another arm's and %s where it "
+                                             "was its own",
+                                  arm->arm->name, ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
                                   ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own)),
     };
 }
 
 /* The larger of two: disturbed slots scatter and can hide it; without them it may be gone, as the same wait is a larger
  * share of a short slot, so that the short ones behind their own arm are left out and the long ones stand. */
-static struct carried_part part_of(const struct ifm_arm_work *arm)
+static struct carried_part part_of(const struct ifm_arm_work *arm, size_t lag)
 {
-    const struct carried_part quiet = part_in(arm, false), all = part_in(arm, true);
+    const struct carried_part quiet = part_in(arm, false, lag), all = part_in(arm, true, lag);
     return fabs(all.usual) > fabs(quiet.usual) ? all : quiet;
 }
 
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
 {
-    const struct carried_part own = part_of(arm), base = part_of(arm->work->baseline);
-    const char *both = own.words[0] != '\0' && base.words[0] != '\0' ? ", " : "";
-    return (struct ifm_carried){
-        .usual = own.usual - base.usual,
-        .most = {own.most, -base.most, own.most - base.most},
-        .words = ifm_arena_printf(arm->d->arena, "%s%s%s", own.words, both, base.words),
-    };
+    const struct ifm_arm_work *const arms[] = {arm, arm->work->baseline};
+    struct ifm_carried carried = {.words = ""};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t lag = 1; lag <= 2; lag++) {
+            const struct carried_part part = part_of(arms[i], lag);
+            const double sign = i == 0 ? 1 : -1;
+            if (part.words[0] == '\0')
+                continue;
+            carried.usual += sign * part.usual;
+            carried.low += fmin(sign * part.most, 0);
+            carried.high += fmax(sign * part.most, 0);
+            carried.words = ifm_arena_printf(arm->d->arena, "%s%s%s", carried.words,
+                                             carried.words[0] != '\0' ? ", " : "", part.words);
+        }
+    return carried;
 }
 
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word)
 {
-    if (!changes_the_word && fabs(carried->usual) < WORTH_SAYING)
+    if (carried->words[0] == '\0')
         return;
+    const bool warns = changes_the_word || fmax(-carried->low, carried->high) > WORTH_WARNING;
     ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-07",
-        "the time depends on which arm ran before (%s), which moves the comparison by a factor of %.3g%s; "
+        arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
+        IFM_CARRIED_WORDS " (%s), which moves the comparison by a factor of %.3g: its interval holds both%s; "
         "--slot-steps 12 lets each arm run behind itself",
         carried->words, exp(carried->usual), changes_the_word ? ": undecided" : "");
 }

@@ -24,6 +24,7 @@ struct comparison {
         level_looks; /* at which the interval is computed to hold at `level`: wider where the run looked as it went */
     struct ifm_interval change, equal;
     double drift; /* of the logarithm over the pass, which the intervals hold; 0 = none is visible */
+    bool carried; /* the intervals hold what one arm left behind for the other */
     const char *word;
 };
 
@@ -122,6 +123,9 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
     /* A run with looks decides, at the latest, at its last one. */
     double level = level_over_looks(work, distance > 0 ? c->level : c->level_equal, work->cell->measure.blocks_max);
     int64_t low = IFM_BLOCKS_NEEDED, high = MOST_BLOCKS_FORETOLD;
+    if (c->carried)
+        return ifm_value_absent("an arm leaves something behind for another: more blocks do not change that",
+                                "--slot-steps 12, so that each arm runs behind itself", (int64_t)c->n, "blocks");
     if (c->drift != 0.0)
         return ifm_value_absent("the difference itself drifts: more blocks do not make it one", "find what drifts",
                                 (int64_t)c->n, "blocks");
@@ -436,19 +440,17 @@ static bool did_the_same(const struct ifm_arm_work *arm)
     return true;
 }
 
-/* The decision must stand without what one arm left behind for the other, however much of it lies in the blocks that
- * count: those that the machine disturbed are not a fair choice of all. */
-static const char *word_without_carried(const struct ifm_arm_work *arm, const struct comparison *c, const char *word)
+/* What one arm left behind for the other is known to be there, and not how much of it lies in the blocks that count,
+ * as those that the machine disturbed are not a fair choice of all. So the interval holds the change with it and
+ * without; the word is that of this interval, and gates are held against it. */
+static const char *allow_for_carried(const struct ifm_arm_work *arm, struct comparison *c, const char *word)
 {
     const struct ifm_carried carried = ifm_derive_carried(arm);
-    const double shifts[] = {carried.usual, carried.most[0], carried.most[1], carried.most[2]};
-    bool moved = false;
-    for (size_t i = 0; i < sizeof shifts / sizeof *shifts && strcmp(word, "undecided") != 0; i++) {
-        struct comparison without = *c;
-        without.change = (struct ifm_interval){c->change.low - shifts[i], c->change.high - shifts[i]};
-        without.equal = (struct ifm_interval){c->equal.low - shifts[i], c->equal.high - shifts[i]};
-        moved |= strcmp(decide(&without, arm->work->cell->measure.margin), word) != 0;
-    }
+    c->change = (struct ifm_interval){c->change.low - carried.high, c->change.high - carried.low};
+    c->equal = (struct ifm_interval){c->equal.low - carried.high, c->equal.high - carried.low};
+    c->carried = carried.words[0] != '\0';
+    const bool moved =
+        strcmp(word, "undecided") != 0 && strcmp(decide(c, arm->work->cell->measure.margin), word) != 0;
     ifm_derive_say_carried(arm, &carried, moved);
     return moved ? "undecided" : word;
 }
@@ -488,7 +490,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     const char *word = word_beside_disturbed(arm, &aside, &c);
     word = ifm_derive_points_agree(arm) ? word : "undecided";
     word = word_of_typical(arm, &c, word, &median, &p95);
-    word = word_without_carried(arm, &c, word);
+    word = allow_for_carried(arm, &c, word);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
     ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
