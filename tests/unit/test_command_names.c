@@ -21,17 +21,27 @@ struct name_case {
 };
 
 /* In a folder with these files. */
-static const char *const folders[] = {"src", "old", "new", "a", "b"};
+static const char *const folders[] = {"src", "old", "new", "a", "b", "a/bin", "b/bin"};
 static const char *const files[] = {"a.py",      "b.py",     "src/a.py", "src/b.py",     "old/bench",
-                                    "new/bench", "a/run.py", "b/run.py", "patients.csv", "others.csv"};
+                                    "new/bench", "a/run.py", "b/run.py", "patients.csv", "others.csv",
+                                    "bench",     "a/bin/x",  "b/bin/x",  "a/bin/y"};
 
 static const struct name_case cases[] = {
     {{"python3 a.py", "python3 b.py"}, {"a.py", "b.py"}, false, false},
     {{"python3 src/a.py x", "python3 src/b.py x"}, {"a.py", "b.py"}, false, false},
     {{"sort a", "gzip -9 a"}, {"sort", "gzip"}, false, false},
     {{"gzip -9 -c f", "gzip -1 -c f", "bzip2 f"}, {"gzip-9", "gzip-1", "bzip2"}, false, false},
-    {{"./old/bench x", "./new/bench x"}, {"bench", "bench-2"}, false, true},
-    {{"python3 a/run.py", "python3 b/run.py"}, {"python3", "python3-2"}, false, true},
+    {{"./old/bench x", "./new/bench x"}, {"old", "new"}, false, false},
+    {{"./bench", "./new/bench", "old//bench"}, {"bench", "new", "old"}, false, false},
+    {{"a/bin/x", "./b/bin/x"}, {"a", "b"}, false, false},
+    {{"a/bin/x", "b/bin/x", "bench"}, {"a", "b", "bench"}, false, false},
+    {{"a/bin/x -1", "a/bin/x -2"}, {"x-1", "x-2"}, false, false},
+    {{"python3 a/run.py", "python3 b/run.py"}, {"a", "b"}, false, false},
+    /* a folder above, or one from the root, may say who and where */
+    {{"./old/../old/bench", "./new/bench"}, {"bench", "bench-2"}, false, true},
+    {{"a/../old/bench", "b/../new/bench"}, {"bench", "bench-2"}, false, true},
+    {{"/bin/./true", "/usr/bin/true"}, {"true", "true-2"}, false, true},
+    {{"python3 old/gone.py", "python3 new/gone.py"}, {"python3", "python3-2"}, false, true},
     {{"wc patients.csv", "wc others.csv"}, {"wc", "wc-2"}, false, true},
     {{"a-program-with-a-long-name-indeed -x", "a-program-with-a-long-name-indeed -y"},
      {"a-program-with-a-lon-x", "a-program-with-a-lon-y"},
@@ -63,6 +73,7 @@ static int make_files(void **state)
         FILE *file = fopen(files[i], "w");
         assert_non_null(file);
         fclose(file);
+        assert_int_equal(chmod(files[i], strchr(files[i], '.') == NULL ? 0700 : 0600), 0);
     }
     return 0;
 }
@@ -73,7 +84,7 @@ static int remove_files(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         remove(files[i]);
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+    for (size_t i = sizeof folders / sizeof *folders; i-- > 0;)
         rmdir(folders[i]);
     return getcwd(folder, sizeof folder) == NULL || chdir("/") != 0 || rmdir(folder) != 0;
 }

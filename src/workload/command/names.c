@@ -1,4 +1,5 @@
-/* Names for commands of one program: the script or short option that differs in all of them, or a number. */
+/* Names for commands of one program: the script or short option that differs in all of them, or the nearest folder of
+ * such scripts and programs; or a number. */
 #include "workload/command/names.h"
 
 #include "base/text.h"
@@ -120,11 +121,48 @@ static bool take_pieces(struct kin *kin, size_t from, size_t to, struct ifm_aren
     return all_differ(kin->pieces, kin->n);
 }
 
+/* The folder of a program's relative path, `up` levels above it: "old" of "./old/bin/bench" is one up. "" where the path
+ * has no such level; NULL where it is no such path: one that is absolute, or leads out of the working directory, says
+ * more than its user typed it for. */
+static const char *folder_of(const char *word, size_t up, struct ifm_arena *arena)
+{
+    char *rest = ifm_arena_strdup(arena, word);
+    const char **parts = IFM_ARENA_ARRAY(arena, const char *, strlen(word) + 2);
+    size_t n = 0;
+    if (word[0] == '\0' || word[0] == '/' || piece_of(word, arena) == NULL)
+        return NULL;
+    for (char *part = strsep(&rest, "/"); part != NULL; part = strsep(&rest, "/")) {
+        if (strcmp(part, "..") == 0)
+            return NULL;
+        if (part[0] != '\0' && strcmp(part, ".") != 0)
+            parts[n++] = part;
+    }
+    return n < up + 2 ? "" : strlen(parts[n - up - 2]) > LONGEST_PIECE ? NULL : parts[n - up - 2];
+}
+
+/* The folders of the words at one place: the nearest that all differ in. */
+static bool take_folders(struct kin *kin, size_t at, struct ifm_arena *arena)
+{
+    bool any = true;
+    for (size_t up = 0; any; up++) {
+        any = false;
+        for (size_t i = 0; i < kin->n; i++) {
+            kin->pieces[i] = folder_of(word_at(kin, i, at), up, arena);
+            if (kin->pieces[i] == NULL)
+                return false;
+            any |= kin->pieces[i][0] != '\0';
+        }
+        if (any && all_differ(kin->pieces, kin->n))
+            return true;
+    }
+    return false;
+}
+
 static bool differ(struct kin *kin, struct ifm_arena *arena)
 {
     size_t n = count_differing(kin);
     for (size_t at = 0; at < n; at++)
-        if (take_pieces(kin, at, at + 1, arena))
+        if (take_pieces(kin, at, at + 1, arena) || take_folders(kin, at, arena))
             return true;
     return take_pieces(kin, 0, n, arena);
 }
