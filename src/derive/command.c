@@ -105,7 +105,10 @@ static const char *runs_refused(const struct ifm_arm_work *arm)
     const struct ifm_column_total failures = ifm_derive_column_total(arm, "child_failures"),
                                   strays = ifm_derive_column_total(arm, "child_strays");
     const char *ignored = setting_of(arm->arm, "command.ignore_failure");
+    const struct ifm_event_cell_failed *failed = ifm_derive_failure(arm->work);
     struct ifm_arena *arena = arm->d->arena;
+    if (failed != NULL && failed->arm != NULL && strcmp(failed->arm, arm->arm->name) == 0)
+        return ifm_arena_printf(arena, "%s, and a run that fails is no sample", failed->reason);
     if (failures.total != 0)
         return ifm_arena_printf(arena, "%lld of %zu runs failed (%s): a run that fails is no sample",
                                 (long long)failures.total, arm->n_samples, failures_in_words(arm));

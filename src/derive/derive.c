@@ -53,8 +53,9 @@ static enum ifm_status apply_rules(struct ifm_derivation *d, struct ifm_error *e
 /* A cell that a failure cut short still has the blocks from before it. */
 static void say_when_cut_short(const struct ifm_cell_work *work)
 {
-    const struct ifm_event_cell_failed *failed = IFM_TOLD(work, cell_failed, NULL);
-    if (failed != NULL && work->record != NULL && IFM_TOLD(work, cell_done, NULL) == NULL)
+    const struct ifm_event_cell_failed *failed = ifm_derive_failure(work);
+    const bool told = failed != NULL && failed->arm != NULL; /* of its arm (command.c) */
+    if (failed != NULL && work->record != NULL && !told)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-01", "the cell failed: %s", failed->reason);
     if (work->record == NULL)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-01", "not measured: %s", work->missing);

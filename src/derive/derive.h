@@ -96,6 +96,8 @@ struct ifm_derived {
     size_t n_windows;
     const char *const
         *unfinished; /* by cell of the plan: what completes one that was cut short; NULL = it is complete */
+    /* By cell of the plan: the failure that ended it before its time; NULL = none did. */
+    const struct ifm_event_cell_failed *const *failed;
     struct ifm_finding_order finding_order; /* of the findings; made by ifm_derive */
     const struct ifm_event_retry **retries; /* of the journal: which arms regressed in the run that this one repeats */
     size_t n_retries;

@@ -11,6 +11,11 @@ const char *ifm_derive_remedy(const struct ifm_plan *plan)
     return session ? "its caller's code can only be measured again" : "`run --resume` goes on";
 }
 
+const struct ifm_event_cell_failed *ifm_derive_failure(const struct ifm_cell_work *work)
+{
+    return IFM_TOLD(work, cell_done, NULL) == NULL ? IFM_TOLD(work, cell_failed, NULL) : NULL;
+}
+
 /* Why the cell has no record, from the last word that the journal has on it. */
 static void explain_missing(struct ifm_cell_work *work)
 {

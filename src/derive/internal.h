@@ -161,6 +161,8 @@ IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct i
 #define IFM_EACH_TOLD(event, work, stage, arm) IFM_EACH(event, (work)->journal, stage, (work)->cell->name, (arm))
 /* What is to be done about a run that did not finish: no command can go on with a session. */
 const char *ifm_derive_remedy(const struct ifm_plan *plan);
+/* The failure that ended the cell before its time; NULL = none did. */
+const struct ifm_event_cell_failed *ifm_derive_failure(const struct ifm_cell_work *work);
 /* What compression did to an output; a member that was not recorded is NaN. */
 struct ifm_loss_fact {
     bool seen; /* a check spoke of it */

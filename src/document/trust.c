@@ -60,7 +60,7 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
         {"paid disagree", "see the slow samples of this arm in the report", NULL},
         {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL},
         {"is shared", "end what else computes on this GPU", NULL},
-        {"runs failed", "run the command alone, and see why it fails", NULL},
+        {"a run that fails", "run the command alone, and see why it fails", NULL},
     };
     if (strstr(cause, "--") != NULL) /* they say so themselves */
         return "";
@@ -94,10 +94,12 @@ static bool is_row(const struct ifm_publication *from, const char *cell_name, co
     return arm != NULL && ifm_document_is_row(from->derived, cell, arm);
 }
 
-/* A check that the output must pass, or a feature that had to run. */
-static bool is_check(const char *rule)
+/* A check that the output must pass, a feature that had to run, or a program that had to end well. */
+static bool is_check(const struct ifm_finding *finding)
 {
-    return strcmp(rule, "rule-10") == 0 || strcmp(rule, "rule-11") == 0 || strcmp(rule, "rule-12") == 0;
+    const char *rule = finding->rule == NULL ? "" : finding->rule;
+    return strcmp(rule, "rule-10") == 0 || strcmp(rule, "rule-11") == 0 || strcmp(rule, "rule-12") == 0 ||
+           strstr(finding->text, "a run that fails") != NULL;
 }
 
 static const char *rule_text(const struct ifm_finding *finding)
@@ -120,7 +122,7 @@ static int gravity_of(const struct ifm_publication *from, const struct ifm_findi
     if (finding->severity == IFM_SEVERITY_NOTE || is_absent(from, finding->cell) ||
         (!ifm_is_empty(finding->arm) && !is_row(from, finding->cell, finding->arm)))
         return 0;
-    return is_check(rule_text(finding)) ? 2 : 1;
+    return is_check(finding) ? 2 : 1;
 }
 
 /* That the run did not end, and what completes it: of no rule and no cell. */

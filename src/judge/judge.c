@@ -254,12 +254,40 @@ static void block_carried(struct judging *j, struct ifm_gate_result *result, enu
         }
 }
 
+/* The failure of a program in the cell; NULL = there was none. */
+static const struct ifm_event_cell_failed *failed_program(const struct judging *j, const struct ifm_cell *cell)
+{
+    const struct ifm_event_cell_failed *failed =
+        j->derived->failed == NULL ? NULL : j->derived->failed[cell - j->plan->cells];
+    return failed == NULL || failed->arm == NULL ? NULL : failed;
+}
+
+/* A program that fails is no slower and no faster. Where it is the one that the gate is about, the gate fails, as nobody
+ * wants to accept it; where another one is, such as the baseline, nothing is said of this arm. */
+static void judge_failed(struct judging *j, struct ifm_gate_result *result, const struct ifm_cell *cell,
+                         const struct ifm_event_cell_failed *failed)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const bool old = baseline != NULL && strcmp(baseline->name, failed->arm) == 0;
+    result->remedy = failed->remedy;
+    if (strcmp(failed->arm, result->arm) != 0) {
+        block(j, result, false,
+              ifm_arena_printf(j->arena, "%s%s%s%s: nothing is known of %s", failed->reason, old ? "; " : "",
+                               old ? failed->arm : "", old ? " is the baseline" : "",
+                               result->arm[0] == '\0' ? "this cell" : result->arm));
+        return;
+    }
+    result->outcome = IFM_OUTCOME_FAIL;
+    result->reason = ifm_arena_printf(j->arena, "%s, so that its speed was not judged", failed->reason);
+}
+
 static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
                       const struct ifm_cell *cell, const char *arm)
 {
     struct ifm_gate_result *result = add_result(j, gate, cell->name, arm);
     const struct ifm_finding *invalid = invalid_in(j->derived, cell->name);
     const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, metric);
+    const struct ifm_event_cell_failed *failed = failed_program(j, cell);
     const struct ifm_finding *dispute = disputed(j->derived, cell->name, arm, metric);
     const struct ifm_arm *subject = ifm_cell_arm(cell, arm);
     bool unsupported = !ifm_is_empty(cell->unsupported);
@@ -273,6 +301,8 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
         block(j, result, false, ifm_judge_inverted_reason(j->arena, gate, metric));
     else if (unsupported)
         block(j, result, true, ifm_arena_printf(j->arena, "this device cannot run the cell: %s", cell->unsupported));
+    else if (failed != NULL)
+        judge_failed(j, result, cell, failed);
     else if (invalid != NULL)
         block(j, result, false,
               ifm_arena_printf(j->arena, "the measurement is invalid (%s): %s", invalid->rule, invalid->text));
@@ -448,10 +478,26 @@ static enum ifm_status meters_gave(struct judging *j)
     return status;
 }
 
+/* What ran before a program failed has numbers, and is no measurement of it all the same. */
+static enum ifm_status programs_ran(struct judging *j)
+{
+    enum ifm_status status = IFM_OK;
+    for (size_t c = 0; c < j->plan->n_cells; c++) {
+        const struct ifm_event_cell_failed *failed = failed_program(j, &j->plan->cells[c]);
+        if (failed == NULL)
+            continue;
+        add_reason(j, ifm_arena_printf(j->arena, "cell %s: %s", j->plan->cells[c].name, failed->reason));
+        status = IFM_INVALID;
+    }
+    return status;
+}
+
 /* Of a run that no gate judges. */
 static enum ifm_status not_gated(struct judging *j)
 {
     enum ifm_status nothing = nothing_measured(j);
+    if (nothing == IFM_OK)
+        nothing = programs_ran(j);
     return nothing != IFM_OK ? nothing : meters_gave(j);
 }
 

@@ -170,7 +170,7 @@ enum ifm_stage {
 #define IFM_FIELDS_cell_done(F, r) F(r, must, text, cell, _)
 #define IFM_FIELDS_cell_skipped(F, r) \
     F(r, must, text, cell, _) F(r, must, text, reason, _) F(r, must, text, remedy, _)
-#define IFM_FIELDS_cell_failed(F, r) IFM_FIELDS_cell_skipped(F, r)
+#define IFM_FIELDS_cell_failed(F, r) IFM_FIELDS_cell_skipped(F, r) F(r, may, text, arm, _)
 #define IFM_FIELDS_arm_failed(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, reason, _) F(r, must, text, remedy, _)
 #define IFM_FIELDS_cell_restarted(F, r) \

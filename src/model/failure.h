@@ -9,4 +9,7 @@ enum {
     IFM_FAILURE_STRAY,         /* a descendant outlived it for too long, and was killed */
 };
 
+/* How the error about a program that failed by itself begins; those of hooks and of the lab begin otherwise. */
+#define IFM_FAILED_PROGRAM "the command of arm "
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "device/cpu.h"
+#include "model/failure.h"
 #include "model/plan_json.h"
 #include "run/cell/arm.h"
 #include "run/cell/calibrate.h"
@@ -201,6 +202,14 @@ static bool ends_run(const struct execution *execution, enum ifm_status status)
            (status == IFM_INTERNAL && !execution->opening);
 }
 
+/* The arm whose program ended with a failure; NULL where the cell failed for another reason. */
+static const char *failed_program(const struct execution *execution, const struct ifm_error *error)
+{
+    bool its = ifm_cell_counts_programs(execution->cell) &&
+               strncmp(error->message, IFM_FAILED_PROGRAM, strlen(IFM_FAILED_PROGRAM)) == 0;
+    return its ? execution->session.at_work : NULL;
+}
+
 static enum ifm_status run_cells(struct execution *execution, struct ifm_error *error)
 {
     for (size_t i = 0; i < execution->plan->n_cells; i++) {
@@ -209,6 +218,7 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
         if (IFM_LAST(execution->events, cell_done, execution->cell->name, NULL) != NULL)
             continue;
         enum ifm_status status = run_what_is_left(execution, error);
+        const char *arm = status == IFM_OK ? NULL : failed_program(execution, error);
         rest(&execution->session);
         if (status != IFM_OK && ends_run(execution, status))
             return status;
@@ -216,7 +226,7 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
             ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
             const struct ifm_error why = *error;
             IFM_TRY(IFM_FACT(&execution->session, error, cell_failed, false, .cell = execution->cell->name,
-                             .reason = why.message, .remedy = why.hint));
+                             .reason = why.message, .remedy = why.hint, .arm = arm));
         }
     }
     return IFM_OK;

@@ -40,12 +40,6 @@ static enum ifm_status publish(struct ifm_folder *folder, const struct ifm_story
     return how->gates == NULL ? IFM_OK : copy_gates(publication, how->gates, folder->arena, error);
 }
 
-/* A pipeline takes "not decided" for a warning. A program that fails is none, however the gates stand. */
-static bool a_program_failed(const struct ifm_events *events)
-{
-    return IFM_FIRST(events, cell_failed) != NULL || IFM_FIRST(events, arm_failed) != NULL;
-}
-
 enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how, enum ifm_status *judged,
                                  struct ifm_error *error)
 {
@@ -56,8 +50,7 @@ enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printin
     if (status == IFM_OK)
         status = publish(&folder, how, error);
     if (status == IFM_OK)
-        *judged =
-            how->gates != NULL && a_program_failed(folder.events) ? IFM_REJECTED : folder.verdict->exit_code;
+        *judged = folder.verdict->exit_code;
     ifm_folder_close(&folder);
     return status;
 }

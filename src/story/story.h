@@ -64,8 +64,7 @@ struct ifm_story_printing {
     FILE *advice;                        /* where a format has no room for advice, it goes here; NULL = nowhere */
     const struct ifm_story_gates *gates; /* NULL: the gates have no files of their own */
 };
-/* Derive, judge, write the files, print. `judged` receives the verdict's exit code; with `how->gates` IFM_REJECTED
- * where a program failed. */
+/* Derive, judge, write the files, print. `judged` receives the verdict's exit code. */
 IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how,
                                              enum ifm_status *judged, struct ifm_error *error);
 /* Plan again, recompute every published number of the folder from its hashed record, and compare. */

@@ -11,8 +11,11 @@ run()
     "$INFEROMETER" ci "$@" --quiet --out "$folder" >"$folder.txt" 2>errors || code=$?
     [ "$code" = 0 ] || [ "$code" = 1 ] || [ "$code" = 3 ] || fail "$folder ends with $code: $(cat errors)"
     python3 - "$folder" "$code" <<'P' || fail "$folder: Markdown and JUnit do not say $code"
-import sys, xml.etree.ElementTree as tree
+import json, sys, xml.etree.ElementTree as tree
 folder, code = sys.argv[1], int(sys.argv[2])
+verdict = json.load(open(folder + "/verdict.json"))
+assert verdict["exit_code"] == code, verdict
+assert verdict["outcome"] in {0: ("pass",), 1: ("fail",), 3: ("inconclusive", "blocked")}[code], verdict
 suite = tree.parse(folder + "/junit.xml").getroot().find("testsuite")
 kinds = {0: "system-out", 1: "failure", 3: "error"}
 assert len(suite.findall("testcase")) == int(suite.get("tests")) >= 1
@@ -51,10 +54,30 @@ has -F '| **new** |' <slower/gate.md || fail "the table is not in gate.md"
 run few 'sleep 0.01' 'sleep 0.02' --repeats 4
 [ "$code" = 3 ] || fail "two blocks end with $code: $(cat few.txt)"
 
-# A program that fails is no warning: a pipeline lets 3 pass
+# A pipeline lets 3 pass: a NEW that fails ends with 1, be it in one run of 15, after which there are numbers; where OLD
+# fails, nothing is known of NEW. Exit code, verdict, JUnit and Markdown agree (run).
+cat >flaky <<'S'
+#!/bin/sh
+n=$(cat runs 2>/dev/null || echo 0)
+echo $((n + 1)) >runs
+[ "$n" != 14 ]
+S
+chmod +x flaky
+cp /bin/true fine
+run broken true false
+[ "$code" = 1 ] && has 'arm new' <errors || fail "a failing NEW ends with $code: $(cat errors)"
+run main-broken false true
+[ "$code" = 3 ] && has 'old is the baseline' <main-broken/gate.md || fail "a failing OLD ends with $code: $(cat errors)"
+run at-times ./fine ./flaky --repeats 60
+[ "$code" = 1 ] && has 'arm new ended with exit status 1' <at-times/junit.xml || fail "NEW fails once: $code: $(cat errors)"
+has '^do not use: ' <at-times.txt || fail "the numbers of a NEW that fails may be used: $(cat at-times.txt)"
+rm runs
+run at-times-main ./flaky ./fine --repeats 60
+[ "$code" = 3 ] && has '"blocked"' <at-times-main/junit.xml || fail "OLD fails once: $code: $(cat errors)"
+rm runs
 code=0
-"$INFEROMETER" ci true false --quiet --out broken >/dev/null 2>errors || code=$?
-[ "$code" = 1 ] && has 'arm new' <errors || fail "a failing program ends with $code: $(cat errors)"
+"$INFEROMETER" exec ./fine ./flaky --repeats 60 --quiet --out at-times-exec >printed 2>errors || code=$?
+[ "$code" = 3 ] && has '^INVALID .*flaky ended with exit status 1' <printed || fail "exec: $code: $(cat printed)"
 
 # Interrupted: the hint is what goes on with both files
 cut_short INT cut 12 "$INFEROMETER" ci 'sleep 0.01' 'sleep 0.012' --repeats 120 --quiet --out cut

@@ -475,11 +475,14 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     struct ifm_aside aside = ifm_derive_set_aside(arm);
     if (!compare(arm, aside.blocks, &c)) {
         bool few = c.n > 0 && c.n < IFM_BLOCKS_NEEDED;
+        const struct ifm_event_cell_failed *failed = ifm_derive_failure(work);
         if (few)
             emit_few(arm, &c);
         emit_absent(arm,
-                    ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n), "measure more blocks (measure.blocks_min)",
-                                     (int64_t)c.n, "blocks"),
+                    failed != NULL
+                        ? ifm_value_absent(failed->reason, failed->remedy, (int64_t)c.n, "blocks")
+                        : ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n),
+                                           "measure more blocks (measure.blocks_min)", (int64_t)c.n, "blocks"),
                     few ? 2 : 0);
         ifm_derive_counter_changes(arm);
         return;

@@ -29,6 +29,15 @@ static void note_unfinished(struct ifm_derivation *d)
     d->out->unfinished = out;
 }
 
+static void note_failed(struct ifm_derivation *d)
+{
+    const struct ifm_event_cell_failed **out =
+        IFM_ARENA_ARRAY(d->arena, const struct ifm_event_cell_failed *, d->plan->n_cells + 1);
+    for (size_t c = 0; c < d->plan->n_cells; c++)
+        out[c] = ifm_derive_failure(&d->cells[c]);
+    d->out->failed = out;
+}
+
 /* Every part of the record says the same configuration hash, and the start says the same run. */
 static void check_identity(struct ifm_derivation *d)
 {
@@ -49,6 +58,7 @@ static void check_identity(struct ifm_derivation *d)
         expect_same(d, event->line, "run", start->run_id, d->plan->run_id);
     }
     note_unfinished(d);
+    note_failed(d);
     if (IFM_FIRST(events, run_start) == NULL)
         refuse_run(d, "the journal has no start of the run: nothing says which configuration was measured");
     else if (IFM_FIRST(events, run_done) == NULL)

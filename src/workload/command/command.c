@@ -463,7 +463,7 @@ static enum ifm_status after(void *opened, struct ifm_error *error)
                         : state->last.end == IFM_SUBPROCESS_STRAYS
                             ? "measure a command that ends when its work is done, or give that work a --timeout"
                             : "--output inherit shows what it prints; --ignore-failure counts failures instead",
-                        "the command of arm %s %s", state->arm, words);
+                        IFM_FAILED_PROGRAM "%s %s", state->arm, words);
     count(state, failed);
     return run_hook(state, CLEANUP, error);
 }
