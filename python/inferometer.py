@@ -23,6 +23,7 @@ import os
 import re
 import statistics
 import sysconfig
+import tempfile
 import time
 
 __all__ = ["Arm", "Error", "Result", "Session", "Timer", "UnknownArm", "bench", "compare", "load", "timer"]
@@ -239,6 +240,7 @@ class Result:
         self.baseline, self.number = names[0], number
         self.blocks, self.exit_code = judged.blocks, judged.exit_code
         self.dir, self.report = _text(judged.dir), _text(judged.report)
+        self._whole_path = os.path.abspath(self.report)  # the working directory may change
         self.trust, self.trust_cause, self.remedy = map(_text, (judged.trust, judged.trust_cause, judged.trust_remedy))
 
     def __getitem__(self, name):
@@ -267,7 +269,7 @@ class Result:
     def __str__(self):
         lines = [f"{arm.name}: {arm.words(self.baseline)}" for arm in self.variants]
         lines += [f"{arm.name}: {arm.time_words()}" for arm in self.arms.values()]
-        lines += [f"{self.trust}: {self._trust_words()}", f"{self._blocks_words()}, report: {self.report}"]
+        lines += [f"{self.trust}: {self._trust_words()}", f"{self._blocks_words()}, report: {self._whole_path}"]
         return "\n".join(lines)
 
     def _trust_words(self):
@@ -392,20 +394,34 @@ def _check_arms(arms):
 def compare(arms, *, out=None, cap=None, number=None, options=None, library=None):
     """Measure {name: callable} in interleaved, mirrored blocks; the first is the baseline. Gives a Result.
 
-    `out`: the run folder, new or empty (default: below runs/). `cap`: the longest time of the blocks, in seconds or as
-    "5s" or "2min" (default 10). `number`: calls in one window, by default so many that a window lasts 100 us.
-    `options`: settings as {path: value}, such as {"measure.margin": 0.01}, or the text of a study. `library`: the path
-    of libinferometer.so.
+    `out`: the run folder, new or empty; by default a fresh one below the folder that the variable INFEROMETER_RUNS
+    names, else below runs/ of the working directory; the last line printed says where. `cap`: the longest time of the
+    blocks, in seconds or as "5s" or "2min" (default 10). `number`: calls in one window, by default so many that a window
+    lasts 100 us. `options`: settings as {path: value}, such as {"measure.margin": 0.01}, or the text of a study.
+    `library`: the path of libinferometer.so.
 
     Callables get no arguments, their results are not used, and each is called a few times more than it is measured."""
     _check_arms(arms)
     if number is not None and (not isinstance(number, int) or number < 1):
         raise Error(f"number: {number!r} is no whole number of calls above 0")
     loaded = load(library)
-    with Session(loaded, out, _settings(options, cap)) as session:
+    with Session(loaded, out or _fresh_folder(), _settings(options, cap)) as session:
         number = number or _calls_in_window(arms.values())
         judged = session.measure({name: _window(call, number) for name, call in arms.items()})
         return Result(session, judged, list(arms), number)
+
+
+def _fresh_folder():
+    """An empty folder where the user wants runs; None: the library makes one."""
+    runs = os.environ.get("INFEROMETER_RUNS")
+    if not runs:
+        return None
+    try:
+        os.makedirs(runs, exist_ok=True)
+        return tempfile.mkdtemp(prefix=time.strftime("session-%Y%m%d-%H%M%S-"), dir=runs)
+    except OSError as error:
+        raise Error(f"INFEROMETER_RUNS: {runs}: {error.strerror}\n  hint: name a folder that can be written to, or "
+                    "give out=") from None
 
 
 def _name_of(function):

@@ -194,6 +194,31 @@ static enum ifm_status check_varies(const struct ifm_given *given, const struct 
     return ifm_check_varies(ifm_given_text(given, "varies"), all, given->n_words, given->arena, error);
 }
 
+static const char *list_cells(const struct ifm_plan *plan, struct ifm_arena *arena)
+{
+    enum { SHOWN = 3 };
+    const char *text = "";
+    for (size_t i = 0; i < plan->n_cells && i < SHOWN; i++)
+        text = ifm_arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", plan->cells[i].name);
+    return plan->n_cells <= SHOWN ? text : ifm_arena_printf(arena, "%s and %zu more", text, plan->n_cells - SHOWN);
+}
+
+/* Runs of different work have no row to show, however long the table of what is absent. */
+static enum ifm_status check_common(const struct ifm_given *given, const struct ifm_folder *folders, size_t other,
+                                    struct ifm_error *error)
+{
+    const struct ifm_plan *first = folders[0].plan, *second = folders[other].plan;
+    for (size_t i = 0; i < second->n_cells; i++)
+        if (ifm_plan_cell(first, second->cells[i].name) != NULL)
+            return IFM_OK;
+    return ifm_fail(
+        error, IFM_USAGE, given->words[other],
+        "runs are compared cell by cell: measure the same again (inferometer rerun DIR), or put both into one "
+        "study and compare its arms",
+        "it measured %s, and %s measured %s: no cell is in both", list_cells(second, given->arena), given->words[0],
+        list_cells(first, given->arena));
+}
+
 static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folder *folders, struct ifm_error *error)
 {
     for (size_t i = 0; i < given->n_words; i++) {
@@ -210,6 +235,8 @@ static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folde
         if (strcmp(folders[i].plan->run_id, folders[0].plan->run_id) == 0)
             return ifm_fail(error, IFM_USAGE, given->words[i], "name another run, or compare its arms: compare DIR",
                             "it is the same run as %s", given->words[0]);
+    for (size_t i = 1; i < given->n_words; i++)
+        IFM_TRY(check_common(given, folders, i, error));
     return check_varies(given, folders, error);
 }
 

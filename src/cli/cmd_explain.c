@@ -149,6 +149,8 @@ static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct
     size_t params = asked == IFM_M_NONE ? explain_params(text, false, arena) : 0;
     if (word == NULL && metric == NULL && params == 0)
         params = explain_params(text, true, arena);
+    if (word == NULL && metric == NULL && params == 0 && (word = ifm_glossary_within(&words, text)) != NULL)
+        print_word(word);
     if (word == NULL && metric == NULL && params == 0) {
         const enum ifm_status status = ifm_fail(error, IFM_USAGE, "", "`inferometer explain` lists metrics and words",
                                                 "nothing explains \"%s\"", text);

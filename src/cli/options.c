@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,6 +275,18 @@ static enum ifm_status unknown_short(const char *token, const struct ifm_options
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag %s", token);
 }
 
+/* Whoever asks for formats as ratios gets the flag that takes them. */
+static enum ifm_status set_flag(const struct ifm_options *options, const char *name, const char *value, bool *known,
+                                struct ifm_error *error)
+{
+    enum ifm_status status = ifm_config_flag(options->config, options->workload, name, value, known, error);
+    if (status != IFM_USAGE || strcmp(name, "compress") != 0 || isdigit((unsigned char)value[0]))
+        return status;
+    ifm_error_hint(error, "formats are chosen by name: --formats f16,%s",
+                   strncmp(value, "f16,", 4) == 0 ? value + 4 : value);
+    return status;
+}
+
 static enum ifm_status table_flag(const char *name, const char *value, struct ifm_options *options,
                                   struct ifm_error *error)
 {
@@ -282,7 +295,7 @@ static enum ifm_status table_flag(const char *name, const char *value, struct if
         return ifm_fail(error, IFM_USAGE, "", "give a list, such as --gates sop,significant", "--gates is given twice");
     options->gates |= strcmp(name, "gates") == 0;
     if (options->config != NULL)
-        IFM_TRY(ifm_config_flag(options->config, options->workload, name, value, &known, error));
+        IFM_TRY(set_flag(options, name, value, &known, error));
     return known ? IFM_OK : unknown_flag(name, options, error);
 }
 

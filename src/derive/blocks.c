@@ -336,9 +336,8 @@ static void mark_disturbed(struct ifm_cell_work *work)
 static void find_fates(struct ifm_cell_work *work)
 {
     const struct ifm_record *record = work->record;
-    struct ifm_repeats repeats =
-        ifm_repeats_of((const char *const *)record->column_names, record->n_columns, work->d->plan->rules, work->rows,
-                       work->cell);
+    struct ifm_repeats repeats = ifm_repeats_of((const char *const *)record->column_names, record->n_columns,
+                                                work->d->plan->rules, work->rows, work->cell);
     size_t block = 0;
     for (size_t k = 0, end; k < record->n_slots; k = end) {
         for (end = k + 1; end < record->n_slots && record->slots[end].block == record->slots[k].block;)

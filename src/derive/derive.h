@@ -214,4 +214,8 @@ IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_
                                               struct ifm_plan **plan, struct ifm_derived **derived,
                                               struct ifm_error *error);
 
+/* How many times fewer bytes a token of the whole model reads, with its weights and the caches of all its layers; 0 =
+ * nothing says what the model is, or a step is more than one layer of it. */
+double ifm_model_fewer_bytes(const struct ifm_arm *baseline, const struct ifm_arm *arm);
+
 #endif

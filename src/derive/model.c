@@ -9,13 +9,18 @@
 #include <math.h>
 #include <string.h>
 
+/* A setting as a number; 0 where there is none. */
+static double number_at(const struct ifm_arm *arm, const char *path)
+{
+    const char *text = ifm_arm_setting(arm, path);
+    uint64_t number;
+    return text != NULL && ifm_parse_u64(text, &number) ? (double)number : 0;
+}
+
 /* The setting `workload`.`key` as a number; 0 where there is none. */
 static double setting_of(const struct ifm_arm_work *arm, const char *key)
 {
-    const char *path = ifm_arena_printf(arm->d->arena, "%s.%s", arm->work->cell->workload, key);
-    const char *text = ifm_arm_setting(arm->arm, path);
-    uint64_t number;
-    return text != NULL && ifm_parse_u64(text, &number) ? (double)number : 0;
+    return number_at(arm->arm, ifm_arena_printf(arm->d->arena, "%s.%s", arm->work->cell->workload, key));
 }
 
 /* Layers that tokens go through in a step: of a cycle all layers, once for each token; else one layer. */
@@ -83,4 +88,13 @@ void ifm_derive_model(const struct ifm_arm_work *arm, const struct ifm_value *st
         return;
     const double cache = (double)arm->arm->ledger.bytes_read * layers / passes;
     ifm_derive_emit(arm, IFM_M_TPOT_BOUND_NS, step->state == IFM_STATE_OK ? bound_of(arm, weights, cache) : *step);
+}
+
+double ifm_model_fewer_bytes(const struct ifm_arm *baseline, const struct ifm_arm *arm)
+{
+    const double layers = number_at(arm, "decode.model_layers"), weights = number_at(arm, "decode.weight_bytes");
+    if (layers <= 0 || weights <= 0 || arm->ledger.layers == 0 || arm->ledger.bytes_read == 0)
+        return 0;
+    return (weights + layers * (double)baseline->ledger.bytes_read) /
+           (weights + layers * (double)arm->ledger.bytes_read);
 }

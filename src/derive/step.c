@@ -41,9 +41,9 @@ struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, const boo
     struct ifm_interval ends;
     if (!ifm_arm_level(arm, without, &mean)) {
         const struct ifm_event_cell_failed *failed = ifm_derive_failure(work);
-        return failed != NULL      ? ifm_value_absent(failed->reason, failed->remedy, 0, "blocks")
+        return failed != NULL    ? ifm_value_absent(failed->reason, failed->remedy, 0, "blocks")
                : without != NULL ? ifm_value_absent("every block is marked", "", 0, "blocks")
-                                   : ifm_value_absent("no complete block was recorded", "", 0, "blocks");
+                                 : ifm_value_absent("no complete block was recorded", "", 0, "blocks");
     }
     struct ifm_value value = step_value(arm->d, &mean);
     if (value.has_interval && ifm_derive_drift_ends(arm, without, &ends)) {

@@ -20,12 +20,15 @@ static const char *cut(const struct ifm_builder *builder, const char *text, size
     size_t size = 0, width = 0;
     if (ifm_columns_of(text) <= most)
         return text;
-    for (size_t i = 0; text[i] != '\0' && width + 2 <= most; i++) {
+    for (size_t i = 0; text[i] != '\0' && width + 3 <= most; i++) {
         if (text[i] == ' ')
             size = i;
         width += ((unsigned char)text[i] & 0xc0) != 0x80;
     }
-    return ifm_arena_printf(builder->arena, "%.*s …", (int)size, text);
+    int open = 0;
+    for (size_t i = 0; i < size; i++)
+        open += (text[i] == '(') - (text[i] == ')');
+    return ifm_arena_printf(builder->arena, "%.*s …%s", (int)size, text, open > 0 ? ")" : "");
 }
 
 /* ---- sentences ---- */
@@ -59,7 +62,7 @@ static void add_sentence(struct ifm_builder *builder, struct ifm_block *list, co
 {
     struct ifm_item *item = ifm_add_item(builder, list);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    item->place = names_cell ? ifm_document_place(ifm_cell_label(cell), arm->name, builder->arena) : arm->name;
+    item->place = names_cell ? ifm_document_place(ifm_cell_at(builder, cell), arm->name, builder->arena) : arm->name;
     item->tone = ifm_tone_of_word(ifm_is_ok(change) ? change->text : "");
     ifm_say_outcome(builder, &item->line, cell, arm, false);
     if (2 + ifm_columns_of(item->place) + line_width(&item->line) <= WIDTH)
@@ -109,6 +112,9 @@ static bool add_group(struct ifm_builder *builder, const struct ifm_group *group
     add_energy_absent(builder, group->first, section);
     if (sentences)
         add_sentences(builder, group, section);
+    const char *model = group->n == 1 ? ifm_model_words(builder, group->first) : "";
+    if (model[0] != '\0')
+        ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, model);
     return sentences || count_compared(builder, group->first, group->n) == 0;
 }
 
@@ -202,14 +208,19 @@ static void add_trust(struct ifm_builder *builder)
     const char *more = trust.warnings == 0 ? ""
                                            : ifm_arena_printf(arena, "; %zu more warning%s: --verbose", trust.warnings,
                                                               trust.warnings == 1 ? "" : "s");
+    const char *scope = trust.scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", trust.scope);
     const char *cause = ifm_arena_printf(arena, "%s%s%s", trust.place, trust.place[0] == '\0' ? "" : ": ", trust.cause);
     size_t taken = ifm_columns_of(ifm_trust_label(trust.word)) + ifm_columns_of(rule) + ifm_columns_of(remedy) +
                    ifm_columns_of(more) + 16;
+    if (taken + ifm_columns_of(scope) + ifm_columns_of(cause) <= 2 * WIDTH || trust.word == IFM_TRUST_SOLID)
+        taken += ifm_columns_of(scope);
+    else
+        scope = ""; /* the cause says more */
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", "");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
     const char *text = ifm_arena_printf(
-        arena, "%s%s%s%s", cut(builder, cause, 2 * WIDTH > taken + WIDTH / 2 ? 2 * WIDTH - taken : WIDTH / 2), rule,
-        remedy, more);
+        arena, "%s%s%s%s%s", cut(builder, cause, 2 * WIDTH > taken + WIDTH / 2 ? 2 * WIDTH - taken : WIDTH / 2), rule,
+        remedy, more, scope);
     struct ifm_item *item = ifm_add_sentence(builder, list, text);
     item->label = ifm_trust_label(trust.word);
     item->tone = tones[trust.word];

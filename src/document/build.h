@@ -100,6 +100,8 @@ bool ifm_cell_shows(const struct ifm_builder *builder, const struct ifm_cell *ce
 /* `told`: what must be said beside a comparison stands in a sentence, and needs no footnote. */
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                 enum ifm_metric_id metric, bool told);
+/* What a step is, over its time: a run of a program, one layer of a model, or `usual`. */
+const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual);
 /* Of what its tokens are, as their rate is no model's: "6 attention layers, generated data"; "" of other work. */
 const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell);
 /* "batch 4, kv_len 8192, hot cache, 2 threads, margin ±0.3 %", in about `most` bytes. */
@@ -135,6 +137,8 @@ void ifm_group_table(struct ifm_builder *builder, const struct ifm_group *group,
                      struct ifm_block *section);
 /* What tells a cell from the others of its group: the values of its axes. */
 const char *ifm_cell_label(const struct ifm_cell *cell);
+/* "at kv_len 2048", of a cell of several; else its name. */
+const char *ifm_cell_at(const struct ifm_builder *builder, const struct ifm_cell *cell);
 /* Columns that UTF-8 text takes on a terminal, one a character. */
 size_t ifm_columns_of(const char *text);
 
@@ -148,6 +152,8 @@ bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes);
 size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,
                         bool times);
 
+/* What a whole model would gain, where one is named: its weights are read whatever the cache is; "" where none is. */
+const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cell);
 /* The sentence about a compared arm; `bare`: without the interval, which stands beside it. */
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, bool bare);

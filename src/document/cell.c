@@ -65,13 +65,13 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     field.text = ifm_arena_printf(builder->arena, "%s%s%sx", word, word[0] == '\0' ? "" : " ", ratio.number);
     field.interval = ifm_quantity_range(value, builder->arena);
     field.tone = ifm_tone_of_word(word);
-    if (!told && !ifm_is_empty(value->text))
-        field.note = ifm_add_note(builder, value->text, "");
-    if (field.note == 0 && value->has_interval && strcmp(word, "undecided") == 0) {
+    const char *beside = told || ifm_is_empty(value->text) ? "" : value->text;
+    if (value->has_interval && strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
         const struct ifm_publication *from = builder->from;
-        field.note = ifm_add_note(
-            builder, ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, builder->arena), "");
+        const char *why = ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, builder->arena);
+        beside = beside[0] == '\0' ? why : ifm_arena_printf(builder->arena, "%s; the %s", why, beside);
     }
+    field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
     return field;
 }
 
@@ -167,6 +167,13 @@ static const char *count_heading(const struct ifm_builder *builder, const struct
     return NULL;
 }
 
+const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual)
+{
+    if (ifm_cell_counts_programs(cell))
+        return "time/run";
+    return cell->n_arms > 0 && cell->arms[0].ledger.layers > 0 ? "time/layer" : usual;
+}
+
 static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
     struct shown shown = shown_of(builder, cell, &ifm_columns_arms);
@@ -178,8 +185,8 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     grid.caption = ifm_arena_printf(builder->arena, "Arms of %s", cell->name);
     fill_headings(&shown, &grid);
     for (size_t c = 1; c <= shown.n; c++) {
-        if (ifm_cell_counts_programs(cell) && grid.headings[c].metric == IFM_M_STEP_NS)
-            grid.headings[c].text = "time/run";
+        if (grid.headings[c].metric == IFM_M_STEP_NS)
+            grid.headings[c].text = ifm_cell_time_heading(cell, grid.headings[c].text);
     }
     if (counted != NULL)
         grid.headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};

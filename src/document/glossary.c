@@ -71,6 +71,40 @@ const struct ifm_entry *ifm_glossary_find(const struct ifm_glossary *words, cons
     return NULL;
 }
 
+enum { TELLING = 9 }; /* letters of a single word that says what a sentence is about */
+
+/* Does the sentence hold the phrase that is `size` letters long, as whole words? */
+static bool holds(const char *sentence, const char *phrase, size_t size)
+{
+    for (const char *at = sentence; *at != '\0'; at++) {
+        size_t i = 0;
+        while (i < size && at[i] != '\0' && plain(at[i]) == plain(phrase[i]))
+            i++;
+        if (i == size && (at == sentence || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[i]))
+            return true;
+    }
+    return false;
+}
+
+const struct ifm_entry *ifm_glossary_within(const struct ifm_glossary *words, const char *sentence)
+{
+    const struct ifm_entry *best = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < words->n; i++) {
+        const char *const lists[] = {words->items[i].word, words->items[i].also};
+        for (size_t l = 0; l < 2; l++)
+            for (const char *at = lists[l], *next; at != NULL && at[0] != '\0'; at = next) {
+                const size_t size = strcspn(at, ",");
+                next = at[size] == '\0' ? NULL : at + size + 1 + strspn(at + size + 1, " ");
+                if (size <= longest || (memchr(at, ' ', size) == NULL && size < TELLING) || !holds(sentence, at, size))
+                    continue;
+                best = &words->items[i];
+                longest = size;
+            }
+    }
+    return best;
+}
+
 const char *ifm_glossary_nearest(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena)
 {
     const char **all = NULL;

@@ -21,6 +21,9 @@ struct ifm_glossary {
 struct ifm_glossary ifm_glossary_read(struct ifm_arena *arena);
 /* By its word or a synonym, whatever its case, and with '-', '_' and ' ' alike; NULL when nothing explains it. */
 const struct ifm_entry *ifm_glossary_find(const struct ifm_glossary *words, const char *text);
+/* The word whose name or synonym of several words is the longest within a sentence, such as a footnote that was pasted;
+ * NULL when none is. */
+const struct ifm_entry *ifm_glossary_within(const struct ifm_glossary *words, const char *sentence);
 /* The word or synonym nearest to a text that was not found; NULL when none is near. In the arena. */
 const char *ifm_glossary_nearest(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena);
 /* docs/glossary.md */

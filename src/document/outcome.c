@@ -237,3 +237,22 @@ size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, con
     }
     return n;
 }
+
+const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const char *list = "";
+    for (size_t a = 0; baseline != NULL && a < cell->n_arms; a++) {
+        const struct ifm_arm *arm = &cell->arms[a];
+        const double fewer = ifm_is_compared(builder, cell, arm) ? ifm_model_fewer_bytes(baseline, arm) : 0;
+        if (fewer > 0)
+            list = ifm_arena_printf(builder->arena, "%s%s%.2fx%s in %s", list, list[0] == '\0' ? "" : ", ", fewer,
+                                    list[0] == '\0' ? " fewer bytes" : "", arm->name);
+    }
+    return list[0] == '\0'
+               ? ""
+               : ifm_arena_printf(builder->arena,
+                                  "whole model: with its weights and all layers a token reads %s, about its "
+                                  "gain where memory is the limit",
+                                  list);
+}

@@ -3,6 +3,7 @@
 #include "document/build.h"
 #include "document/quantity.h"
 #include "document/trust.h"
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,6 +36,10 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
     struct ifm_names *names = ifm_names_create(builder->arena);
     const char *all = "";
     for (size_t i = 0; i < plan->n_cells; i++) {
+        const char *model = plan->n_cells == 1 ? ifm_model_words(builder, &plan->cells[i]) : "";
+        if (model[0] != '\0')
+            ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE,
+                         ifm_arena_printf(builder->arena, "%c%s.", toupper((unsigned char)model[0]), model + 1));
         const char *tokens = tokens_of(builder, &plan->cells[i]);
         size_t n = ifm_names_count(names);
         if (tokens[0] != '\0' && ifm_names_add(names, tokens) == n)
@@ -66,6 +71,9 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
         ifm_say(builder, &item->line, IFM_TONE_STRONG, " Remedy:");
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", trust.remedy);
     }
+    if (trust.scope[0] != '\0')
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %c%s.", toupper((unsigned char)trust.scope[0]),
+                trust.scope + 1);
     if (builder->from->derived->n_findings == 0)
         return;
     ifm_say(builder, &item->line, IFM_TONE_PLAIN, " ");

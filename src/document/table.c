@@ -119,8 +119,8 @@ static struct shown_columns columns_of(const struct ifm_builder *builder, const 
     static const struct ifm_metric_column quantiles[] = {{"p50", IFM_M_LATENCY_NS_P50, 0},
                                                          {"p95", IFM_M_LATENCY_NS_P95, 0}};
     struct shown_columns columns = {.n = 0};
-    if (add_column(builder, group, IFM_M_STEP_NS, &columns) && ifm_cell_counts_programs(group->first))
-        columns.items[0].heading = "time/run";
+    if (add_column(builder, group, IFM_M_STEP_NS, &columns))
+        columns.items[0].heading = ifm_cell_time_heading(group->first, columns.items[0].heading);
     for (size_t i = 0; i < (whole ? sizeof quantiles / sizeof *quantiles : 1); i++)
         if (ifm_group_has(builder, group, quantiles[i].metric, !whole))
             columns.items[columns.n++] = quantiles[i];
@@ -215,6 +215,17 @@ static const char *label_heading(const struct ifm_builder *builder, const struct
         return "cell";
     return ifm_arena_printf(builder->arena, "%.*s", (int)(value - cell->name - (ptrdiff_t)length - 1),
                             cell->name + length + 1);
+}
+
+/* A sentence does not begin with a bare number. */
+const char *ifm_cell_at(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const char *label = ifm_cell_label(cell);
+    if (label == cell->name)
+        return label;
+    if (cell->n_axes != 1)
+        return ifm_arena_printf(builder->arena, "at %s", label);
+    return ifm_arena_printf(builder->arena, "at %s %s", label_heading(builder, cell), label);
 }
 
 static struct ifm_field field_of(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,

@@ -3,6 +3,7 @@
 #include "document/trust.h"
 
 #include "document/build.h"
+#include "model/machine_facts.h"
 #include <string.h>
 
 const char *ifm_trust_label(enum ifm_trust_word word)
@@ -11,63 +12,79 @@ const char *ifm_trust_label(enum ifm_trust_word word)
     return labels[word];
 }
 
-/* What helps; a session has no flags: `session`, NULL where that is the same. */
+#define BUSY "other work takes its time here whatever you wait for: measure on a machine of your own"
+
+/* What helps; a session has no flags: `session`, NULL where that is the same. `otherwise`: what is left where that
+ * cannot be done on the machine of the run. */
 struct remedy {
-    const char *of, *command, *session;
+    const char *of, *command, *session, *otherwise;
 };
 
-static const char *remedy_in(const struct remedy *remedy, const struct ifm_plan *plan)
+/* Clocks that nobody can lock here are not locked, and who has waited for quiet in vain is not told to wait. */
+static bool can_be_done(const char *remedy, const struct ifm_events *events)
 {
+    if (strstr(remedy, "inferometer lock") != NULL)
+        return ifm_lock_is_possible(events);
+    return strstr(remedy, "--wait-quiet") == NULL || !ifm_waited_in_vain(events);
+}
+
+static const char *remedy_in(const struct remedy *remedy, const struct ifm_publication *from)
+{
+    const struct ifm_plan *plan = from->plan;
     const bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
-    return session && remedy->session != NULL ? remedy->session : remedy->command;
+    const char *text = session && remedy->session != NULL ? remedy->session : remedy->command;
+    return remedy->otherwise == NULL || can_be_done(text, from->events) ? text : remedy->otherwise;
 }
 
 /* What most often helps against what a rule found. */
-static const char *remedy_of(const char *rule, const struct ifm_plan *plan)
+static const char *remedy_of(const char *rule, const struct ifm_publication *from)
 {
     static const struct remedy remedies[] = {
-        {"rule-01", "measure again", NULL},
-        {"rule-02", "end other work, or --wait-quiet 10min", "end other work, and measure again"},
-        {"rule-03", "see rates beside their ceilings: --verbose", "see rates in the report"},
-        {"rule-04", "measure again into a new folder", NULL},
-        {"rule-05", "see what each sensor can do: inferometer power", NULL},
-        {"rule-07", "end other work, or --wait-quiet 10min", "end other work, and measure again"},
-        {"rule-08", "lock the clocks: inferometer lock", NULL},
-        {"rule-10", "compare the output with the baseline's before the speed", NULL},
-        {"rule-11", "see why the feature did not run: --verbose", "see why the feature did not run, in the report"},
-        {"rule-12", "find what the output depends on before the speed", NULL},
+        {"rule-01", "measure again", NULL, NULL},
+        {"rule-02", "end other work, or --wait-quiet 10min", "end other work, and measure again", BUSY},
+        {"rule-03", "see rates beside their ceilings: --verbose", "see rates in the report", NULL},
+        {"rule-04", "measure again into a new folder", NULL, NULL},
+        {"rule-05", "see what each sensor can do: inferometer power", NULL, NULL},
+        {"rule-07", "end other work, or --wait-quiet 10min", "end other work, and measure again", BUSY},
+        {"rule-08", "lock the clocks: inferometer lock", NULL,
+         "clocks cannot be locked here: compare arms of one run, and on bare metal others"},
+        {"rule-10", "compare the output with the baseline's before the speed", NULL, NULL},
+        {"rule-11", "see why the feature did not run: --verbose", "see why the feature did not run, in the report",
+         NULL},
+        {"rule-12", "find what the output depends on before the speed", NULL, NULL},
     };
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strcmp(rule, remedies[i].of) == 0)
-            return remedy_in(&remedies[i], plan);
+            return remedy_in(&remedies[i], from);
     return "";
 }
 
 /* What the words of a cause ask for; else what most often helps against what its rule finds. Whoever quiets the machine
  * against what lies in an arm does so in vain. */
-static const char *remedy_for(const char *cause, const char *rule, const struct ifm_plan *plan)
+static const char *remedy_for(const char *cause, const char *rule, const struct ifm_publication *from)
 {
     static const struct remedy remedies[] = {
         {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
-         "measure more blocks, with a larger measure.cap"},
-        {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap"},
-        {"reaches only", "a faster baseline, such as with more --threads; a quieter machine does not help", NULL},
-        {"served by caches", "a shape that the caches do not hold either way", NULL},
+         "measure more blocks, with a larger measure.cap", NULL},
+        {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
+        {"reaches only", "a faster baseline, such as with more --threads; a quieter machine does not help", NULL, NULL},
+        {"served by caches", "a shape that the caches do not hold either way", NULL, NULL},
         {"no steady state", "see what changes in this arm, or --warmup-cap for longer",
-         "see what changes in this arm, or a longer measure.warmup_cap"},
-        {"itself drifts", "see what changes in this arm alone", NULL},
-        {"step time", "lock the clocks (inferometer lock), or see what changes in this arm", NULL},
-        {"paid disagree", "see the slow samples of this arm in the report", NULL},
-        {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL},
-        {"is shared", "end what else computes on this GPU", NULL},
-        {"a run that fails", "run the command alone, and see why it fails", NULL},
+         "see what changes in this arm, or a longer measure.warmup_cap", NULL},
+        {"itself drifts", "see what changes in this arm alone", NULL, NULL},
+        {"step time", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
+         "see what changes in this arm"},
+        {"paid disagree", "see the slow samples of this arm in the report", NULL, NULL},
+        {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL, NULL},
+        {"is shared", "end what else computes on this GPU", NULL, NULL},
+        {"a run that fails", "run the command alone, and see why it fails", NULL, NULL},
     };
     if (strstr(cause, "--") != NULL) /* they say so themselves */
         return "";
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strstr(cause, remedies[i].of) != NULL)
-            return remedy_in(&remedies[i], plan);
-    return remedy_of(rule, plan);
+            return remedy_in(&remedies[i], from);
+    return remedy_of(rule, from);
 }
 
 /* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
@@ -204,7 +221,7 @@ static struct ifm_trust by_finding(const struct ifm_publication *from, const str
         .place = ifm_document_place(finding->cell, finding->arm, arena),
         .cause = finding->text,
         .rule = rule_text(finding),
-        .remedy = remedy_for(finding->text, rule_text(finding), from->plan),
+        .remedy = remedy_for(finding->text, rule_text(finding), from),
     };
 }
 
@@ -221,7 +238,7 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
         .place = ifm_document_place(number->cell, number->arm, arena),
         .cause = reason,
         .rule = rule,
-        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule, from->plan) : value->remedy,
+        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule, from) : value->remedy,
     };
 }
 
@@ -268,9 +285,9 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
                                      struct ifm_arena *arena)
 {
     const bool counts = from->plan->n_cells > 0 && from->plan->cells[0].measure.stop == IFM_STOP_REPEATS;
-    const struct remedy longer = counts ? (struct remedy){"", "more samples (--repeats)", "more measure.repeats"}
-                                        : (struct remedy){"", "a longer --cap", "a longer measure.cap"};
-    const char *more = remedy_in(&longer, from->plan);
+    const struct remedy longer = counts ? (struct remedy){"", "more samples (--repeats)", "more measure.repeats", NULL}
+                                        : (struct remedy){"", "a longer --cap", "a longer measure.cap", NULL};
+    const char *more = remedy_in(&longer, from);
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
     return (struct ifm_trust){
         .word = IFM_TRUST_NOISY,
@@ -300,6 +317,21 @@ static bool is_measured(const struct ifm_publication *from)
 static const char *reason_of(const struct ifm_publication *from)
 {
     return from->verdict->n_reasons > 0 ? from->verdict->reasons[0] : "nothing was measured";
+}
+
+/* Runs of one thing differ by more than an interval of one says: whoever is told "solid" must not read it as "again".
+ */
+static const char *scope_of(const struct ifm_publication *from, enum ifm_trust_word word)
+{
+    static const struct remedy solid = {
+        "", "intervals hold within this run; inferometer rerun --times 5 shows how far runs differ",
+        "intervals hold within this run; measure again to see how far runs differ", NULL};
+    bool any = false;
+    for (size_t i = 0; i < from->derived->n_numbers && !any; i++)
+        any = ifm_is_ok(&from->derived->numbers[i].value) && from->derived->numbers[i].value.has_interval;
+    if (!any || word == IFM_TRUST_DO_NOT_USE)
+        return "";
+    return word == IFM_TRUST_SOLID ? remedy_in(&solid, from) : "intervals hold within this run";
 }
 
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)
@@ -336,5 +368,6 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust.cause = "no number was refused, and no warning touches what is compared";
     }
     trust.warnings = warnings - (told && warnings > 0);
+    trust.scope = scope_of(from, trust.word);
     return trust;
 }

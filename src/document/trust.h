@@ -20,6 +20,7 @@ struct ifm_trust {
     const char *cause;
     const char *rule;   /* "rule-07"; "" = none */
     const char *remedy; /* "" = the cause names it */
+    const char *scope;  /* how far intervals reach, where there are some to use; "" = there are none */
     size_t warnings;    /* kinds of them beside the cause that touch what is compared */
 };
 

@@ -262,8 +262,8 @@ static const struct ifm_event_cell_failed *failed_program(const struct judging *
     return failed == NULL || failed->arm == NULL ? NULL : failed;
 }
 
-/* A program that fails is no slower and no faster. Where it is the one that the gate is about, the gate fails, as nobody
- * wants to accept it; where another one is, such as the baseline, nothing is said of this arm. */
+/* A program that fails is no slower and no faster. Where it is the one that the gate is about, the gate fails, as
+ * nobody wants to accept it; where another one is, such as the baseline, nothing is said of this arm. */
 static void judge_failed(struct judging *j, struct ifm_gate_result *result, const struct ifm_cell *cell,
                          const struct ifm_event_cell_failed *failed)
 {

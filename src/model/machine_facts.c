@@ -179,6 +179,28 @@ enum ifm_lock_state ifm_lock_state(const struct ifm_events *events)
     return state;
 }
 
+bool ifm_lock_is_possible(const struct ifm_events *events)
+{
+    static const char how[] = "inferometer lock";
+    IFM_EACH(event, events, locks, NULL, NULL) {
+        const struct ifm_knobs *knobs = &IFM_FACTS(event, locks)->knobs;
+        for (size_t k = 0; k < knobs->n; k++)
+            if (!knobs->items[k].locked && knobs->items[k].remedy != NULL &&
+                strncmp(knobs->items[k].remedy, how, strlen(how)) == 0)
+                return true;
+    }
+    return false;
+}
+
+bool ifm_waited_in_vain(const struct ifm_events *events)
+{
+    bool vain = false;
+    IFM_EACH(event, events, load, NULL, NULL)
+        if (strcmp(IFM_FACTS(event, load)->when, "before") == 0)
+            vain = IFM_FACTS(event, load)->waited_s > 0;
+    return vain;
+}
+
 const char *ifm_lock_state_words(enum ifm_lock_state state)
 {
     static const char *const words[] = {"unknown", "not locked", "locked"};

@@ -59,6 +59,11 @@ const char *ifm_lock_state_words(enum ifm_lock_state state);
 /* Other programs had a part of the CPUs, before or after the run. */
 bool ifm_was_loaded(const struct ifm_events *events);
 
+/* Is a knob open that `inferometer lock` would hold? False where none can be read, as behind a hypervisor. */
+bool ifm_lock_is_possible(const struct ifm_events *events);
+/* Did the last session wait for a quiet machine (--wait-quiet) until its time was up? */
+bool ifm_waited_in_vain(const struct ifm_events *events);
+
 /* ---- the device of a cell ---- */
 
 struct ifm_device_facts {

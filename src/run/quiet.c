@@ -32,11 +32,13 @@ static const char *why(const struct ifm_host_noise *noise, char text[WHY])
     return text;
 }
 
-enum ifm_status ifm_wait_quiet(double most_s, ifm_quiet_read *read, void *context, struct ifm_error *error)
+enum ifm_status ifm_wait_quiet(double most_s, ifm_quiet_read *read, void *context, double *in_vain_s,
+                               struct ifm_error *error)
 {
     struct ifm_host_noise noise;
     char reason[WHY], last[WHY] = "";
     double waited_s = 0, seconds = 0;
+    *in_vain_s = 0;
     for (int in_a_row = 0; in_a_row < IN_A_ROW;) {
         IFM_TRY(ifm_interrupt_check("--wait-quiet", error));
         if (!(read == NULL ? read_here : read)(context, &noise, &seconds)) {
@@ -53,6 +55,7 @@ enum ifm_status ifm_wait_quiet(double most_s, ifm_quiet_read *read, void *contex
         if (in_a_row < IN_A_ROW && waited_s >= most_s) {
             ifm_warn("this machine was not quiet within %.4g s (%s): measuring all the same", most_s,
                      last[0] == '\0' ? "too short a wait to tell" : last);
+            *in_vain_s = last[0] == '\0' ? 0 : waited_s;
             return IFM_OK;
         }
     }

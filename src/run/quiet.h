@@ -13,8 +13,9 @@
 /* Reads the machine over a while, and how long that took; tests read another one. */
 typedef bool ifm_quiet_read(void *context, struct ifm_host_noise *out, double *seconds);
 
-/* Returns when the machine is quiet, or after `most_s`, which it says; IFM_INTERRUPTED after a signal. `read` NULL =
- * this machine. */
-IFM_CHECKED enum ifm_status ifm_wait_quiet(double most_s, ifm_quiet_read *read, void *context, struct ifm_error *error);
+/* Returns when the machine is quiet, or after `most_s`, which it says: then `*in_vain_s` is how long it waited, else 0.
+ * IFM_INTERRUPTED after a signal. `read` NULL = this machine. */
+IFM_CHECKED enum ifm_status ifm_wait_quiet(double most_s, ifm_quiet_read *read, void *context, double *in_vain_s,
+                                           struct ifm_error *error);
 
 #endif

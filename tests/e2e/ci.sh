@@ -69,7 +69,8 @@ run broken true false
 run main-broken false true
 [ "$code" = 3 ] && has 'old is the baseline' <main-broken/gate.md || fail "a failing OLD ends with $code: $(cat errors)"
 run at-times ./fine ./flaky --repeats 60
-[ "$code" = 1 ] && has 'arm new ended with exit status 1' <at-times/junit.xml || fail "NEW fails once: $code: $(cat errors)"
+[ "$code" = 1 ] && has 'arm new ended with exit status 1' <at-times/junit.xml ||
+    fail "NEW fails once: $code: $(cat errors)"
 has '^do not use: ' <at-times.txt || fail "the numbers of a NEW that fails may be used: $(cat at-times.txt)"
 rm runs
 run at-times-main ./flaky ./fine --repeats 60

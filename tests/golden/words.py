@@ -75,9 +75,20 @@ def conditions(lines):
                     yield " ".join(words)
 
 
+FOOTNOTE = re.compile(r"^ +[\u00b9\u00b2\u00b3\u2074-\u2079] (.*?)(?:\. Remedy:.*| \u2026)?$")
+
+
+def footnotes(lines):
+    """Sentences below a table: whoever pastes one into explain gets an answer."""
+    for line in lines:
+        match = FOOTNOTE.match(line)
+        if match:
+            yield match.group(1)
+
+
 def names_in(text):
     lines = text.split("\n")
-    names = {*headings(lines), *row_heads(lines), *conditions(lines)}
+    names = {*headings(lines), *row_heads(lines), *conditions(lines), *footnotes(lines)}
     for pattern in NAMES:
         for match in re.finditer(pattern, text, re.MULTILINE):
             names.update(group for group in match.groups() if group)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as tree
 
 try:
@@ -78,6 +79,19 @@ class Compare(InAFolder):
         self.assertAlmostEqual(result["old"].seconds, 10e-6, delta=1e-7)
         self.assertAlmostEqual(result.speedup, 2, delta=0.02)
         self.assertTrue(result.dir.startswith("runs/"), result.dir)
+        self.assertTrue(str(result).endswith("report: " + os.path.abspath(result.report)), str(result))
+
+    def test_runs_are_kept_where_the_user_wants_them(self):
+        with unittest.mock.patch.dict(os.environ, INFEROMETER_RUNS="kept/here"):
+            first, second = (inferometer.compare({"old": nothing}, number=1, options=fake()) for _ in range(2))
+        self.assertEqual([os.path.dirname(each.dir) for each in (first, second)], ["kept/here"] * 2)
+        self.assertNotEqual(first.dir, second.dir)
+        self.assertFalse(os.path.exists("runs"))
+        self.verify(first.dir)
+        with open("kept/file", "w", encoding="utf-8"), \
+                unittest.mock.patch.dict(os.environ, INFEROMETER_RUNS="kept/file"), \
+                self.assertRaisesRegex(inferometer.Error, "INFEROMETER_RUNS: kept/file.*\n.*out="):
+            inferometer.compare({"old": nothing}, number=1, options=fake())
 
     def test_several_variants_are_named(self):
         result = inferometer.compare({"old": nothing, "new": nothing, "third": nothing}, number=1, options=fake())

@@ -113,6 +113,57 @@ static void nothing_found_is_solid(void **state)
     assert_int_equal(trust_of(notes, 2).word, IFM_TRUST_SOLID);
 }
 
+/* An interval is of its run; where nothing may be used, there is none. */
+static void intervals_hold_within_the_run(void **state)
+{
+    (void)state;
+    const struct ifm_finding noise = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"};
+    assert_has(trust_of(NULL, 0).scope, "hold within this run; inferometer rerun --times 5 shows");
+    assert_string_equal(trust_of(&noise, 1).scope, "intervals hold within this run");
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[HALF_TIME].value.state = IFM_STATE_REFUSED;
+    s->numbers[HALF_TIME].value.reason = "rule-03: too fast";
+    assert_string_equal(again(s).scope, "");
+}
+
+/* Neither to lock what nobody can, nor to wait where that was in vain. */
+static void a_remedy_can_be_done_here(void **state)
+{
+    (void)state;
+    static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs"};
+    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy"};
+    static const struct {
+        const struct ifm_finding *finding;
+        const char *event, *has, *lacks;
+    } cases[] = {
+        {&clock,
+         "{'stage':'locks','meta':{'when':'before','knobs':[{'knob':'turbo','value':'on','locked':false,"
+         "'reason':'x','remedy':'inferometer lock --turbo off -- COMMAND'}]}}",
+         "inferometer lock", "cannot"},
+        {&clock,
+         "{'stage':'locks','meta':{'when':'before','knobs':[{'knob':'turbo','value':null,'locked':false,"
+         "'reason':'hidden','remedy':'measure on bare metal'}]}}",
+         "clocks cannot be locked here", "inferometer lock"},
+        {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9}}", "--wait-quiet 10min", "of your own"},
+        {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9,'waited_s':600}}", "a machine of your own",
+         "--wait-quiet"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sample *s = sample_of(cases[i].finding, 1);
+        char text[512];
+        snprintf(text, sizeof text, "[%s]", cases[i].event);
+        for (char *c = text; *c != '\0'; c++)
+            *c = *c == '\'' ? '"' : *c;
+        json_t *lines = json_loads(text, 0, NULL);
+        assert_non_null(lines);
+        s->publication.events = events_of(lines, s->arena);
+        struct ifm_trust trust = again(s);
+        assert_has(trust.remedy, cases[i].has);
+        assert_lacks(trust.remedy, cases[i].lacks);
+        json_decref(lines);
+    }
+}
+
 /* A ceiling's probe is compared with nothing. */
 static void a_probe_touches_no_comparison(void **state)
 {
@@ -430,6 +481,8 @@ int main(void)
     setlocale(LC_ALL, "C.UTF-8"); /* as tables are drawn */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_found_is_solid),
+        cmocka_unit_test(intervals_hold_within_the_run),
+        cmocka_unit_test(a_remedy_can_be_done_here),
         cmocka_unit_test(a_probe_touches_no_comparison),
         cmocka_unit_test(a_cell_that_cannot_run_touches_no_other),
         cmocka_unit_test(a_warning_is_noise_with_its_remedy),

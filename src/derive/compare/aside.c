@@ -6,6 +6,7 @@
  * shares) makes them itself, and pays for them. */
 #include "derive/internal.h"
 
+#include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
 
@@ -86,7 +87,8 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
         return;
     const bool session = strcmp(work->cell->workload, "session") == 0; /* has no flags */
     const char *cap = session ? "measure.cap=" : "--cap ",
-               *quiet = session ? "a quieter machine" : "--wait-quiet 10min";
+               *quiet =
+                   session || ifm_waited_in_vain(work->d->facts->events) ? "a quieter machine" : "--wait-quiet 10min";
     const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably %s%.0fs, or ", cap, seconds) : "";
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s",

@@ -59,7 +59,8 @@ static const char *against_variation(const struct advising *g, const struct ifm_
     if (text[0] == '\0')
         text = number_of(g, cell, arm, IFM_M_MODES_COUNT) > 1
                    ? "look at the distribution: the time has several modes, and no mean describes it"
-                   : "a quieter machine, or its clocks locked";
+               : ifm_lock_is_possible(g->c.events) ? "a quieter machine, or its clocks locked"
+                                                   : "a quieter machine";
     return ifm_arena_printf(g->c.arena, "%s; more samples or trimming leave the variation as it is", text);
 }
 
@@ -198,11 +199,13 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
                       "end what else runs, or leave it a CPU (--threads); shorter slots meet fewer "
                       "disturbances (--slot-steps)"});
     else if (drifting > 0)
-        advise(g, (struct ifm_advice){"consistency", cell->name, cell->arms[worst].name,
-                                      ifm_arena_printf(g->c.arena, "the step time drifts by %.3g %% over the pass%s",
-                                                       number_of(g, cell, worst, IFM_M_DRIFT_PERCENT),
-                                                       and_more(g, drifting)),
-                                      "a longer warm-up (--warmup, --warmup-cap), locked clocks (--locks required)"});
+        advise(g, (struct ifm_advice){
+                      "consistency", cell->name, cell->arms[worst].name,
+                      ifm_arena_printf(g->c.arena, "the step time drifts by %.3g %% over the pass%s",
+                                       number_of(g, cell, worst, IFM_M_DRIFT_PERCENT), and_more(g, drifting)),
+                      ifm_lock_is_possible(g->c.events)
+                          ? "a longer warm-up (--warmup, --warmup-cap), locked clocks (inferometer lock)"
+                          : "a longer warm-up (--warmup, --warmup-cap)"});
 }
 
 void ifm_advise(const struct ifm_plan *plan, const struct ifm_derived *derived, const struct ifm_events *events,

@@ -53,7 +53,9 @@ static enum ifm_status load_fact(struct ifm_session *session, const char *when, 
             "tagged",
             100 * load);
     load = load >= 0 && isfinite(load) ? load : NAN; /* a clock may stand still */
-    return IFM_FACT(session, error, load, true, .when = when, .foreign_load = load);
+    const bool vain = session->waited_s > 0 && strcmp(when, "before") == 0;
+    return IFM_FACT(session, error, load, true, .when = when, .foreign_load = load,
+                    .waited_s = vain ? session->waited_s : NAN);
 }
 
 /* The names of the knobs that are not locked. */

@@ -29,6 +29,7 @@ struct ifm_session {
     char gpu_bus[32];                        /* PCI bus id of that GPU; "" = not known, then it is the only one */
     bool on_gpu;                             /* the device is a GPU: what is locked of the CPU says nothing */
     bool watches_gpu;                        /* the state of the GPUs is a fact of this run */
+    double waited_s;                         /* for a quiet machine, in vain; 0 = it was quiet, or nobody asked */
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
     bool arm_at_fault;                       /* the arm at work failed by itself: others can still be measured */
     struct ifm_parts parts;                  /* what the time goes to */

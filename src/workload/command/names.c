@@ -121,9 +121,9 @@ static bool take_pieces(struct kin *kin, size_t from, size_t to, struct ifm_aren
     return all_differ(kin->pieces, kin->n);
 }
 
-/* The folder of a program's relative path, `up` levels above it: "old" of "./old/bin/bench" is one up. "" where the path
- * has no such level; NULL where it is no such path: one that is absolute, or leads out of the working directory, says
- * more than its user typed it for. */
+/* The folder of a program's relative path, `up` levels above it: "old" of "./old/bin/bench" is one up. "" where the
+ * path has no such level; NULL where it is no such path: one that is absolute, or leads out of the working directory,
+ * says more than its user typed it for. */
 static const char *folder_of(const char *word, size_t up, struct ifm_arena *arena)
 {
     char *rest = ifm_arena_strdup(arena, word);
