@@ -396,7 +396,7 @@ def compare(arms, *, out=None, cap=None, number=None, options=None, library=None
 
     `out`: the run folder, new or empty; by default a fresh one below the folder that the variable INFEROMETER_RUNS
     names, else below runs/ of the working directory; the last line printed says where. `cap`: the longest time of the
-    blocks, in seconds or as "5s" or "2min" (default 10). `number`: calls in one window, by default so many that a window
+    blocks, in seconds or as "5s" or "2min" (default 10). `number`: calls in one window, by default so many that one
     lasts 100 us. `options`: settings as {path: value}, such as {"measure.margin": 0.01}, or the text of a study.
     `library`: the path of libinferometer.so.
 
