@@ -8,7 +8,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-enum { SOURCE_KERNELS = 64, FATBIN_MAGIC = (int)0xBA55ED50, KERNEL_NS = 1000, COPY_NS = 2000, HIGHEST_KHZ = 1980000 };
+enum { SOURCE_KERNELS = 256, FATBIN_MAGIC = (int)0xBA55ED50, KERNEL_NS = 1000, COPY_NS = 2000, HIGHEST_KHZ = 1980000 };
 
 /* ---- what exists ---- */
 

@@ -1,7 +1,9 @@
 /* What the kernels of src/kernel/cuda do, in C on the host: the same words from the same arguments. */
 #include "fake_cuda/internal.h"
+#include "fake_cuda/kernels.h"
 
 #include "kernel/cuda/decode.h"
+#include "kernel/cuda/gemm.h"
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/null.h"
 #include "kernel/cuda/stamp.h"
@@ -209,6 +211,11 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_copy_bulk", sizeof(struct ifm_stream_copy), run_copy_bulk},
     {"ifm_flops_fma", sizeof(struct ifm_stream_flops), run_flops_fma},
     {"ifm_matrix_bf16", sizeof(struct ifm_matrix_arguments), run_matrix_bf16},
+    {"ifm_gemm_naive_f16", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
+    {"ifm_gemm_naive_bf16", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
+    {"ifm_gemm_naive_int8", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
+    {"ifm_gemm_naive_int4", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
+    {"ifm_gemm_reference", sizeof(struct ifm_cuda_gemm), fake_gemm_reference},
     {"ifm_stamp", sizeof(struct ifm_stamp_arguments), run_stamp},
     {"ifm_decode_naive", sizeof(struct ifm_decode_attend), fake_decode_naive},
     {"ifm_decode_split_64", sizeof(struct ifm_decode_attend), fake_decode_split},

@@ -12,7 +12,7 @@ static const float LARGEST_F16 = 65504;
 
 const char *ifm_gemm_format_name(enum ifm_gemm_format format)
 {
-    static const char *const names[IFM_GEMM_FORMATS] = {"f32", "bf16", "int8", "int4"};
+    static const char *const names[IFM_GEMM_FORMATS] = {"f32", "f16", "bf16", "int8", "int4"};
     return names[format];
 }
 
@@ -171,10 +171,10 @@ void ifm_gemm_encode(const struct ifm_gemm_shape *s, uint64_t first, uint64_t ro
 {
     if (s->format == IFM_GEMM_F32) {
         memcpy((float *)out + first * s->k, w, rows * s->k * sizeof *w);
-    } else if (s->format == IFM_GEMM_BF16) {
+    } else if (!is_grouped(s)) {
         uint16_t *to = (uint16_t *)out + first * s->k;
         for (uint64_t i = 0; i < rows * s->k; i++)
-            to[i] = ifm_f32_to_bf16(w[i]);
+            to[i] = s->format == IFM_GEMM_F16 ? ifm_f32_to_f16(w[i]) : ifm_f32_to_bf16(w[i]);
     } else {
         encode_grouped(s, first, rows, w, out);
     }
@@ -185,8 +185,9 @@ void ifm_gemm_decode(const struct ifm_gemm_shape *s, const void *w, uint64_t row
     for (uint64_t k = 0; k < s->k; k++) {
         if (s->format == IFM_GEMM_F32) {
             to[k] = ((const float *)w)[row * s->k + k];
-        } else if (s->format == IFM_GEMM_BF16) {
-            to[k] = ifm_bf16_to_f32(((const uint16_t *)w)[row * s->k + k]);
+        } else if (!is_grouped(s)) {
+            const uint16_t bits = ((const uint16_t *)w)[row * s->k + k];
+            to[k] = s->format == IFM_GEMM_F16 ? ifm_f16_to_f32(bits) : ifm_bf16_to_f32(bits);
         } else {
             const unsigned char *bytes = w;
             const struct gemm_place place = place_of(s, row, k / s->group);

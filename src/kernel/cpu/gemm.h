@@ -2,7 +2,8 @@
  * <= 8, so that reading the weights is most of the work: each byte of them is read once for all m.
  *
  * Weights, the same bytes for every instruction set:
- *   f32, bf16  rows in order, [n][k], nothing between them: the matrix that a BLAS reads too
+ *   f32, f16, bf16  rows in order, [n][k], nothing between them: the matrix that a BLAS reads too; no kernel here
+ *              takes f16, which is a GPU's
  *   int8, int4 panels of 16 rows, the last one filled up with zeros. Along k a panel consists of groups of `group`
  *              values; two groups (the second may not exist) are one 64-byte line of their scales, 2 x 16 f16, lane =
  *              row, and then their codes. A 64-byte line of codes is 16 rows x 4 bytes:
@@ -27,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ifm_gemm_format { IFM_GEMM_F32 = 0, IFM_GEMM_BF16, IFM_GEMM_INT8, IFM_GEMM_INT4, IFM_GEMM_FORMATS };
+enum ifm_gemm_format { IFM_GEMM_F32 = 0, IFM_GEMM_F16, IFM_GEMM_BF16, IFM_GEMM_INT8, IFM_GEMM_INT4, IFM_GEMM_FORMATS };
 enum { IFM_GEMM_M_MOST = 8, IFM_GEMM_PANEL = 16 };
 
 struct ifm_gemm_shape {
@@ -47,7 +48,7 @@ struct ifm_gemm_job {
 /* The rows of worker `index` of `count`: whole panels. */
 typedef void ifm_gemm_fn(const struct ifm_gemm_job *job, unsigned index, unsigned count);
 
-const char *ifm_gemm_format_name(enum ifm_gemm_format format); /* "f32", "bf16", "int8", "int4" */
+const char *ifm_gemm_format_name(enum ifm_gemm_format format); /* "f32", "f16", "bf16", "int8", "int4" */
 /* Bytes of the weights; of int8 and int4 scales and padding included. UINT64_MAX where they overflow. */
 uint64_t ifm_gemm_bytes(const struct ifm_gemm_shape *shape);
 /* Store rows [first, first + rows) from w[rows][k]; `first` is a multiple of 16, and `rows` too unless the matrix ends

@@ -22,9 +22,12 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
     struct ifm_gemm_ask *ask = asked;
     char op[32];
     const char *isa = ifm_isa_name(ask->settings->isa);
-    if (ask->shape.m > IFM_GEMM_M_MOST)
+    ask->too_many = ask->shape.m > IFM_GEMM_M_MOST;
+    if (ask->too_many)
         return ifm_arena_printf(arena, "our kernels take at most %d activations, gemm.m is %llu", IFM_GEMM_M_MOST,
                                 (unsigned long long)ask->shape.m);
+    if (ask->shape.format == IFM_GEMM_F16)
+        return "our kernels for a processor take f32, bf16, int8 and int4 weights; f16 is for the device cuda";
     const char *why_not = ifm_data_isa_why_not(isa, machine, arena);
     if (why_not != NULL)
         return why_not;

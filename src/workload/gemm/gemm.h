@@ -22,11 +22,13 @@ struct ifm_gemm_ask {
     const struct ifm_gemm_settings *settings;
     struct ifm_gemm_shape shape;
     const char *isa;
-    uint64_t scratch; /* bytes beside weights, x and out */
+    uint64_t scratch;     /* bytes beside weights, x and out */
+    unsigned value_bytes; /* of an element of x or out; 0 = those of a float */
+    bool too_many;        /* it refuses for gemm.m alone: a library may do */
 };
 
 struct ifm_gemm_shape ifm_gemm_shape_of(const struct ifm_gemm_settings *settings, enum ifm_gemm_format format);
 
-extern const struct ifm_implementation ifm_gemm_openblas, ifm_gemm_cpu;
+extern const struct ifm_implementation ifm_gemm_openblas, ifm_gemm_cpu, ifm_gemm_cuda_naive;
 
 #endif

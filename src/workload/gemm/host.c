@@ -145,7 +145,7 @@ enum ifm_status ifm_gemm_host_check(void *opened, struct ifm_check *out, struct 
                               ifm_xxh3(job->w, host->bytes)};
     const uint64_t inputs = ifm_xxh3(parts, sizeof parts);
     if (!ifm_data_is_known(&host->known, inputs, job->out, n * sizeof(float))) {
-        const struct ifm_gemm_outputs outputs = {job->shape, job->x, job->w, job->out, host->lossy, host->data};
+        const struct ifm_gemm_outputs outputs = {job->shape, job->x, job->w, job->out, host->lossy, host->data, NULL};
         struct ifm_check *check = &host->known.check;
         *check = (struct ifm_check){0};
         IFM_TRY(ifm_gemm_compare(host->device, host->threads, &outputs, check, error));

@@ -6,6 +6,7 @@
 #include "workload/data/errors.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROWS_LEAST = 8, LANES = 8, PIECE = 64 };
 static const uint64_t MULTIPLICATIONS_MOST = 200000000; /* of the loss: a few tenths of a second */
@@ -26,7 +27,7 @@ uint64_t ifm_gemm_row(const struct ifm_gemm_shape *s, uint64_t draw, uint64_t i)
 struct gemm_comparison {
     const struct ifm_gemm_outputs *o;
     float *weights; /* per worker: k stored or original */
-    double *sums;   /* [n][m]: of the weights as they are stored */
+    double *sums;   /* [m][n]: of the weights as they are stored */
     uint64_t rows, draw;
     double *stored, *exact; /* [rows][m]: of rows whose loss is taken */
 };
@@ -51,7 +52,9 @@ static void multiply_stored(void *arg, unsigned index, unsigned count)
     const struct gemm_comparison *c = arg;
     const struct ifm_gemm_shape *s = &c->o->shape;
     float *weights = c->weights + (size_t)index * s->k;
-    for (uint64_t row = index; row < s->n; row += count) {
+    const bool all = c->o->sums == NULL;
+    for (uint64_t i = index; i < (all ? s->n : c->rows); i += count) {
+        const uint64_t row = all ? i : ifm_gemm_row(s, c->draw, i);
         ifm_gemm_decode(s, c->o->w, row, weights);
         for (uint64_t m = 0; m < s->m; m++)
             c->sums[m * s->n + row] = dot(weights, c->o->x + m * s->k, s->k);
@@ -133,6 +136,8 @@ enum ifm_status ifm_gemm_compare(struct ifm_device *device, unsigned threads, co
     if (c.weights == NULL || c.sums == NULL || c.stored == NULL || c.exact == NULL) {
         status = ifm_fail(error, IFM_INTERNAL, "gemm", NULL, "out of memory for the oracle");
     } else {
+        if (outputs->sums != NULL)
+            memcpy(c.sums, outputs->sums, s->n * s->m * sizeof *c.sums);
         device->ops->parallel(device, threads, multiply_stored, &c);
         sum_errors(&c, out);
         if (outputs->lossy) {

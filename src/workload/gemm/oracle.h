@@ -17,6 +17,8 @@ struct ifm_gemm_outputs {
     const float *out; /* [m][n] */
     bool lossy;
     struct ifm_model_data data; /* where the original weights come from */
+    const double *sums;         /* [m][n] of the stored weights, computed elsewhere; NULL = none were. Rows of the
+                                   weights that the seed draws are computed here all the same, and theirs count. */
 };
 
 /* Of which rows of the weights the loss is taken: all when that is cheap, else an even selection of at least 8, moved

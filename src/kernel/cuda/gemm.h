@@ -1,0 +1,50 @@
+/* Arguments of the kernels of gemm.cu and gemm_mma.cu, and the layout of their weights: C and CUDA.
+ *
+ * f16 and bf16: rows in order, [n][k]. int8 and int4 in kernel/cpu/gemm.h's layout, panels of 16 rows; or in fragments:
+ * the same panels, pairs of groups and lines of scales at the same places, but the codes of a pair in the order in
+ * which the lanes of a warp want them for mma.m16n8k16. Lane 4 g + t has the rows g and g + 8 of the panel and, of
+ * every 32 values of k, those from 8 t to 8 t + 7 ("e" below). The codes of a pair are vectors of 512 bytes, 16 a lane:
+ *   int8  a vector holds 32 values of k; word 2 (row / 8) + e / 4, byte e % 4
+ *   int4  a vector holds 64 values of k; word 2 (k / 32 % 2) + e / 2 % 2, bit 16 (e % 2) + 8 (row / 8) + 4 (e / 4) */
+#ifndef IFM_KERNEL_CUDA_GEMM_H
+#define IFM_KERNEL_CUDA_GEMM_H
+
+#include <stdint.h>
+
+/* Formats of the weights, in the order of enum ifm_gemm_format; activations and outputs are bf16 beside bf16, else f16. */
+enum { IFM_CUDA_GEMM_F16 = 1, IFM_CUDA_GEMM_BF16, IFM_CUDA_GEMM_INT8, IFM_CUDA_GEMM_INT4 };
+
+enum {
+    IFM_CUDA_GEMM_THREADS = 256,      /* of a block of ifm_gemm_naive_* and ifm_gemm_reference, a warp an output */
+    IFM_CUDA_GEMM_PANEL = 16,         /* rows of the weights that are multiplied at once */
+    IFM_CUDA_GEMM_LINE = 64,          /* bytes of the scales of a pair of groups */
+    IFM_CUDA_GEMM_VECTOR = 512,       /* bytes that a warp loads at once */
+    IFM_CUDA_GEMM_PAD = 256,          /* a row of activations is a multiple of it; what it has beyond k is 0 */
+    IFM_CUDA_GEMM_WARPS = 16,         /* of a block of ifm_gemm_mma_*, at most */
+    IFM_CUDA_GEMM_RING = 8448,        /* bytes on their way to a warp, about */
+    IFM_CUDA_GEMM_PASS = 16           /* panels between two barriers of a block */
+};
+
+struct ifm_cuda_gemm {
+    const void *w, *x; /* x: [m][x_stride] */
+    void *out;         /* [m][n]; of the reference: double */
+    uint32_t m, n, k, x_stride;
+    uint32_t group, format;
+};
+
+/* Shared bytes of a block of ifm_gemm_mma_*: rings, then partial sums of (activations rounded up to 8, 16 or 32) x 16
+ * rows, one for each panel of a pass that a warp has part in. */
+static inline uint32_t ifm_cuda_gemm_slot(uint32_t format, uint32_t group)
+{
+    const uint32_t pair = format == IFM_CUDA_GEMM_INT4 ? group / 32 : group / 16;
+    return format <= IFM_CUDA_GEMM_BF16 ? 4 * IFM_CUDA_GEMM_VECTOR
+                                        : (pair < 4 ? pair : 4) * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE;
+}
+static inline uint32_t ifm_cuda_gemm_shared(uint32_t format, uint32_t group, uint32_t columns, uint32_t warps)
+{
+    const uint32_t slot = ifm_cuda_gemm_slot(format, group);
+    return warps * (IFM_CUDA_GEMM_RING / slot * slot) +
+           (warps + IFM_CUDA_GEMM_PASS - 1) * IFM_CUDA_GEMM_PANEL * columns * 4;
+}
+
+#endif

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# gemm on the device cuda, over a driver of host memory (tests/fake_cuda): arms, formats, shapes, oracle, refusals.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3 python3
+
+counts=(--device cuda --stop repeats --repeats 40 --slot-steps 2 --warmup 1)
+
+# fake SCRIPT command...: with the driver of host memory
+fake()
+{
+    local script=$1
+    shift
+    FAKE_CUDA="kernel_ns=200000;$script" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$@"
+}
+
+# runs NAME ARMS ARGUMENTS...: a run of these arms that succeeds, verifies, and has small errors
+runs()
+{
+    local name=$1 arms=$2
+    shift 2
+    fake "" "$INFEROMETER" gemm "${counts[@]}" --out "$name" "$@" >log 2>&1 || fail "$name: $(cat log)"
+    "$INFEROMETER" verify "$name" >log 2>&1 || fail "$name: $(cat log)"
+    python3 - "$name" "$arms" <<'PY' || fail "$name: checks"
+import json, sys
+name, arms = sys.argv[1:]
+checks = [e["meta"] for e in map(json.loads, open(name + "/run.log")) if e["stage"] == "check"]
+seen = {}
+for c in checks:
+    if "error_rms_rel" in c and "." not in c["arm"] or c["arm"].split(".")[0] in ("naive", "cublaslt"):
+        most = 2.5e-3 if "bf16" in c["arm"] else 4e-4
+        assert 0 < c["error_rms_rel"] < most and c["finite"], c
+        seen[c["arm"]] = c["output_xxh3"]
+assert sorted(seen) == sorted(arms.split()), (seen, arms)
+PY
+}
+
+# ---- formats, groups, activations, a depth that no pair of groups divides ----
+runs naive "naive.f16 naive.bf16 naive.int8 naive.int4" --m 3 --n 128 --k 192 --gemm-arms naive
+runs group "naive.int8 naive.int4" --m 1 --n 64 --k 320 --group 32 --weights int8,int4 --gemm-arms naive
+
+# ---- what this device does not do ----
+refused()
+{
+    local words=$1
+    shift
+    fake "" "$INFEROMETER" gemm --device cuda --n 64 --k 64 --out refused "$@" >log 2>&1 && fail "accepted: $*"
+    rm -rf refused
+    grep -qF -- "$words" log || fail "does not say '$words': $(cat log)"
+}
+refused "instruction sets are a processor's" --isa avx2
+refused "nothing multiplies f32 weights on the device cuda" --weights f32 --gemm-arms naive
+refused "at most 64 weight matrices" --layers 65
+refused "none of gemm.arms runs on this device" --gemm-arms openblas
+
+# ---- a wrong kernel is refused, whichever element; what the reference says does not count where the host knows it ----
+fake wrong=ifm_gemm_naive_f16 "$INFEROMETER" gemm "${counts[@]}" --n 64 --k 64 --weights f16 --gemm-arms naive \
+    --out wrong >log 2>&1 && fail "a wrong result is no failure"
+grep -q "naive.f16: the arm's output is wrong" log || fail "a wrong element was not refused: $(cat log)"
+fake wrong=ifm_gemm_reference "$INFEROMETER" gemm "${counts[@]}" --n 64 --k 64 --weights f16 --gemm-arms naive \
+    --out reference >log 2>&1 || fail "a wrong reference beside the host's: $(cat log)"
+echo "gemm on a GPU of host memory: formats, shapes, checks, refusals"

@@ -1,0 +1,109 @@
+/* The kernels of gemm.cu and gemm_mma.cu in C: products in f64 of what the bytes of the weights mean. */
+#include "fake_cuda/kernels.h"
+
+#include "base/half.h"
+#include "kernel/cuda/gemm.h"
+#include <string.h>
+
+enum { PANEL = IFM_CUDA_GEMM_PANEL, LINE = IFM_CUDA_GEMM_LINE, VECTOR = IFM_CUDA_GEMM_VECTOR };
+
+static bool owns(const void *address, uint64_t bytes)
+{
+    return fake_cuda_owns((uint64_t)(uintptr_t)address, bytes);
+}
+
+static double value_of(uint32_t format, uint16_t bits)
+{
+    return (double)(format == IFM_CUDA_GEMM_BF16 ? ifm_bf16_to_f32(bits) : ifm_f16_to_f32(bits));
+}
+
+static uint64_t group_bytes(const struct ifm_cuda_gemm *a)
+{
+    return a->group * PANEL / (a->format == IFM_CUDA_GEMM_INT4 ? 2 : 1);
+}
+
+static uint64_t panel_bytes(const struct ifm_cuda_gemm *a)
+{
+    const uint64_t groups = (a->k + a->group - 1) / a->group;
+    return (groups + 1) / 2 * LINE + groups * group_bytes(a);
+}
+
+/* A code as it is stored, `in` counted from the start of its pair of groups where they are in fragments. */
+static int code_at(const struct ifm_cuda_gemm *a, const unsigned char *codes, uint32_t row, uint32_t in, bool fragments)
+{
+    const uint32_t lane = row % 8 * 4 + in % 32 / 8, e = in % 8;
+    const bool is_int4 = a->format == IFM_CUDA_GEMM_INT4;
+    uint32_t word;
+    if (!fragments)
+        return is_int4 ? codes[in / 8 * LINE + 4 * row + in % 4] >> (in % 8 < 4 ? 0 : 4) & 15
+                       : codes[in / 4 * LINE + 4 * row + in % 4];
+    if (!is_int4)
+        return codes[in / 32 * VECTOR + lane * 16 + (row / 8 * 2 + e / 4) * 4 + e % 4];
+    memcpy(&word, codes + in / 64 * VECTOR + lane * 16 + (in / 32 % 2 * 2 + e / 2 % 2) * 4, sizeof word);
+    return (int)(word >> (16 * (e % 2) + 8 * (row / 8) + 4 * (e / 4)) & 15);
+}
+
+static double weight_at(const struct ifm_cuda_gemm *a, uint32_t row, uint32_t k, bool fragments)
+{
+    uint16_t scale;
+    if (a->format <= IFM_CUDA_GEMM_BF16)
+        return value_of(a->format, ((const uint16_t *)a->w)[(uint64_t)row * a->k + k]);
+    const uint32_t g = k / a->group, lane = row % PANEL;
+    const unsigned char *pair = (const unsigned char *)a->w + row / PANEL * panel_bytes(a) +
+                                g / 2 * (LINE + 2 * group_bytes(a));
+    memcpy(&scale, pair + (g % 2 * PANEL + lane) * sizeof scale, sizeof scale);
+    const int code = fragments ? code_at(a, pair + LINE, lane, k % (2 * a->group), true)
+                               : code_at(a, pair + LINE + g % 2 * group_bytes(a), lane, k % a->group, false);
+    return (double)ifm_f16_to_f32(scale) * (code - (a->format == IFM_CUDA_GEMM_INT4 ? 8 : 128));
+}
+
+static bool is_fine(const struct ifm_cuda_gemm *a, uint64_t out_bytes)
+{
+    const uint64_t w = a->format <= IFM_CUDA_GEMM_BF16 ? (uint64_t)a->n * a->k * 2
+                                                       : (a->n + PANEL - 1) / PANEL * panel_bytes(a);
+    return a->format >= IFM_CUDA_GEMM_F16 && a->format <= IFM_CUDA_GEMM_INT4 && a->x_stride >= a->k && owns(a->w, w) &&
+           owns(a->x, (uint64_t)a->m * a->x_stride * 2) && owns(a->out, (uint64_t)a->m * a->n * out_bytes);
+}
+
+static double product(const struct ifm_cuda_gemm *a, uint32_t m, uint32_t row, bool fragments)
+{
+    const uint16_t *x = (const uint16_t *)a->x + (uint64_t)m * a->x_stride;
+    double sum = 0;
+    for (uint32_t k = 0; k < a->k; k++)
+        sum += weight_at(a, row, k, fragments) * value_of(a->format, x[k]);
+    return sum;
+}
+
+static bool multiply(const struct fake_launch *launch, bool wrong, bool fragments)
+{
+    const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
+    if (!is_fine(a, sizeof(uint16_t)))
+        return false;
+    uint16_t *out = a->out;
+    for (uint32_t m = 0; m < a->m; m++)
+        for (uint32_t row = 0; row < a->n; row++) {
+            const float sum = (float)product(a, m, row, fragments);
+            out[(uint64_t)m * a->n + row] =
+                a->format == IFM_CUDA_GEMM_BF16 ? ifm_f32_to_bf16(sum) : ifm_f32_to_f16(sum);
+        }
+    out[(uint64_t)a->m * a->n - 1] ^= wrong ? 0x2000 : 0; /* of the exponent */
+    return true;
+}
+
+bool fake_gemm_naive(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
+    return (uint64_t)launch->blocks * launch->threads / 32 >= (uint64_t)a->m * a->n && multiply(launch, wrong, false);
+}
+
+bool fake_gemm_reference(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
+    if (!is_fine(a, sizeof(double)) || (uint64_t)launch->blocks * launch->threads / 32 < (uint64_t)a->m * a->n)
+        return false;
+    for (uint32_t m = 0; m < a->m; m++)
+        for (uint32_t row = 0; row < a->n; row++)
+            ((double *)a->out)[(uint64_t)m * a->n + row] = product(a, m, row, false);
+    *(double *)a->out += wrong;
+    return true;
+}

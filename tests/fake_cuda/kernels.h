@@ -1,0 +1,11 @@
+/* Kernels that have a file of their own beside kernels.c, which lists them. */
+#ifndef IFM_TESTS_FAKE_CUDA_KERNELS_H
+#define IFM_TESTS_FAKE_CUDA_KERNELS_H
+
+#include "fake_cuda/fake_cuda.h"
+
+/* ---- gemm.c ---- */
+bool fake_gemm_naive(const struct fake_launch *launch, bool wrong);
+bool fake_gemm_reference(const struct fake_launch *launch, bool wrong);
+
+#endif
