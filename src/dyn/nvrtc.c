@@ -1,8 +1,9 @@
 /* NVRTC, opened at run time. */
 #include "dyn/nvrtc.h"
 
+#include "dyn/toolkit.h"
+
 #include <dlfcn.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,8 @@
 #define REMEDY                                                                                                         \
     "pip install nvidia-cuda-nvrtc (PyTorch brings it), install the CUDA toolkit, or let IFM_NVRTC name libnvrtc.so"
 
-/* Newest first. */
-static const char *const files[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-/* Below a folder of Python packages, and below one of a toolkit. */
-static const char *const in_packages[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"};
-static const char *const in_toolkit[] = {"lib64", "targets/x86_64-linux/lib", "lib"};
-static const char *const packages[] = {"lib/python3*/site-packages", "lib/python3*/dist-packages"};
+static const char *const files[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
+static const char *const packages[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", NULL};
 
 /* ---- opening ---- */
 
@@ -27,88 +24,36 @@ static bool find(void *library, const char *name, void *function, size_t size)
     return symbol != NULL;
 }
 
-/* The library of that name, as it was opened in `out`; `missing` names what it lacks. */
-static bool open_file(const char *file, struct ifm_nvrtc *out, const char **missing)
+/* What was found; `missing` names what the last library that was tried lacks. */
+struct search {
+    struct ifm_nvrtc *out;
+    const char *missing;
+};
+
+/* The library of that name, as it was opened in search->out. */
+static bool take(const char *file, void *arg)
 {
+    struct search *search = arg;
+    struct ifm_nvrtc *out = search->out;
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return false;
-    *missing = NULL;
+    search->missing = NULL;
 #define IFM_NVRTC_FIND(name, parameters)                                                                               \
     if (!find(library, #name, &out->p_##name, sizeof out->p_##name))                                                   \
-        *missing = #name;
+        search->missing = #name;
     IFM_NVRTC_FUNCTIONS(IFM_NVRTC_FIND)
 #undef IFM_NVRTC_FIND
     if (!find(library, "nvrtcGetErrorString", &out->p_nvrtcGetErrorString, sizeof out->p_nvrtcGetErrorString))
-        *missing = "nvrtcGetErrorString";
-    if (*missing == NULL && out->p_nvrtcVersion(&out->major, &out->minor) != 0)
-        *missing = "version";
-    if (*missing != NULL) {
+        search->missing = "nvrtcGetErrorString";
+    if (search->missing == NULL && out->p_nvrtcVersion(&out->major, &out->minor) != 0)
+        search->missing = "version";
+    if (search->missing != NULL) {
         dlclose(library);
         return false;
     }
     snprintf(out->file, sizeof out->file, "%s", file);
     return true;
-}
-
-static bool open_in(const char *folder, struct ifm_nvrtc *out, const char **missing)
-{
-    char file[1024];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(file, sizeof file, "%s/%s", folder, files[i]);
-        if (open_file(file, out, missing))
-            return true;
-    }
-    return false;
-}
-
-static bool open_in_toolkit(const char *root, struct ifm_nvrtc *out, const char **missing)
-{
-    char folder[768];
-    if (root == NULL || root[0] == '\0')
-        return false;
-    for (size_t i = 0; i < sizeof in_toolkit / sizeof *in_toolkit; i++) {
-        snprintf(folder, sizeof folder, "%s/%s", root, in_toolkit[i]);
-        if (open_in(folder, out, missing))
-            return true;
-    }
-    return false;
-}
-
-/* Python's packages below a prefix (a virtual environment, /usr, ~/.local), of the newest Python first. */
-static bool open_in_packages(const char *prefix, struct ifm_nvrtc *out, const char **missing)
-{
-    char pattern[512], folder[1024];
-    bool found = false;
-    for (size_t i = 0; i < sizeof packages / sizeof *packages && prefix != NULL && prefix[0] != '\0' && !found; i++) {
-        glob_t globbed;
-        snprintf(pattern, sizeof pattern, "%s/%s", prefix, packages[i]);
-        if (glob(pattern, 0, NULL, &globbed) != 0)
-            continue;
-        for (size_t p = globbed.gl_pathc; p-- > 0 && !found;)
-            for (size_t k = 0; k < sizeof in_packages / sizeof *in_packages && !found; k++) {
-                snprintf(folder, sizeof folder, "%s/%s", globbed.gl_pathv[p], in_packages[k]);
-                found = open_in(folder, out, missing);
-            }
-        globfree(&globbed);
-    }
-    return found;
-}
-
-static bool open_anywhere(struct ifm_nvrtc *out, const char **missing)
-{
-    char local[512] = "";
-    const char *home = getenv("HOME"), *conda = getenv("CONDA_PREFIX");
-    if (home != NULL)
-        snprintf(local, sizeof local, "%s/.local", home);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (open_file(files[i], out, missing))
-            return true;
-    return open_in_toolkit(getenv("CUDA_HOME"), out, missing) || open_in_toolkit(getenv("CUDA_PATH"), out, missing) ||
-           open_in_toolkit("/usr/local/cuda", out, missing) || open_in_packages(getenv("VIRTUAL_ENV"), out, missing) ||
-           open_in_packages(conda, out, missing) || open_in_toolkit(conda, out, missing) ||
-           open_in_packages(local, out, missing) || open_in_packages("/usr/local", out, missing) ||
-           open_in_packages("/usr", out, missing);
 }
 
 const struct ifm_nvrtc *ifm_nvrtc_load(struct ifm_cuda_absence *absence)
@@ -118,13 +63,15 @@ const struct ifm_nvrtc *ifm_nvrtc_load(struct ifm_cuda_absence *absence)
     static char why[640];
     static bool tried, found;
     if (!tried) {
-        const char *asked = getenv("IFM_NVRTC"), *missing = NULL;
+        static const struct ifm_toolkit_library library = {files, packages};
+        struct search search = {&nvrtc, NULL};
+        const char *asked = getenv("IFM_NVRTC");
         bool named = asked != NULL && asked[0] != '\0';
         tried = true;
-        found = named ? open_file(asked, &nvrtc, &missing) || open_in(asked, &nvrtc, &missing)
-                      : open_anywhere(&nvrtc, &missing);
-        if (!found && missing != NULL)
-            snprintf(why, sizeof why, "the run-time compiler NVRTC is too old: it has no %s", missing);
+        found = named ? ifm_toolkit_find_at(&library, asked, take, &search)
+                      : ifm_toolkit_find(&library, take, &search);
+        if (!found && search.missing != NULL)
+            snprintf(why, sizeof why, "the run-time compiler NVRTC is too old: it has no %s", search.missing);
         else if (!found && named)
             snprintf(why, sizeof why, "there is no run-time compiler NVRTC at IFM_NVRTC=%s", asked);
         else if (!found)

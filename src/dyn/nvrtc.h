@@ -1,9 +1,7 @@
 /* NVRTC, NVIDIA's run-time compiler, opened at run time: kernels for a GPU without nvcc.
  *
  * Owns the handle of libnvrtc.so, which stays open as long as the process. It is looked for where IFM_NVRTC says (a
- * file or a folder) and nowhere else when that is set; else by the loader, under CUDA_HOME, CUDA_PATH and
- * /usr/local/cuda, and in the Python packages of CUDA that PyTorch brings (nvidia/cu13, nvidia/cuda_nvrtc), of virtual
- * environments first. Source: "NVRTC" in the documentation of the CUDA toolkit 13.0; CUDA 12 has the same interface.
+ * file or a folder) and nowhere else when that is set; else where dyn/toolkit.h looks. Source: "NVRTC" in the documentation of the CUDA toolkit 13.0; CUDA 12 has the same interface.
  * Thread rule: the driving thread. */
 #ifndef IFM_DYN_NVRTC_H
 #define IFM_DYN_NVRTC_H

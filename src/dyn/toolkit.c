@@ -1,0 +1,98 @@
+/* The search for libraries of the CUDA toolkit. */
+#include "dyn/toolkit.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const in_toolkit[] = {"lib64", "targets/x86_64-linux/lib", "lib"};
+static const char *const packages[] = {"lib/python3*/site-packages", "lib/python3*/dist-packages"};
+
+struct search {
+    const struct ifm_toolkit_library *library;
+    ifm_toolkit_take_fn *take;
+    void *arg;
+};
+
+static bool find_in(const struct search *search, const char *folder)
+{
+    char file[1024];
+    for (size_t i = 0; search->library->files[i] != NULL; i++) {
+        snprintf(file, sizeof file, "%s/%s", folder, search->library->files[i]);
+        if (search->take(file, search->arg))
+            return true;
+    }
+    return false;
+}
+
+static bool find_in_toolkit(const struct search *search, const char *root)
+{
+    char folder[768];
+    if (root == NULL || root[0] == '\0')
+        return false;
+    for (size_t i = 0; i < sizeof in_toolkit / sizeof *in_toolkit; i++) {
+        snprintf(folder, sizeof folder, "%s/%s", root, in_toolkit[i]);
+        if (find_in(search, folder))
+            return true;
+    }
+    return false;
+}
+
+/* Python's packages below a prefix (a virtual environment, /usr, ~/.local), of the newest Python first. */
+static bool find_in_packages(const struct search *search, const char *prefix)
+{
+    char pattern[512], folder[1024];
+    bool found = false;
+    for (size_t i = 0; i < sizeof packages / sizeof *packages && prefix != NULL && prefix[0] != '\0' && !found; i++) {
+        glob_t globbed;
+        snprintf(pattern, sizeof pattern, "%s/%s", prefix, packages[i]);
+        if (glob(pattern, 0, NULL, &globbed) != 0)
+            continue;
+        for (size_t p = globbed.gl_pathc; p-- > 0 && !found;)
+            for (size_t k = 0; search->library->packages[k] != NULL && !found; k++) {
+                snprintf(folder, sizeof folder, "%s/%s", globbed.gl_pathv[p], search->library->packages[k]);
+                found = find_in(search, folder);
+            }
+        globfree(&globbed);
+    }
+    return found;
+}
+
+/* What a plain python3 is: the environment whose bin is the first on the path that has one. */
+static const char *python_prefix(char prefix[static 512])
+{
+    char file[560];
+    for (const char *at = getenv("PATH"); at != NULL && at[0] != '\0'; at += strcspn(at, ":"), at += at[0] == ':') {
+        snprintf(prefix, 512, "%.*s/..", (int)strcspn(at, ":"), at);
+        snprintf(file, sizeof file, "%.*s/python3", (int)strcspn(at, ":"), at);
+        if (access(file, X_OK) == 0)
+            return prefix;
+    }
+    return NULL;
+}
+
+bool ifm_toolkit_find(const struct ifm_toolkit_library *library, ifm_toolkit_take_fn *take, void *arg)
+{
+    const struct search search = {library, take, arg};
+    char local[512] = "", prefix[512];
+    const char *home = getenv("HOME"), *conda = getenv("CONDA_PREFIX");
+    if (home != NULL)
+        snprintf(local, sizeof local, "%s/.local", home);
+    for (size_t i = 0; library->files[i] != NULL; i++)
+        if (take(library->files[i], arg))
+            return true;
+    return find_in_toolkit(&search, getenv("CUDA_HOME")) || find_in_toolkit(&search, getenv("CUDA_PATH")) ||
+           find_in_toolkit(&search, "/usr/local/cuda") || find_in_packages(&search, getenv("VIRTUAL_ENV")) ||
+           find_in_packages(&search, conda) || find_in_toolkit(&search, conda) ||
+           find_in_packages(&search, python_prefix(prefix)) || find_in_packages(&search, local) ||
+           find_in_packages(&search, "/usr/local") || find_in_packages(&search, "/usr");
+}
+
+bool ifm_toolkit_find_at(const struct ifm_toolkit_library *library, const char *path, ifm_toolkit_take_fn *take,
+                         void *arg)
+{
+    const struct search search = {library, take, arg};
+    return take(path, arg) || find_in(&search, path);
+}
