@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/text.h"
+#include "dyn/cublaslt.h"
 #include "host/host.h"
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
@@ -133,5 +134,8 @@ enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error)
         printf("CUDA: kernels by %s for sm_90a, sm_80 and PTX for compute capability 8.0\n", IFM_NVCC);
     else
         printf("CUDA: kernels as sources, which NVRTC compiles at run time\n");
+    struct ifm_cuda_absence absence;
+    const struct ifm_cublaslt *blas = ifm_cublaslt_load(&absence);
+    printf("CUDA: %s\n", blas != NULL ? blas->name : absence.reason);
     return IFM_OK;
 }

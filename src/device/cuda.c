@@ -1,8 +1,10 @@
 /* Device cuda: one GPU through the driver API. Its clock is the event: marks lie in the stream between the work. */
 #include "device/cuda_private.h"
 
+#include "dyn/cublaslt.h"
 #include "host/host.h"
 #include "kernel/cuda/images.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +64,17 @@ static uint64_t free_memory(const struct ifm_cuda *cuda, CUdevice handle)
     return available > STAY_FREE ? available - STAY_FREE : 0;
 }
 
+/* The library of matrix products; without it all else works. */
+static void describe_blas(struct ifm_machine *out)
+{
+    static char why[1024];
+    struct ifm_cuda_absence absence;
+    const struct ifm_cublaslt *blas = ifm_cublaslt_load(&absence);
+    out->blas = blas != NULL ? blas->name : NULL;
+    snprintf(why, sizeof why, "%s (%s)", absence.reason, absence.remedy);
+    out->blas_why_not = blas != NULL ? NULL : why;
+}
+
 static enum ifm_status cuda_describe(unsigned threads, struct ifm_machine *out, struct ifm_error *error)
 {
     static struct ifm_gpu gpu;
@@ -81,6 +94,7 @@ static enum ifm_status cuda_describe(unsigned threads, struct ifm_machine *out, 
     out->memory_available = free_memory(cuda, handle);
     out->cache_reported[1] = gpu.l2_bytes;
     out->llc_instances = 1;
+    describe_blas(out);
     return IFM_OK;
 }
 

@@ -31,6 +31,8 @@ struct ifm_cuda_launch {
 void ifm_cuda_launch(struct ifm_device *device, const struct ifm_cuda_launch *launch);
 void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t bytes); /* both on the device */
 void ifm_cuda_fill(struct ifm_device *device, void *to, uint32_t word, size_t words);
+/* Its stream, for a library whose work goes there. */
+struct CUstream_st *ifm_cuda_stream(struct ifm_device *device);
 /* Wait for all work; the first failure since the device was opened. */
 IFM_CHECKED enum ifm_status ifm_cuda_wait(struct ifm_device *device, struct ifm_error *error);
 /* Copy from the host; it is done on return. */

@@ -129,6 +129,11 @@ void ifm_cuda_fill(struct ifm_device *base, void *to, uint32_t word, size_t word
                       "cuMemsetD32Async");
 }
 
+CUstream ifm_cuda_stream(struct ifm_device *base)
+{
+    return ifm_cuda_of(base)->stream;
+}
+
 enum ifm_status ifm_cuda_wait(struct ifm_device *base, struct ifm_error *error)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);

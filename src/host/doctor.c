@@ -2,6 +2,7 @@
  * where something is wrong, a remedy. Reads only. */
 #include "dyn/cuda.h"
 #include "dyn/nvml.h"
+#include "dyn/cublaslt.h"
 #include "dyn/nvrtc.h"
 #include "dyn/openblas.h"
 #include "host/cpus.h"
@@ -229,6 +230,16 @@ static void tell_kernels(struct ifm_doctor *d)
         ifm_doctor_absent(d, absence.remedy, "this build was made without nvcc, and %s", absence.reason);
 }
 
+static void tell_cublaslt(struct ifm_doctor *d)
+{
+    struct ifm_cuda_absence absence;
+    const struct ifm_cublaslt *blas = ifm_cublaslt_load(&absence);
+    if (blas != NULL)
+        ifm_doctor_ok(d, "%s (%s)", blas->name, blas->file);
+    else
+        ifm_doctor_absent(d, absence.remedy, "%s", absence.reason);
+}
+
 static void tell_gpus(struct ifm_doctor *d)
 {
     const char *reason, *remedy;
@@ -373,6 +384,7 @@ static const struct about {
      false},
     {"CUDA", "", "the driver's GPU is what --device cuda measures", tell_cuda, true},
     {"GPU kernels", "", "machine code for a GPU is built in, or compiled once for it", tell_kernels, true},
+    {"GPU matrix library", "", "gemm is compared with it on a GPU", tell_cublaslt, true},
     {"GPU", "", "the driver's management library gives its power, clocks and temperature", tell_gpus, true},
     {"GPU power limit", "", "under a lower cap the same kernel runs at a lower clock", NULL, false},
     {"GPU persistence", "", "without it the driver forgets its counters, and the first call is slow", NULL, false},

@@ -35,7 +35,8 @@ struct ifm_machine {
     const char *arch;        /* of the kernels of the build that planned: "x86_64", "aarch64"; NULL = of no account */
     const char *const *isas; /* instruction sets this device can run, best first: "avx512", "avx2", "sse2", "scalar" */
     size_t n_isas;
-    const char *blas;         /* the BLAS library that kernels may call: "OpenBLAS 0.3.21 SkylakeX", NULL = none */
+    const char *blas;         /* the BLAS library that kernels may call: "OpenBLAS 0.3.21 SkylakeX", "cuBLASLt 13.1.0";
+                                 NULL = none */
     const char *blas_why_not; /* why there is none, with the remedy; NULL when there is one or nothing looked */
 };
 

@@ -38,6 +38,30 @@ PY
 # ---- formats, groups, activations, a depth that no pair of groups divides ----
 runs naive "naive.f16 naive.bf16 naive.int8 naive.int4" --m 3 --n 128 --k 192 --gemm-arms naive
 runs group "naive.int8 naive.int4" --m 1 --n 64 --k 320 --group 32 --weights int8,int4 --gemm-arms naive
+# The library, whose products are a kernel of the fake driver: the baseline in f16 whatever is compared with it.
+runs library "cublaslt.f16 cublaslt.bf16" --m 5 --n 64 --k 128 --gemm-arms cublaslt
+runs beside "cublaslt.f16 naive.int4" --m 1 --n 64 --k 128 --weights int4 --gemm-arms naive,cublaslt
+grep -q '"isa":"cuBLASLt 99.0.0"' library/run.log || fail "the record does not name the library"
+runs alone "cublaslt.f16" --n 64 --k 64 --weights f16 --gemm-arms cublaslt --no-graphs
+
+# ---- a library that is not there, or fails ----
+export IFM_CUBLASLT=$PWD/none
+fake "" "$INFEROMETER" gemm --device cuda --n 64 --k 64 --gemm-arms cublaslt --out absent >log 2>&1 &&
+    fail "cuBLASLt where there is none"
+grep -qF "there is no library cuBLASLt at IFM_CUBLASLT=$PWD/none (pip install" log || fail "absent: $(cat log)"
+fake "" "$INFEROMETER" gemm --device cuda --n 64 --k 64 --weights f16 --gemm-arms cublaslt,naive --dry-run >log 2>&1 ||
+    fail "without the library: $(cat log)"
+grep -qF "a library has no arm here: there is no library cuBLASLt" log || fail "its absence is not told of: $(cat log)"
+"$INFEROMETER" version | has '^CUDA: there is no library cuBLASLt' || fail "version says nothing of cuBLASLt"
+unset IFM_CUBLASLT
+LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" version | has '^CUDA: cuBLASLt 99.0.0' || fail "version: no cuBLASLt"
+fake "" "$INFEROMETER" doctor | has '^GPU matrix library  *ok  *cuBLASLt 99.0.0' || fail "doctor: no cuBLASLt"
+for script in fails=cublasLtCreate fails=cublasLtMatmulAlgoGetHeuristic none=1 fails=cublasLtMatmul; do
+    FAKE_CUBLASLT=$script fake "" "$INFEROMETER" gemm "${counts[@]}" --n 64 --k 64 --weights f16 \
+        --gemm-arms cublaslt,naive --out "lib-$script" >log 2>&1 && fail "$script: accepted"
+    grep -q 'error: cublaslt.f16: cuBLASLt 99.0.0 ' log || fail "$script is not told of: $(cat log)"
+    grep -q 'hint: leave cublaslt out of gemm.arms' log || fail "$script: no remedy: $(cat log)"
+done
 
 # ---- what this device does not do ----
 refused()
@@ -57,6 +81,9 @@ refused "none of gemm.arms runs on this device" --gemm-arms openblas
 fake wrong=ifm_gemm_naive_f16 "$INFEROMETER" gemm "${counts[@]}" --n 64 --k 64 --weights f16 --gemm-arms naive \
     --out wrong >log 2>&1 && fail "a wrong result is no failure"
 grep -q "naive.f16: the arm's output is wrong" log || fail "a wrong element was not refused: $(cat log)"
+fake wrong=fake_cublaslt "$INFEROMETER" gemm "${counts[@]}" --n 64 --k 64 --weights bf16 --gemm-arms cublaslt \
+    --out wrong-library >log 2>&1 && fail "a wrong product of the library is no failure"
+grep -q "cublaslt.bf16: the arm's output is wrong" log || fail "a wrong element was not refused: $(cat log)"
 fake wrong=ifm_gemm_reference "$INFEROMETER" gemm "${counts[@]}" --n 64 --k 64 --weights f16 --gemm-arms naive \
     --out reference >log 2>&1 || fail "a wrong reference beside the host's: $(cat log)"
 echo "gemm on a GPU of host memory: formats, shapes, checks, refusals"

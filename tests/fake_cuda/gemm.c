@@ -96,6 +96,11 @@ bool fake_gemm_naive(const struct fake_launch *launch, bool wrong)
     return (uint64_t)launch->blocks * launch->threads / 32 >= (uint64_t)a->m * a->n && multiply(launch, wrong, false);
 }
 
+bool fake_gemm_library(const struct fake_launch *launch, bool wrong)
+{
+    return multiply(launch, wrong, false);
+}
+
 bool fake_gemm_reference(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_cuda_gemm *a = (const void *)launch->arguments;

@@ -216,6 +216,7 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_gemm_naive_int8", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
     {"ifm_gemm_naive_int4", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
     {"ifm_gemm_reference", sizeof(struct ifm_cuda_gemm), fake_gemm_reference},
+    {"fake_cublaslt", sizeof(struct ifm_cuda_gemm), fake_gemm_library},
     {"ifm_stamp", sizeof(struct ifm_stamp_arguments), run_stamp},
     {"ifm_decode_naive", sizeof(struct ifm_decode_attend), fake_decode_naive},
     {"ifm_decode_split_64", sizeof(struct ifm_decode_attend), fake_decode_split},

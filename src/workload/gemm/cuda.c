@@ -271,7 +271,8 @@ static enum ifm_status compare(struct ifm_gemm_cuda *gemm, const struct readback
     const struct ifm_gemm_outputs outputs = {*s, all->x, all->w, all->out, gemm->lossy, gemm->data, all->sums};
     IFM_TRY(ifm_gemm_compare(gemm->device, 1, &outputs, check, error));
     snprintf(code, sizeof code, "sm_%u%u", card->major, card->minor);
-    ifm_data_checked(all->out, n * sizeof *all->out, ifm_data_finite(all->out, n), code, check);
+    ifm_data_checked(all->out, n * sizeof *all->out, ifm_data_finite(all->out, n), gemm->code != NULL ? gemm->code : code,
+                     check);
     gemm->known.inputs = inputs;
     return IFM_OK;
 }

@@ -15,6 +15,7 @@
 struct ifm_gemm_cuda {
     struct ifm_device *device;
     const char *arm;
+    const char *code; /* whose runs, for check->isa; NULL = ours */
     bool lossy, in_fragments; /* the codes of int8 and int4 are in the order of a GPU's matrix instructions */
     struct ifm_gemm_shape shape;
     uint64_t layers, bytes; /* matrices, and those of each */

@@ -36,9 +36,9 @@ static const struct ifm_param rows[] = {
      "last-level cache; on the device cuda at most 64",
      OF(layers)},
     {"gemm.arms", "gemm-arms", IFM_TYPE_CHOICE, IFM_LIST | IFM_PER_ARM, "", "", 1, 0,
-     "ours|openblas|naive",
+     "ours|openblas|cublaslt|naive",
      "whose kernels run; empty takes ours and the library. OpenBLAS multiplies f32 weights and is the baseline where it "
-     "is installed; on the device cuda there is naive, one warp an output",
+     "is installed; on the device cuda cuBLASLt multiplies f16 and bf16, and naive is one warp an output",
      OF(arms)},
     {"gemm.isa", "isa", IFM_TYPE_CHOICE, ANY, "", "auto", 1, 0, IFM_ISA_CHOICES,
      "instruction set of our kernels; auto takes the best that the machine has", OF(isa)},
@@ -60,7 +60,7 @@ static const struct ifm_section chosen_section = IFM_SECTION("gemm", NULL, chose
 
 /* The baseline first. */
 static const struct ifm_implementation *const implementations[] = {&ifm_gemm_openblas, &ifm_gemm_cpu,
-                                                                   &ifm_gemm_cuda_naive, NULL};
+                                                                   &ifm_gemm_cuda_cublaslt, &ifm_gemm_cuda_naive, NULL};
 _Static_assert(sizeof implementations / sizeof *implementations <= ROWS_MOST + 1, "each row may have every format");
 
 /* Our own kernels: their arms are named after formats, those of a library after it. */
@@ -117,6 +117,7 @@ struct gemm_cell {
         struct ifm_gemm_ask ask;
     } entries[ARMS_MOST];
     size_t n;
+    const char *left_out; /* why a library of a GPU has no arm; NULL = it has, or nobody asks */
 };
 
 /* Weight matrices until those of the arm exceed 4 x the last-level caches: each arm reads memory, and none holds more
@@ -162,11 +163,27 @@ static struct ifm_arm arm_of(const struct gemm_cell *cell, const struct entry *e
     };
 }
 
-/* The formats that a row is asked for: our kernels multiply what gemm.weights lists, OpenBLAS multiplies f32. */
+static bool is_library(const struct ifm_implementation *row)
+{
+    return !is_ours(row) && strcmp(row->name, "naive") != 0;
+}
+
+/* Whether gemm.weights names one of cuBLASLt's. */
+static bool has_16_bits(const struct ifm_gemm_settings *s)
+{
+    return ifm_list_has(&s->weights, "f16") || ifm_list_has(&s->weights, "bf16");
+}
+
+/* The formats that a row is asked for: our kernels multiply what gemm.weights lists, OpenBLAS multiplies f32, cuBLASLt
+ * what is listed of f16 and bf16, or f16. */
 static bool wants(const struct ifm_gemm_settings *s, const struct ifm_implementation *row, enum ifm_gemm_format format)
 {
-    if (!is_ours(row) && !is_of_gpu(row))
+    if (is_library(row) && !is_of_gpu(row))
         return format == IFM_GEMM_F32;
+    if (is_library(row) && format != IFM_GEMM_F16 && format != IFM_GEMM_BF16)
+        return false;
+    if (is_library(row) && s->weights.n > 0 && !has_16_bits(s))
+        return format == IFM_GEMM_F16;
     if (s->weights.n == 0)
         return format != (is_of_gpu(row) ? IFM_GEMM_F32 : IFM_GEMM_F16);
     return ifm_list_has(&s->weights, ifm_gemm_format_name(format));
@@ -201,6 +218,8 @@ static const char *choose(const struct ifm_machine *machine, struct ifm_arena *a
             too_many |= entry.ask.too_many;
         }
     }
+    if (machine->gpu != NULL && theirs != NULL)
+        cell->left_out = ifm_arena_printf(arena, "a library has no arm here: %s", theirs);
     if (ours != NULL && !too_many)
         return ours;
     if (cell->n > 0)
@@ -235,6 +254,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
     for (; arms->n < cell.n; arms->n++)
         items[arms->n] = arm_of(&cell, &cell.entries[arms->n], arena);
+    items[0].remark = cell.left_out;
     arms->items = items;
     arms->rivals = true;
     arms->one = machine->gpu != NULL ? "gemm.weights: f16" : "gemm.weights: f32";
