@@ -96,6 +96,13 @@ bool fake_gemm_naive(const struct fake_launch *launch, bool wrong)
     return (uint64_t)launch->blocks * launch->threads / 32 >= (uint64_t)a->m * a->n && multiply(launch, wrong, false);
 }
 
+/* Weights of int8 and int4 in fragments. */
+bool fake_gemm_mma(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
+    return a->m <= 32 && launch->blocks <= a->n / PANEL && launch->threads % 32 == 0 && multiply(launch, wrong, true);
+}
+
 bool fake_gemm_library(const struct fake_launch *launch, bool wrong)
 {
     return multiply(launch, wrong, false);

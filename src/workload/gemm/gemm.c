@@ -20,7 +20,7 @@ enum { ANY = IFM_SWEEP | IFM_PER_ARM };
 
 static const struct ifm_param rows[] = {
     {"gemm.m", "m", IFM_TYPE_U64, ANY, "count", "1", 1, 256, NULL,
-     "activations, one row of x each; above 8 only OpenBLAS has an arm of a processor", OF(m)},
+     "activations, one row of x each; above 8, on the device cuda above 32, only a library has an arm", OF(m)},
     {"gemm.n", "n", IFM_TYPE_U64, ANY, "count", "14336", MULTIPLE, 1048576, NULL,
      "rows of the weights, which are outputs; a multiple of 64", OF(n)},
     {"gemm.k", "k", IFM_TYPE_U64, ANY, "count", "4096", MULTIPLE, 1048576, NULL,
@@ -37,7 +37,7 @@ static const struct ifm_param rows[] = {
      OF(layers)},
     {"gemm.arms", "gemm-arms", IFM_TYPE_CHOICE, IFM_LIST | IFM_PER_ARM, "", "", 1, 0,
      "ours|openblas|cublaslt|naive",
-     "whose kernels run; empty takes ours and the library. OpenBLAS multiplies f32 weights and is the baseline where it "
+     "whose kernels run; empty takes the library and ours. OpenBLAS multiplies f32 weights and is the baseline where it "
      "is installed; on the device cuda cuBLASLt multiplies f16 and bf16, and naive is one warp an output",
      OF(arms)},
     {"gemm.isa", "isa", IFM_TYPE_CHOICE, ANY, "", "auto", 1, 0, IFM_ISA_CHOICES,
@@ -60,7 +60,8 @@ static const struct ifm_section chosen_section = IFM_SECTION("gemm", NULL, chose
 
 /* The baseline first. */
 static const struct ifm_implementation *const implementations[] = {&ifm_gemm_openblas, &ifm_gemm_cpu,
-                                                                   &ifm_gemm_cuda_cublaslt, &ifm_gemm_cuda_naive, NULL};
+                                                                   &ifm_gemm_cuda_cublaslt, &ifm_gemm_cuda,
+                                                                   &ifm_gemm_cuda_naive, NULL};
 _Static_assert(sizeof implementations / sizeof *implementations <= ROWS_MOST + 1, "each row may have every format");
 
 /* Our own kernels: their arms are named after formats, those of a library after it. */
@@ -163,9 +164,14 @@ static struct ifm_arm arm_of(const struct gemm_cell *cell, const struct entry *e
     };
 }
 
+static bool is_naive(const struct ifm_implementation *row)
+{
+    return strcmp(row->name, "naive") == 0;
+}
+
 static bool is_library(const struct ifm_implementation *row)
 {
-    return !is_ours(row) && strcmp(row->name, "naive") != 0;
+    return !is_ours(row) && !is_naive(row);
 }
 
 /* Whether gemm.weights names one of cuBLASLt's. */
@@ -191,7 +197,7 @@ static bool wants(const struct ifm_gemm_settings *s, const struct ifm_implementa
 
 static bool is_asked(const struct ifm_gemm_settings *s, const struct ifm_implementation *row)
 {
-    return s->arms.n == 0 || ifm_list_has(&s->arms, row->name);
+    return s->arms.n == 0 ? !is_naive(row) : ifm_list_has(&s->arms, row->name);
 }
 
 /* What was asked for and can run, in the order of the table. Why not, or NULL: when nothing runs, or when an

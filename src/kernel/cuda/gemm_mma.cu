@@ -1,0 +1,355 @@
+/* Few activations times a weight matrix at the memory's speed, by mma.m16n8k16. Device code only.
+ *
+ * The rows of the product are 16 rows of the weights, a panel; its columns are activations, 8, 16 or 32, whether there
+ * are so many or not. A block has a share of the panels and its warps have equal parts of what these hold, in the order
+ * in which it lies. Each warp keeps a ring of asynchronous copies: a lane reads back what it copied itself, so that its
+ * bytes on the way take no registers. Where a panel lies across warps, they leave partial sums in shared memory, which
+ * are added in the order of the warps: the same bits in every run.
+ *
+ * Codes of int8 and int4 become numbers of f16 without arithmetic: bits at the bottom of a half are code x 2^-24, which
+ * matrix instructions honour. Codes are stored plus 128 or plus 8, which a second product takes off again: of the same
+ * activations with the constant -128 or -8. Scales are applied to the sums of a group, and 2^24 to those of a panel. */
+#include "kernel/cuda/gemm.h"
+
+namespace
+{
+
+enum { VECTOR = IFM_CUDA_GEMM_VECTOR, LINE = IFM_CUDA_GEMM_LINE, PANEL = IFM_CUDA_GEMM_PANEL };
+
+/* How a warp takes its part: `DEPTH` values of k of a panel at a time, `VECTORS` loads, and a line of scales. */
+template <int FORMAT, int GROUP> struct stage
+{
+    static constexpr bool IS_WIDE = FORMAT <= IFM_CUDA_GEMM_BF16, IS_INT4 = FORMAT == IFM_CUDA_GEMM_INT4;
+    static constexpr int PAIR = IS_WIDE ? 4 : IS_INT4 ? GROUP / 32 : GROUP / 16; /* vectors of two groups */
+    static constexpr int VECTORS = PAIR < 4 ? PAIR : 4;
+    static constexpr int OF_PAIR = PAIR / VECTORS; /* stages of two groups */
+    static constexpr int DEPTH = IS_WIDE ? 64 : VECTORS * (IS_INT4 ? 64 : 32);
+    static constexpr int BYTES = VECTORS * VECTOR + (IS_WIDE ? 0 : LINE);
+    static constexpr int SLOTS = IFM_CUDA_GEMM_RING / BYTES;
+};
+
+__device__ __forceinline__ uint32_t shared_address(const void *pointer)
+{
+    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/* 16 bytes to shared memory, or as many zeros. */
+__device__ __forceinline__ void copy_async(void *to, const void *from, bool is_there)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
+                 "r"(is_there ? 16 : 0)
+                 : "memory");
+}
+
+template <bool IS_BF16>
+__device__ __forceinline__ void multiply(float (&sum)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
+                                         uint32_t b0, uint32_t b1)
+{
+    if (IS_BF16)
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+            : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+    else
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+            : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ float of_f16(uint16_t bits)
+{
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+
+/* What a lane knows of its place: row g and row g + 8 of a panel, k from 8 t on of every 32. */
+struct place
+{
+    uint32_t lane, g, t;
+};
+
+/* Start the copies of stage `unit` of `panel` into `slot`. */
+template <int FORMAT, int GROUP>
+__device__ __forceinline__ void fetch(const ifm_cuda_gemm &a, const place &at, uint32_t panel, uint32_t unit,
+                                      unsigned char *slot)
+{
+    using S = stage<FORMAT, GROUP>;
+    const unsigned char *w = static_cast<const unsigned char *>(a.w);
+    unsigned char *to = slot + at.lane * 16;
+    if (S::IS_WIDE) {
+        const unsigned char *from =
+            w + 2 * ((static_cast<uint64_t>(panel) * PANEL + at.g) * a.k + unit * S::DEPTH + at.t * 8);
+        const uint64_t below = static_cast<uint64_t>(a.k) * 16; /* eight rows */
+        copy_async(to, from, true);
+        copy_async(to + VECTOR, from + below, true);
+        copy_async(to + 2 * VECTOR, from + 64, true);
+        copy_async(to + 3 * VECTOR, from + below + 64, true);
+        return;
+    }
+    constexpr uint32_t BYTES = GROUP * PANEL / (S::IS_INT4 ? 2 : 1); /* codes of a group */
+    const uint32_t groups = (a.k + GROUP - 1) / GROUP, pair = unit / S::OF_PAIR;
+    const uint64_t of_panel = static_cast<uint64_t>((groups + 1) / 2) * LINE + static_cast<uint64_t>(groups) * BYTES;
+    const unsigned char *line = w + panel * of_panel + static_cast<uint64_t>(pair) * (LINE + 2 * BYTES);
+    const uint32_t first = unit % S::OF_PAIR * S::VECTORS * VECTOR, end = pair * 2 + 1 < groups ? 2 * BYTES : BYTES;
+#pragma unroll
+    for (int v = 0; v < S::VECTORS; v++) {
+        const bool is_there = first + v * VECTOR < end;
+        copy_async(to + v * VECTOR, is_there ? line + LINE + first + v * VECTOR + at.lane * 16 : line, is_there);
+    }
+    if (at.lane < LINE / 16)
+        copy_async(to + S::VECTORS * VECTOR, line + at.lane * 16, true);
+}
+
+/* Activations of the lane's columns: x[tile] points at its row, 8 t in. */
+template <int TILES> struct activations
+{
+    const uint16_t *x[TILES];
+    __device__ __forceinline__ uint4 at(int tile, uint32_t k) const
+    {
+        return __ldg(reinterpret_cast<const uint4 *>(x[tile] + k));
+    }
+};
+
+__device__ __forceinline__ uint4 vector_of(const unsigned char *slot, const place &at, int v)
+{
+    return *reinterpret_cast<const uint4 *>(slot + v * VECTOR + at.lane * 16);
+}
+
+template <int FORMAT, int TILES>
+__device__ __forceinline__ void add_wide(const unsigned char *slot, const place &at, const activations<TILES> &x,
+                                         uint32_t k, float (&total)[TILES][4])
+{
+    constexpr bool IS_BF16 = FORMAT == IFM_CUDA_GEMM_BF16;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+        const uint4 above = vector_of(slot, at, 2 * c), below = vector_of(slot, at, 2 * c + 1);
+#pragma unroll
+        for (int tile = 0; tile < TILES; tile++) {
+            const uint4 b = x.at(tile, k + 32 * c);
+            multiply<IS_BF16>(total[tile], above.x, below.x, above.y, below.y, b.x, b.y);
+            multiply<IS_BF16>(total[tile], above.z, below.z, above.w, below.w, b.z, b.w);
+        }
+    }
+}
+
+/* 32 values of k of int4: low halves of bytes to `low`, high ones, 16 times too large, to `high`. */
+template <int TILES>
+__device__ __forceinline__ void add_int4(uint32_t first, uint32_t second, const activations<TILES> &x, uint32_t k,
+                                         float (&low)[TILES][4], float (&high)[TILES][4])
+{
+    constexpr uint32_t LOW = 0x000f000f, HIGH = 0x00f000f0, LESS_8 = 0x80088008, LESS_128 = 0x80808080;
+    const uint32_t f = first >> 8, s = second >> 8;
+#pragma unroll
+    for (int tile = 0; tile < TILES; tile++) {
+        const uint4 b = x.at(tile, k);
+        multiply<false>(low[tile], first & LOW, f & LOW, second & LOW, s & LOW, b.x, b.y);
+        multiply<false>(high[tile], first & HIGH, f & HIGH, second & HIGH, s & HIGH, b.z, b.w);
+        multiply<false>(low[tile], LESS_8, LESS_8, LESS_8, LESS_8, b.x, b.y);
+        multiply<false>(high[tile], LESS_128, LESS_128, LESS_128, LESS_128, b.z, b.w);
+    }
+}
+
+/* Two bytes as two halves. */
+__device__ __forceinline__ uint32_t widen(uint32_t word, uint32_t which)
+{
+    return __byte_perm(word, 0, which);
+}
+
+template <int TILES>
+__device__ __forceinline__ void add_int8(const uint4 &q, const activations<TILES> &x, uint32_t k,
+                                         float (&low)[TILES][4], float (&high)[TILES][4])
+{
+    constexpr uint32_t FRONT = 0x4140, BACK = 0x4342, LESS_128 = 0x80808080;
+#pragma unroll
+    for (int tile = 0; tile < TILES; tile++) {
+        const uint4 b = x.at(tile, k);
+        multiply<false>(low[tile], widen(q.x, FRONT), widen(q.z, FRONT), widen(q.x, BACK), widen(q.z, BACK), b.x, b.y);
+        multiply<false>(high[tile], widen(q.y, FRONT), widen(q.w, FRONT), widen(q.y, BACK), widen(q.w, BACK), b.z, b.w);
+        multiply<false>(low[tile], LESS_128, LESS_128, LESS_128, LESS_128, b.x, b.y);
+        multiply<false>(high[tile], LESS_128, LESS_128, LESS_128, LESS_128, b.z, b.w);
+    }
+}
+
+template <int FORMAT, int GROUP, int TILES>
+__device__ __forceinline__ void add_codes(const unsigned char *slot, const place &at, const activations<TILES> &x,
+                                          uint32_t unit, float (&total)[TILES][4])
+{
+    using S = stage<FORMAT, GROUP>;
+    constexpr int GROUPS = S::DEPTH / GROUP;
+    constexpr float OF_HIGH = S::IS_INT4 ? 0.0625f : 1.0f;
+    const uint16_t *scales = reinterpret_cast<const uint16_t *>(slot + S::VECTORS * VECTOR) +
+                             unit % S::OF_PAIR * (GROUPS * PANEL) + at.g;
+#pragma unroll
+    for (int group = 0; group < GROUPS; group++) {
+        float low[TILES][4] = {}, high[TILES][4] = {};
+#pragma unroll
+        for (int j = group * GROUP / 32; j < (group + 1) * GROUP / 32; j++) {
+            const uint32_t k = unit * S::DEPTH + j * 32;
+            const uint4 q = vector_of(slot, at, S::IS_INT4 ? j / 2 : j);
+            if (!S::IS_INT4)
+                add_int8<TILES>(q, x, k, low, high);
+            else if (j % 2 == 0)
+                add_int4<TILES>(q.x, q.y, x, k, low, high);
+            else
+                add_int4<TILES>(q.z, q.w, x, k, low, high);
+        }
+        const float above = of_f16(scales[group * PANEL]), below = of_f16(scales[group * PANEL + 8]);
+#pragma unroll
+        for (int tile = 0; tile < TILES; tile++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                total[tile][i] += (i < 2 ? above : below) * (low[tile][i] + OF_HIGH * high[tile][i]);
+    }
+}
+
+/* Where launches may overlap, the next may begin to read its weights now; what it reads of ours waits for our end. */
+__device__ __forceinline__ void let_next_begin()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void wait_for_previous()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* Stages [from, to) of a pass belong to warp `warp` of `warps`. */
+__device__ __forceinline__ uint32_t first_of(uint32_t stages, uint32_t warp, uint32_t warps)
+{
+    return stages * warp / warps;
+}
+
+/* The lane's sums of a panel, where `sum_panels` finds them. */
+template <int TILES> __device__ __forceinline__ void leave(float *part, const place &at, float (&total)[TILES][4])
+{
+#pragma unroll
+    for (int tile = 0; tile < TILES; tile++) {
+        float *to = part + at.g * (8 * TILES) + tile * 8 + at.t * 2;
+        *reinterpret_cast<float2 *>(to) = make_float2(total[tile][0], total[tile][1]);
+        *reinterpret_cast<float2 *>(to + 64 * TILES) = make_float2(total[tile][2], total[tile][3]);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            total[tile][i] = 0;
+    }
+}
+
+/* The outputs of `count` panels from `first` on: the partial sums of all warps that had a part in each. */
+template <int FORMAT, int TILES>
+__device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *parts, uint32_t first, uint32_t count,
+                                           uint32_t of_panel)
+{
+    const uint32_t warps = blockDim.x / 32, stages = count * of_panel;
+    for (uint32_t i = threadIdx.x; i < count * PANEL * a.m; i += blockDim.x) {
+        const uint32_t row = i % PANEL, panel = i / PANEL % count, m = i / PANEL / count;
+        float sum = 0;
+        for (uint32_t warp = 0; warp < warps; warp++)
+            if (first_of(stages, warp, warps) < (panel + 1) * of_panel &&
+                first_of(stages, warp + 1, warps) > panel * of_panel)
+                sum += parts[(warp + panel) * (PANEL * 8 * TILES) + row * (8 * TILES) + m];
+        uint16_t bits;
+        if (FORMAT > IFM_CUDA_GEMM_BF16)
+            sum *= 16777216.0f; /* 2^24 */
+        if (FORMAT == IFM_CUDA_GEMM_BF16)
+            asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(sum));
+        else
+            asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(sum));
+        static_cast<uint16_t *>(a.out)[static_cast<uint64_t>(m) * a.n + (first + panel) * PANEL + row] = bits;
+    }
+}
+
+/* The warp's part of a pass. */
+template <int FORMAT, int GROUP, int TILES>
+__device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at, const activations<TILES> &x,
+                                         uint32_t first, uint32_t stages, uint32_t of_panel, unsigned char *ring,
+                                         float *parts)
+{
+    using S = stage<FORMAT, GROUP>;
+    const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const uint32_t from = first_of(stages, warp, warps), to = first_of(stages, warp + 1, warps);
+    uint32_t panel = from / of_panel, unit = from % of_panel, next_panel = panel, next_unit = unit;
+    float total[TILES][4] = {};
+    const auto fetch_next = [&](uint32_t number, uint32_t slot) {
+        if (number < to) {
+            fetch<FORMAT, GROUP>(a, at, first + next_panel, next_unit, ring + slot * S::BYTES);
+            if (++next_unit == of_panel) {
+                next_unit = 0;
+                next_panel++;
+            }
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    };
+    for (uint32_t s = 0; s < S::SLOTS; s++)
+        fetch_next(from + s, s);
+    wait_for_previous(); /* activations are its outputs */
+    for (uint32_t number = from, slot = 0; number < to; number++) {
+        asm volatile("cp.async.wait_group %0;" ::"n"(S::SLOTS - 1) : "memory");
+        __syncwarp();
+        const unsigned char *bytes = ring + slot * S::BYTES;
+        if (S::IS_WIDE)
+            add_wide<FORMAT, TILES>(bytes, at, x, unit * S::DEPTH, total);
+        else
+            add_codes<FORMAT, S::IS_WIDE ? 128 : GROUP, TILES>(bytes, at, x, unit, total);
+        __syncwarp();
+        fetch_next(number + S::SLOTS, slot);
+        if (++slot == S::SLOTS)
+            slot = 0;
+        if (++unit == of_panel || number + 1 == to) {
+            leave<TILES>(parts + (warp + panel) * (PANEL * 8 * TILES), at, total);
+            unit = 0;
+            panel++;
+        }
+    }
+    asm volatile("cp.async.wait_group 0;" ::: "memory");
+}
+
+template <int FORMAT, int GROUP, int TILES> __device__ __forceinline__ void product(const ifm_cuda_gemm &a)
+{
+    using S = stage<FORMAT, GROUP>;
+    extern __shared__ __align__(128) unsigned char shared[];
+    const uint32_t warps = blockDim.x / 32, lane = threadIdx.x % 32, panels = a.n / PANEL;
+    const uint32_t of_panel = (a.k + S::DEPTH - 1) / S::DEPTH;
+    const uint32_t begin = panels * blockIdx.x / gridDim.x, end = panels * (blockIdx.x + 1) / gridDim.x;
+    const uint32_t passes = (end - begin + IFM_CUDA_GEMM_PASS - 1) / IFM_CUDA_GEMM_PASS;
+    const place at = {lane, lane / 4, lane % 4};
+    unsigned char *ring = shared + threadIdx.x / 32 * (S::SLOTS * S::BYTES);
+    float *parts = reinterpret_cast<float *>(shared + warps * (S::SLOTS * S::BYTES));
+    activations<TILES> x;
+#pragma unroll
+    for (int tile = 0; tile < TILES; tile++) {
+        const uint32_t column = tile * 8 + at.g, row = column < a.m ? column : a.m - 1;
+        x.x[tile] = static_cast<const uint16_t *>(a.x) + static_cast<uint64_t>(row) * a.x_stride + at.t * 8;
+    }
+    let_next_begin();
+    for (uint32_t pass = 0; pass < passes; pass++) {
+        const uint32_t first = begin + (end - begin) * pass / passes;
+        const uint32_t count = begin + (end - begin) * (pass + 1) / passes - first;
+        run_part<FORMAT, GROUP, TILES>(a, at, x, first, count * of_panel, of_panel, ring, parts);
+        __syncthreads();
+        sum_panels<FORMAT, TILES>(a, parts, first, count, of_panel);
+        __syncthreads();
+    }
+}
+
+} // namespace
+
+#define IFM_GEMM_KERNEL(name, format, group, tiles)                                                                    \
+    extern "C" __global__ void __launch_bounds__(32 * IFM_CUDA_GEMM_WARPS, 1) name(ifm_cuda_gemm a)                    \
+    {                                                                                                                  \
+        product<format, group, tiles>(a);                                                                              \
+    }
+#define IFM_GEMM_KERNELS(name, format, group)                                                                          \
+    IFM_GEMM_KERNEL(ifm_gemm_mma_##name##_8, format, group, 1)                                                         \
+    IFM_GEMM_KERNEL(ifm_gemm_mma_##name##_16, format, group, 2)                                                        \
+    IFM_GEMM_KERNEL(ifm_gemm_mma_##name##_32, format, group, 4)
+IFM_GEMM_KERNELS(f16, IFM_CUDA_GEMM_F16, 128)
+IFM_GEMM_KERNELS(bf16, IFM_CUDA_GEMM_BF16, 128)
+IFM_GEMM_KERNELS(int8_128, IFM_CUDA_GEMM_INT8, 128)
+IFM_GEMM_KERNELS(int8_64, IFM_CUDA_GEMM_INT8, 64)
+IFM_GEMM_KERNELS(int8_32, IFM_CUDA_GEMM_INT8, 32)
+IFM_GEMM_KERNELS(int4_128, IFM_CUDA_GEMM_INT4, 128)
+IFM_GEMM_KERNELS(int4_64, IFM_CUDA_GEMM_INT4, 64)
+IFM_GEMM_KERNELS(int4_32, IFM_CUDA_GEMM_INT4, 32)

@@ -1,0 +1,87 @@
+/* gemm on the device cuda by our kernels: at most 32 activations, each weight read once. */
+#include "workload/gemm/cuda.h"
+
+#include <stdio.h>
+
+struct gemm_ours {
+    struct ifm_gemm_cuda gemm;
+    struct ifm_cuda_launch launch; /* but for the arguments */
+};
+
+enum { COLUMNS_MOST = 32 };
+
+static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
+{
+    struct ifm_gemm_ask *ask = asked;
+    (void)machine;
+    ask->too_many = ask->shape.m > COLUMNS_MOST;
+    if (ask->too_many)
+        return ifm_arena_printf(arena, "our kernels take at most %d activations on the device cuda, gemm.m is %llu",
+                                COLUMNS_MOST, (unsigned long long)ask->shape.m);
+    return ifm_gemm_cuda_supports(ask);
+}
+
+static void enqueue(void *opened)
+{
+    const struct gemm_ours *state = opened;
+    struct ifm_cuda_gemm a = state->gemm.arguments;
+    struct ifm_cuda_launch launch = state->launch;
+    a.w = ifm_gemm_cuda_matrix(&state->gemm);
+    launch.arguments = &a;
+    ifm_cuda_launch(state->gemm.device, &launch);
+}
+
+/* Activations of a kernel: as few as hold those that there are. */
+static unsigned columns_of(const struct ifm_gemm_shape *s)
+{
+    return s->m <= 8 ? 8 : s->m <= 16 ? 16 : COLUMNS_MOST;
+}
+
+/* As many warps a block as its shared memory allows on this GPU, and a block for each multiprocessor. */
+static enum ifm_status size_launch(struct gemm_ours *state, const struct ifm_gemm_shape *s, struct ifm_error *error)
+{
+    struct ifm_cuda_launch *launch = &state->launch;
+    struct ifm_device *device = state->gemm.device;
+    unsigned blocks = 0;
+    for (unsigned warps = IFM_CUDA_GEMM_WARPS; warps >= 4 && blocks == 0; warps /= 2) {
+        launch->threads = warps * 32;
+        launch->shared = ifm_cuda_gemm_shared((uint32_t)s->format, s->group, columns_of(s), warps);
+        if (ifm_cuda_allow_shared(device, launch->function, launch->shared, error) == IFM_OK)
+            blocks = ifm_cuda_blocks(device, launch->function, launch->threads, launch->shared);
+    }
+    if (blocks == 0)
+        return ifm_fail(error, IFM_MISSING, state->gemm.arm, "leave ours out of gemm.arms",
+                        "no block of the kernel fits this GPU");
+    const unsigned panels = (unsigned)(s->n / IFM_CUDA_GEMM_PANEL);
+    launch->blocks = blocks < panels ? blocks : panels;
+    return IFM_OK;
+}
+
+static enum ifm_status open_gemm(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
+{
+    const struct ifm_gemm_chosen *chosen = opening->chosen;
+    const struct ifm_gemm_shape s = ifm_gemm_shape_of(opening->settings, (enum ifm_gemm_format)chosen->format);
+    struct gemm_ours *state = opened;
+    char name[48], group[8] = "";
+    state->gemm.in_fragments = s.format == IFM_GEMM_INT8 || s.format == IFM_GEMM_INT4;
+    if (state->gemm.in_fragments)
+        snprintf(group, sizeof group, "_%u", s.group);
+    snprintf(name, sizeof name, "ifm_gemm_mma_%s%s_%u", ifm_gemm_format_name(s.format), group, columns_of(&s));
+    IFM_TRY(ifm_cuda_find(opening->device, "gemm_mma", name, &state->launch.function, error));
+    IFM_TRY(ifm_gemm_cuda_open(&state->gemm, opening, enqueue, error));
+    return size_launch(state, &s, error);
+}
+
+const struct ifm_implementation ifm_gemm_cuda = {
+    .name = "ours",
+    .title = "ours (CUDA)",
+    .device = "cuda",
+    .purpose = "kernels of each format by matrix instructions, up to 32 activations; codes in their order",
+    .supports = supports,
+    .state_bytes = sizeof(struct gemm_ours),
+    .open = open_gemm,
+    .step = ifm_gemm_cuda_step,
+    .spoil = ifm_gemm_cuda_spoil,
+    .check = ifm_gemm_cuda_check,
+    .close = ifm_gemm_cuda_close,
+};
