@@ -29,6 +29,9 @@ struct ifm_cuda_launch {
     const void *arguments;
 };
 void ifm_cuda_launch(struct ifm_device *device, const struct ifm_cuda_launch *launch);
+/* The same of a kernel that may begin before the work in front of it has ended, because it waits itself
+ * (griddepcontrol.wait, compute capability 9.0) before it touches what that writes. */
+void ifm_cuda_launch_early(struct ifm_device *device, const struct ifm_cuda_launch *launch);
 void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t bytes); /* both on the device */
 void ifm_cuda_fill(struct ifm_device *device, void *to, uint32_t word, size_t words);
 /* Its stream, for a library whose work goes there. */

@@ -112,6 +112,22 @@ void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *laun
                       "cuLaunchKernel");
 }
 
+void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch *launch)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    void *parameters[] = {(void *)(uintptr_t)launch->arguments};
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    const CUlaunchConfig config = {launch->blocks,  1, 1, launch->threads, 1, 1, launch->shared,
+                                   device->stream, &attribute, 1};
+    launch->function->threads = launch->threads;
+    launch->function->shared = launch->shared;
+    if (device->failed == CUDA_SUCCESS)
+        ifm_cuda_note(device,
+                      device->cuda->p_cuLaunchKernelEx(&config, launch->function->handle, parameters, NULL),
+                      "cuLaunchKernelEx");
+}
+
 void ifm_cuda_copy(struct ifm_device *base, void *to, const void *from, size_t bytes)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);

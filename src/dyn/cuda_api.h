@@ -36,6 +36,7 @@
     C(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                                              \
     C(CU_STREAM_NON_BLOCKING, 1)                                                                                       \
     C(CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                                                                                \
+    C(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)                                                        \
     C(CU_EVENT_DEFAULT, 0)                                                                                             \
     C(CU_GET_PROC_ADDRESS_DEFAULT, 0)                                                                                  \
     C(CU_GET_PROC_ADDRESS_SUCCESS, 0)                                                                                  \
@@ -57,6 +58,22 @@ typedef unsigned CUdevice_attribute;
 typedef unsigned CUfunction_attribute;
 typedef unsigned CUstreamCaptureMode;
 typedef unsigned CUdriverProcAddressQueryResult;
+typedef unsigned CUlaunchAttributeID;
+typedef union {
+    char pad[64];
+    int programmaticStreamSerializationAllowed;
+} CUlaunchAttributeValue;
+typedef struct {
+    CUlaunchAttributeID id;
+    char pad[8 - sizeof(CUlaunchAttributeID)];
+    CUlaunchAttributeValue value;
+} CUlaunchAttribute;
+typedef struct {
+    unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    CUstream hStream;
+    CUlaunchAttribute *attrs;
+    unsigned numAttrs;
+} CUlaunchConfig;
 #define IFM_CUDA_CONSTANT(name, value) name = value,
 enum { IFM_CUDA_CONSTANTS(IFM_CUDA_CONSTANT) };
 #undef IFM_CUDA_CONSTANT
@@ -107,6 +124,7 @@ enum { IFM_CUDA_CONSTANTS(IFM_CUDA_CONSTANT) };
     F(cuEventDestroy, (CUevent event))                                                                                 \
     F(cuEventRecord, (CUevent event, CUstream stream))                                                                 \
     F(cuEventElapsedTime, (float *ms, CUevent from, CUevent to))                                                       \
+    F(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra))          \
     F(cuLaunchKernel, (CUfunction function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,                   \
                        unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned shared_bytes,              \
                        CUstream stream, void **parameters, void **extra))

@@ -488,6 +488,16 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsign
     return put(&work);
 }
 
+CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra)
+{
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            return CUDA_ERROR_INVALID_VALUE;
+    return fake_cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+                               config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, arguments,
+                               extra);
+}
+
 /* ---- for the tests ---- */
 
 FAKE_EXPORT void fake_cuda_script(const char *text)

@@ -17,6 +17,12 @@ _Static_assert(sizeof(CUresult) == sizeof(unsigned) && sizeof(CUdevice_attribute
                    sizeof(CUstreamCaptureMode) == sizeof(unsigned) &&
                    sizeof(CUdriverProcAddressQueryResult) == sizeof(unsigned),
                "enumerations are unsigned");
+_Static_assert(sizeof(CUlaunchAttributeID) == sizeof(unsigned) && sizeof(CUlaunchAttributeValue) == 64 &&
+                   sizeof(CUlaunchAttribute) == 72 && offsetof(CUlaunchAttribute, value) == 8 &&
+                   sizeof(CUlaunchConfig) == 56 && offsetof(CUlaunchConfig, hStream) == 32 &&
+                   offsetof(CUlaunchConfig, attrs) == 40 && offsetof(CUlaunchConfig, numAttrs) == 48 &&
+                   offsetof(CUlaunchAttributeValue, programmaticStreamSerializationAllowed) == 0,
+               "what a launch is described by");
 _Static_assert(__builtin_types_compatible_p(CUdevice, int), "CUdevice");
 _Static_assert(__builtin_types_compatible_p(CUdeviceptr, unsigned long long), "CUdeviceptr");
 _Static_assert(__builtin_types_compatible_p(cuuint64_t, uint64_t), "cuuint64_t");

@@ -21,8 +21,10 @@ enum {
     IFM_CUDA_GEMM_VECTOR = 512,       /* bytes that a warp loads at once */
     IFM_CUDA_GEMM_PAD = 256,          /* a row of activations is a multiple of it; what it has beyond k is 0 */
     IFM_CUDA_GEMM_WARPS = 16,         /* of a block of ifm_gemm_mma_*, at most */
-    IFM_CUDA_GEMM_RING = 8448,        /* bytes on their way to a warp, about */
-    IFM_CUDA_GEMM_PASS = 16           /* panels between two barriers of a block */
+    IFM_CUDA_GEMM_LOADS = 2,          /* of a warp at a time, where groups allow it */
+    IFM_CUDA_GEMM_RING = 4352,        /* bytes on their way to a warp, at most */
+    IFM_CUDA_GEMM_PASS = 8,           /* panels between two barriers of a block */
+    IFM_CUDA_GEMM_GAP = 32            /* elements between rows of activations in shared memory, for its banks */
 };
 
 struct ifm_cuda_gemm {
@@ -30,21 +32,29 @@ struct ifm_cuda_gemm {
     void *out;         /* [m][n]; of the reference: double */
     uint32_t m, n, k, x_stride;
     uint32_t group, format;
+    uint32_t staged; /* ifm_gemm_mma_*: activations are copied to shared memory first */
 };
 
-/* Shared bytes of a block of ifm_gemm_mma_*: rings, then partial sums of (activations rounded up to 8, 16 or 32) x 16
- * rows, one for each panel of a pass that a warp has part in. */
-static inline uint32_t ifm_cuda_gemm_slot(uint32_t format, uint32_t group)
+/* Bytes of a warp's ring: stages of a few loads, and a line of scales each; a stage is no part of a group. */
+static inline uint32_t ifm_cuda_gemm_ring(uint32_t format, uint32_t group)
 {
+    const uint32_t loads = IFM_CUDA_GEMM_LOADS, of_group = format == IFM_CUDA_GEMM_INT4 ? group / 64 : group / 32;
     const uint32_t pair = format == IFM_CUDA_GEMM_INT4 ? group / 32 : group / 16;
-    return format <= IFM_CUDA_GEMM_BF16 ? 4 * IFM_CUDA_GEMM_VECTOR
-                                        : (pair < 4 ? pair : 4) * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE;
+    const uint32_t few = pair < loads ? pair : loads, vectors = of_group > few ? of_group : few;
+    const uint32_t slot = format <= IFM_CUDA_GEMM_BF16 ? loads * IFM_CUDA_GEMM_VECTOR
+                                                       : vectors * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE;
+    return IFM_CUDA_GEMM_RING / slot * slot;
 }
+/* Shared bytes of a block of ifm_gemm_mma_*: rings; partial sums of 16 rows x columns (activations rounded up to 8, 16
+ * or 32), one for each panel of a pass that a warp has part in; activations, where they are staged. */
 static inline uint32_t ifm_cuda_gemm_shared(uint32_t format, uint32_t group, uint32_t columns, uint32_t warps)
 {
-    const uint32_t slot = ifm_cuda_gemm_slot(format, group);
-    return warps * (IFM_CUDA_GEMM_RING / slot * slot) +
+    return warps * ifm_cuda_gemm_ring(format, group) +
            (warps + IFM_CUDA_GEMM_PASS - 1) * IFM_CUDA_GEMM_PANEL * columns * 4;
+}
+static inline uint32_t ifm_cuda_gemm_staged(uint32_t m, uint32_t x_stride)
+{
+    return m * (x_stride + IFM_CUDA_GEMM_GAP) * 2;
 }
 
 #endif

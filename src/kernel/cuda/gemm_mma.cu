@@ -20,10 +20,11 @@ enum { VECTOR = IFM_CUDA_GEMM_VECTOR, LINE = IFM_CUDA_GEMM_LINE, PANEL = IFM_CUD
 template <int FORMAT, int GROUP> struct stage
 {
     static constexpr bool IS_WIDE = FORMAT <= IFM_CUDA_GEMM_BF16, IS_INT4 = FORMAT == IFM_CUDA_GEMM_INT4;
-    static constexpr int PAIR = IS_WIDE ? 4 : IS_INT4 ? GROUP / 32 : GROUP / 16; /* vectors of two groups */
-    static constexpr int VECTORS = PAIR < 4 ? PAIR : 4;
+    static constexpr int OF_GROUP = IS_WIDE ? 1 : IS_INT4 ? GROUP / 64 : GROUP / 32;
+    static constexpr int LOADS = IFM_CUDA_GEMM_LOADS, PAIR = IS_WIDE ? LOADS : IS_INT4 ? GROUP / 32 : GROUP / 16; /* vectors of two groups */
+    static constexpr int FEW = PAIR < LOADS ? PAIR : LOADS, VECTORS = OF_GROUP > FEW ? OF_GROUP : FEW;
     static constexpr int OF_PAIR = PAIR / VECTORS; /* stages of two groups */
-    static constexpr int DEPTH = IS_WIDE ? 64 : VECTORS * (IS_INT4 ? 64 : 32);
+    static constexpr int DEPTH = IS_WIDE ? 16 * VECTORS : VECTORS * (IS_INT4 ? 64 : 32);
     static constexpr int BYTES = VECTORS * VECTOR + (IS_WIDE ? 0 : LINE);
     static constexpr int SLOTS = IFM_CUDA_GEMM_RING / BYTES;
 };
@@ -80,10 +81,9 @@ __device__ __forceinline__ void fetch(const ifm_cuda_gemm &a, const place &at, u
         const unsigned char *from =
             w + 2 * ((static_cast<uint64_t>(panel) * PANEL + at.g) * a.k + unit * S::DEPTH + at.t * 8);
         const uint64_t below = static_cast<uint64_t>(a.k) * 16; /* eight rows */
-        copy_async(to, from, true);
-        copy_async(to + VECTOR, from + below, true);
-        copy_async(to + 2 * VECTOR, from + 64, true);
-        copy_async(to + 3 * VECTOR, from + below + 64, true);
+#pragma unroll
+        for (int v = 0; v < S::VECTORS; v++)
+            copy_async(to + v * VECTOR, from + (v % 2 == 0 ? 0 : below) + v / 2 * 64, true);
         return;
     }
     constexpr uint32_t BYTES = GROUP * PANEL / (S::IS_INT4 ? 2 : 1); /* codes of a group */
@@ -106,7 +106,7 @@ template <int TILES> struct activations
     const uint16_t *x[TILES];
     __device__ __forceinline__ uint4 at(int tile, uint32_t k) const
     {
-        return __ldg(reinterpret_cast<const uint4 *>(x[tile] + k));
+        return *reinterpret_cast<const uint4 *>(x[tile] + k);
     }
 };
 
@@ -121,7 +121,7 @@ __device__ __forceinline__ void add_wide(const unsigned char *slot, const place 
 {
     constexpr bool IS_BF16 = FORMAT == IFM_CUDA_GEMM_BF16;
 #pragma unroll
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < stage<FORMAT, 128>::VECTORS / 2; c++) {
         const uint4 above = vector_of(slot, at, 2 * c), below = vector_of(slot, at, 2 * c + 1);
 #pragma unroll
         for (int tile = 0; tile < TILES; tile++) {
@@ -223,6 +223,12 @@ __device__ __forceinline__ uint32_t first_of(uint32_t stages, uint32_t warp, uin
     return stages * warp / warps;
 }
 
+/* Whether stages [from, to), maybe none, touch the panel. */
+__device__ __forceinline__ bool has_part(uint32_t from, uint32_t to, uint32_t panel, uint32_t of_panel)
+{
+    return from < to && from < (panel + 1) * of_panel && to > panel * of_panel;
+}
+
 /* The lane's sums of a panel, where `sum_panels` finds them. */
 template <int TILES> __device__ __forceinline__ void leave(float *part, const place &at, float (&total)[TILES][4])
 {
@@ -247,8 +253,7 @@ __device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *
         const uint32_t row = i % PANEL, panel = i / PANEL % count, m = i / PANEL / count;
         float sum = 0;
         for (uint32_t warp = 0; warp < warps; warp++)
-            if (first_of(stages, warp, warps) < (panel + 1) * of_panel &&
-                first_of(stages, warp + 1, warps) > panel * of_panel)
+            if (has_part(first_of(stages, warp, warps), first_of(stages, warp + 1, warps), panel, of_panel))
                 sum += parts[(warp + panel) * (PANEL * 8 * TILES) + row * (8 * TILES) + m];
         uint16_t bits;
         if (FORMAT > IFM_CUDA_GEMM_BF16)
@@ -261,11 +266,34 @@ __device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *
     }
 }
 
+/* Activations where the lane reads them: in shared memory, when the whole block has copied them, or in the device's. */
+template <int TILES>
+__device__ __forceinline__ void take_activations(const ifm_cuda_gemm &a, const place &at, uint16_t *staged,
+                                                 activations<TILES> &x)
+{
+    const uint16_t *from = static_cast<const uint16_t *>(a.x);
+    uint32_t stride = a.x_stride;
+    if (a.staged) {
+        const uint32_t vectors = a.x_stride / 8;
+        for (uint32_t i = threadIdx.x; i < a.m * vectors; i += blockDim.x)
+            reinterpret_cast<uint4 *>(staged)[i / vectors * (vectors + IFM_CUDA_GEMM_GAP / 8) + i % vectors] =
+                reinterpret_cast<const uint4 *>(from)[i];
+        __syncthreads();
+        from = staged;
+        stride += IFM_CUDA_GEMM_GAP;
+    }
+#pragma unroll
+    for (int tile = 0; tile < TILES; tile++) {
+        const uint32_t column = tile * 8 + at.g, row = column < a.m ? column : a.m - 1;
+        x.x[tile] = from + static_cast<uint64_t>(row) * stride + at.t * 8;
+    }
+}
+
 /* The warp's part of a pass. */
 template <int FORMAT, int GROUP, int TILES>
-__device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at, const activations<TILES> &x,
-                                         uint32_t first, uint32_t stages, uint32_t of_panel, unsigned char *ring,
-                                         float *parts)
+__device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at, activations<TILES> &x, uint32_t first,
+                                         uint32_t stages, uint32_t of_panel, unsigned char *ring, float *parts,
+                                         uint16_t *staged, bool is_first, bool is_last)
 {
     using S = stage<FORMAT, GROUP>;
     const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -284,7 +312,12 @@ __device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at
     };
     for (uint32_t s = 0; s < S::SLOTS; s++)
         fetch_next(from + s, s);
-    wait_for_previous(); /* activations are its outputs */
+    if (is_last && from + S::SLOTS >= to)
+        let_next_begin();
+    if (is_first) {
+        wait_for_previous(); /* activations are its outputs */
+        take_activations<TILES>(a, at, staged, x);
+    }
     for (uint32_t number = from, slot = 0; number < to; number++) {
         asm volatile("cp.async.wait_group %0;" ::"n"(S::SLOTS - 1) : "memory");
         __syncwarp();
@@ -295,6 +328,8 @@ __device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at
             add_codes<FORMAT, S::IS_WIDE ? 128 : GROUP, TILES>(bytes, at, x, unit, total);
         __syncwarp();
         fetch_next(number + S::SLOTS, slot);
+        if (is_last && number + S::SLOTS + 1 == to)
+            let_next_begin();
         if (++slot == S::SLOTS)
             slot = 0;
         if (++unit == of_panel || number + 1 == to) {
@@ -317,17 +352,14 @@ template <int FORMAT, int GROUP, int TILES> __device__ __forceinline__ void prod
     const place at = {lane, lane / 4, lane % 4};
     unsigned char *ring = shared + threadIdx.x / 32 * (S::SLOTS * S::BYTES);
     float *parts = reinterpret_cast<float *>(shared + warps * (S::SLOTS * S::BYTES));
+    uint16_t *staged =
+        reinterpret_cast<uint16_t *>(parts + (warps + IFM_CUDA_GEMM_PASS - 1) * (PANEL * 8 * TILES));
     activations<TILES> x;
-#pragma unroll
-    for (int tile = 0; tile < TILES; tile++) {
-        const uint32_t column = tile * 8 + at.g, row = column < a.m ? column : a.m - 1;
-        x.x[tile] = static_cast<const uint16_t *>(a.x) + static_cast<uint64_t>(row) * a.x_stride + at.t * 8;
-    }
-    let_next_begin();
     for (uint32_t pass = 0; pass < passes; pass++) {
         const uint32_t first = begin + (end - begin) * pass / passes;
         const uint32_t count = begin + (end - begin) * (pass + 1) / passes - first;
-        run_part<FORMAT, GROUP, TILES>(a, at, x, first, count * of_panel, of_panel, ring, parts);
+        run_part<FORMAT, GROUP, TILES>(a, at, x, first, count * of_panel, of_panel, ring, parts, staged,
+                                      pass == 0, pass + 1 == passes);
         __syncthreads();
         sum_panels<FORMAT, TILES>(a, parts, first, count, of_panel);
         __syncthreads();
@@ -337,7 +369,7 @@ template <int FORMAT, int GROUP, int TILES> __device__ __forceinline__ void prod
 } // namespace
 
 #define IFM_GEMM_KERNEL(name, format, group, tiles)                                                                    \
-    extern "C" __global__ void __launch_bounds__(32 * IFM_CUDA_GEMM_WARPS, 1) name(ifm_cuda_gemm a)                    \
+    extern "C" __global__ void __launch_bounds__(32 * IFM_CUDA_GEMM_WARPS, tiles == 1 ? 2 : 1) name(ifm_cuda_gemm a)   \
     {                                                                                                                  \
         product<format, group, tiles>(a);                                                                              \
     }

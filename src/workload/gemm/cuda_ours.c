@@ -1,4 +1,5 @@
-/* gemm on the device cuda by our kernels: at most 32 activations, each weight read once. */
+/* gemm on the device cuda by our kernels: at most 32 activations, each weight read once. On GPUs with compute capability
+ * 9.0 a step begins to read its weights while the one before it ends; its activations and outputs wait for that. */
 #include "workload/gemm/cuda.h"
 
 #include <stdio.h>
@@ -6,6 +7,7 @@
 struct gemm_ours {
     struct ifm_gemm_cuda gemm;
     struct ifm_cuda_launch launch; /* but for the arguments */
+    bool early; /* it begins before the step in front of it has ended */
 };
 
 enum { COLUMNS_MOST = 32 };
@@ -28,13 +30,28 @@ static void enqueue(void *opened)
     struct ifm_cuda_launch launch = state->launch;
     a.w = ifm_gemm_cuda_matrix(&state->gemm);
     launch.arguments = &a;
-    ifm_cuda_launch(state->gemm.device, &launch);
+    if (state->early)
+        ifm_cuda_launch_early(state->gemm.device, &launch);
+    else
+        ifm_cuda_launch(state->gemm.device, &launch);
 }
 
 /* Activations of a kernel: as few as hold those that there are. */
 static unsigned columns_of(const struct ifm_gemm_shape *s)
 {
     return s->m <= 8 ? 8 : s->m <= 16 ? 16 : COLUMNS_MOST;
+}
+
+/* Activations lie in shared memory where they fit beside the rest. */
+static bool stage(struct gemm_ours *state, struct ifm_error *error)
+{
+    struct ifm_cuda_gemm *a = &state->gemm.arguments;
+    struct ifm_cuda_launch *launch = &state->launch;
+    const unsigned more = launch->shared + ifm_cuda_gemm_staged(a->m, a->x_stride);
+    a->staged = ifm_cuda_allow_shared(state->gemm.device, launch->function, more, error) == IFM_OK;
+    if (a->staged)
+        launch->shared = more;
+    return a->staged || ifm_cuda_allow_shared(state->gemm.device, launch->function, launch->shared, error) == IFM_OK;
 }
 
 /* As many warps a block as its shared memory allows on this GPU, and a block for each multiprocessor. */
@@ -46,14 +63,15 @@ static enum ifm_status size_launch(struct gemm_ours *state, const struct ifm_gem
     for (unsigned warps = IFM_CUDA_GEMM_WARPS; warps >= 4 && blocks == 0; warps /= 2) {
         launch->threads = warps * 32;
         launch->shared = ifm_cuda_gemm_shared((uint32_t)s->format, s->group, columns_of(s), warps);
-        if (ifm_cuda_allow_shared(device, launch->function, launch->shared, error) == IFM_OK)
+        if (stage(state, error))
             blocks = ifm_cuda_blocks(device, launch->function, launch->threads, launch->shared);
     }
     if (blocks == 0)
         return ifm_fail(error, IFM_MISSING, state->gemm.arm, "leave ours out of gemm.arms",
                         "no block of the kernel fits this GPU");
-    const unsigned panels = (unsigned)(s->n / IFM_CUDA_GEMM_PANEL);
-    launch->blocks = blocks < panels ? blocks : panels;
+    const unsigned panels = (unsigned)(s->n / IFM_CUDA_GEMM_PANEL), each = ifm_cuda_gpu(device)->multiprocessors;
+    launch->blocks = each < panels ? each : panels;
+    state->early = ifm_cuda_gpu(device)->major >= 9;
     return IFM_OK;
 }
 
