@@ -223,12 +223,6 @@ __device__ __forceinline__ uint32_t first_of(uint32_t stages, uint32_t warp, uin
     return stages * warp / warps;
 }
 
-/* Whether stages [from, to), maybe none, touch the panel. */
-__device__ __forceinline__ bool has_part(uint32_t from, uint32_t to, uint32_t panel, uint32_t of_panel)
-{
-    return from < to && from < (panel + 1) * of_panel && to > panel * of_panel;
-}
-
 /* The lane's sums of a panel, where `sum_panels` finds them. */
 template <int TILES> __device__ __forceinline__ void leave(float *part, const place &at, float (&total)[TILES][4])
 {
@@ -243,17 +237,18 @@ template <int TILES> __device__ __forceinline__ void leave(float *part, const pl
     }
 }
 
-/* The outputs of `count` panels from `first` on: the partial sums of all warps that had a part in each. */
+/* The outputs of `count` panels from `first` on: the partial sums of all warps that had a part in each; `bounds` says
+ * where the warps' parts begin. */
 template <int FORMAT, int TILES>
-__device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *parts, uint32_t first, uint32_t count,
-                                           uint32_t of_panel)
+__device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *parts, const uint32_t *bounds,
+                                           uint32_t first, uint32_t count, uint32_t of_panel)
 {
-    const uint32_t warps = blockDim.x / 32, stages = count * of_panel;
+    const uint32_t warps = blockDim.x / 32;
     for (uint32_t i = threadIdx.x; i < count * PANEL * a.m; i += blockDim.x) {
         const uint32_t row = i % PANEL, panel = i / PANEL % count, m = i / PANEL / count;
         float sum = 0;
-        for (uint32_t warp = 0; warp < warps; warp++)
-            if (has_part(first_of(stages, warp, warps), first_of(stages, warp + 1, warps), panel, of_panel))
+        for (uint32_t warp = panel * warps / count; warp < warps && bounds[warp] < (panel + 1) * of_panel; warp++)
+            if (bounds[warp] < bounds[warp + 1] && bounds[warp + 1] > panel * of_panel)
                 sum += parts[(warp + panel) * (PANEL * 8 * TILES) + row * (8 * TILES) + m];
         uint16_t bits;
         if (FORMAT > IFM_CUDA_GEMM_BF16)
@@ -345,6 +340,7 @@ template <int FORMAT, int GROUP, int TILES> __device__ __forceinline__ void prod
 {
     using S = stage<FORMAT, GROUP>;
     extern __shared__ __align__(128) unsigned char shared[];
+    __shared__ uint32_t bounds[IFM_CUDA_GEMM_WARPS + 1];
     const uint32_t warps = blockDim.x / 32, lane = threadIdx.x % 32, panels = a.n / PANEL;
     const uint32_t of_panel = (a.k + S::DEPTH - 1) / S::DEPTH;
     const uint32_t begin = panels * blockIdx.x / gridDim.x, end = panels * (blockIdx.x + 1) / gridDim.x;
@@ -358,10 +354,12 @@ template <int FORMAT, int GROUP, int TILES> __device__ __forceinline__ void prod
     for (uint32_t pass = 0; pass < passes; pass++) {
         const uint32_t first = begin + (end - begin) * pass / passes;
         const uint32_t count = begin + (end - begin) * (pass + 1) / passes - first;
+        if (threadIdx.x <= warps)
+            bounds[threadIdx.x] = first_of(count * of_panel, threadIdx.x, warps);
         run_part<FORMAT, GROUP, TILES>(a, at, x, first, count * of_panel, of_panel, ring, parts, staged,
                                       pass == 0, pass + 1 == passes);
         __syncthreads();
-        sum_panels<FORMAT, TILES>(a, parts, first, count, of_panel);
+        sum_panels<FORMAT, TILES>(a, parts, bounds, first, count, of_panel);
         __syncthreads();
     }
 }
