@@ -40,10 +40,19 @@ static enum ifm_ceiling reads_of_cell(const struct ifm_cell_work *work)
     return kind == IFM_CEILING_NONE ? IFM_CEILING_READ : kind;
 }
 
+/* Of the operations that limit: matrix products where an arm does them. */
+static enum ifm_ceiling operations_of_cell(const struct ifm_cell_work *work)
+{
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (work->cell->arms[a].matrix)
+            return IFM_CEILING_MATRIX;
+    return IFM_CEILING_FLOPS;
+}
+
 /* Where the roofs meet: from this many operations a byte on, operations are what limits. */
 static struct ifm_value ridge_value(const struct ifm_cell_work *work)
 {
-    const struct ifm_roof *read = &work->roofs[reads_of_cell(work)], *flops = &work->roofs[IFM_CEILING_FLOPS];
+    const struct ifm_roof *read = &work->roofs[reads_of_cell(work)], *flops = &work->roofs[operations_of_cell(work)];
     if (work->record == NULL)
         return ifm_value_missing(work, "slots");
     if (read->by == NULL || flops->by == NULL)
@@ -196,7 +205,8 @@ void ifm_derive_arm_ceilings(const struct ifm_arm_work *arm)
         return;
     struct ifm_value read = {.state = IFM_STATE_ABSENT}, flops = read;
     bool has_read = count_probes(arm->work->cell, arm->reads) > 0 && arm->arm->ledger.bytes_read > 0;
-    bool has_flops = count_probes(arm->work->cell, IFM_CEILING_FLOPS) > 0 && arm->arm->ledger.flops > 0;
+    const enum ifm_ceiling operations = arm->arm->matrix ? IFM_CEILING_MATRIX : IFM_CEILING_FLOPS;
+    bool has_flops = count_probes(arm->work->cell, operations) > 0 && arm->arm->ledger.flops > 0;
     if (has_read) {
         read = share_value(arm, arm->reads);
         ifm_derive_emit(arm, IFM_M_CEILING_READ_PERCENT, read);

@@ -127,13 +127,13 @@ static void take_higher(struct ifm_roof *roof, const struct ifm_roof *other)
 
 enum ifm_ceiling ifm_roof_of_operations(const struct ifm_arm_work *arm)
 {
-    return arm->arm->integer ? IFM_CEILING_INT8 : IFM_CEILING_FLOPS;
+    return arm->arm->integer ? IFM_CEILING_INT8 : arm->arm->matrix ? IFM_CEILING_MATRIX : IFM_CEILING_FLOPS;
 }
 
 /* Is it this roof that limits the arm? */
 static bool holds(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
-    if (kind == IFM_CEILING_FLOPS || kind == IFM_CEILING_INT8)
+    if (kind == IFM_CEILING_FLOPS || kind == IFM_CEILING_INT8 || kind == IFM_CEILING_MATRIX)
         return ifm_roof_of_operations(arm) == kind;
     if (kind >= IFM_CEILING_L1 && kind <= IFM_CEILING_L3)
         return arm->reads == kind;

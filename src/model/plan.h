@@ -74,6 +74,7 @@ struct ifm_arm {
     uint64_t stored_plain;    /* the same content as plain 16-bit values; 0 where `stored` is */
     bool integer;             /* multiplies codes as integers: the ledger's operations are held against the ceiling of
                                  byte products */
+    bool matrix;              /* multiplies on a GPU's matrix units: they are held against the ceiling of those */
     bool lossy;               /* changes numerics: never shown without its error (rule 10) */
     bool has_oracle;          /* run records its error against an oracle in higher precision */
     double tolerance;         /* largest error that counts as correct; in the unit of the check */

@@ -140,6 +140,7 @@ static const struct ifm_plan_field arm_rows[] = {
     FIELD(struct ifm_arm, U64, stored),
     FIELD(struct ifm_arm, U64, stored_plain),
     FIELD(struct ifm_arm, BOOL, integer),
+    OPTIONAL(struct ifm_arm, BOOL, matrix),
     FIELD(struct ifm_arm, BOOL, lossy),
     FIELD(struct ifm_arm, BOOL, has_oracle),
     FIELD(struct ifm_arm, F64, tolerance),

@@ -169,6 +169,7 @@ struct ceilings {
     uint64_t bytes;   /* of the largest one that memory serves */
     unsigned levels;  /* of the caches, a bit each, that serve the others */
     bool integer;     /* an arm multiplies integers */
+    bool matrix;      /* an arm multiplies on matrix units */
 };
 
 static int level_of(const struct ceilings *c, const struct ifm_arm *arm)
@@ -190,6 +191,7 @@ static void look_at_arms(struct ceilings *c, const struct arms *arms)
         else if (arm->working_set > c->bytes)
             c->bytes = arm->working_set;
         c->integer |= arm->integer;
+        c->matrix |= arm->matrix;
     }
 }
 
@@ -243,6 +245,8 @@ static enum ifm_status add_flops(const struct ceilings *c, struct ifm_arena *are
 {
     const struct ifm_study *study = c->request->study;
     IFM_TRY(add_probes(c, "flops", c->largest, 0, arena, arms, error));
+    if (c->matrix && !lists(study, "matrix"))
+        IFM_TRY(add_probes(c, "matrix", 0, 0, arena, arms, error));
     if (have_levels(c->request->catalog) && c->integer && !lists(study, "int8"))
         IFM_TRY(add_probes(c, "int8", 0, 0, arena, arms, error));
     return have_levels(c->request->catalog) ? add_probes(c, "clock", 0, 0, arena, arms, error) : IFM_OK;
