@@ -21,8 +21,9 @@ enum {
     IFM_CUDA_GEMM_VECTOR = 512,       /* bytes that a warp loads at once */
     IFM_CUDA_GEMM_PAD = 256,          /* a row of activations is a multiple of it; what it has beyond k is 0 */
     IFM_CUDA_GEMM_WARPS = 16,         /* of a block of ifm_gemm_mma_*, at most */
-    IFM_CUDA_GEMM_LOADS = 2,          /* of a warp at a time, where groups allow it */
-    IFM_CUDA_GEMM_RING = 4352,        /* bytes on their way to a warp, at most */
+    IFM_CUDA_GEMM_LOADS = 4,          /* of a warp at a time, where groups allow it: fewer are slower */
+    IFM_CUDA_GEMM_RING = 8704,        /* bytes on their way to a warp, at most */
+    IFM_CUDA_GEMM_RING_INT4 = 4352,   /* where more bytes are slower */
     IFM_CUDA_GEMM_PASS = 8,           /* panels between two barriers of a block */
     IFM_CUDA_GEMM_GAP = 32            /* elements between rows of activations in shared memory, for its banks */
 };
@@ -35,6 +36,7 @@ struct ifm_cuda_gemm {
     uint32_t staged; /* ifm_gemm_mma_*: activations are copied to shared memory first */
 };
 
+#if !defined(__CUDACC_RTC__) /* the host's */
 /* Bytes of a warp's ring: stages of a few loads, and a line of scales each; a stage is no part of a group. */
 static inline uint32_t ifm_cuda_gemm_ring(uint32_t format, uint32_t group)
 {
@@ -43,7 +45,7 @@ static inline uint32_t ifm_cuda_gemm_ring(uint32_t format, uint32_t group)
     const uint32_t few = pair < loads ? pair : loads, vectors = of_group > few ? of_group : few;
     const uint32_t slot = format <= IFM_CUDA_GEMM_BF16 ? loads * IFM_CUDA_GEMM_VECTOR
                                                        : vectors * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE;
-    return IFM_CUDA_GEMM_RING / slot * slot;
+    return (format == IFM_CUDA_GEMM_INT4 ? IFM_CUDA_GEMM_RING_INT4 : IFM_CUDA_GEMM_RING) / slot * slot;
 }
 /* Shared bytes of a block of ifm_gemm_mma_*: rings; partial sums of 16 rows x columns (activations rounded up to 8, 16
  * or 32), one for each panel of a pass that a warp has part in; activations, where they are staged. */
@@ -56,5 +58,6 @@ static inline uint32_t ifm_cuda_gemm_staged(uint32_t m, uint32_t x_stride)
 {
     return m * (x_stride + IFM_CUDA_GEMM_GAP) * 2;
 }
+#endif
 
 #endif

@@ -26,7 +26,7 @@ template <int FORMAT, int GROUP> struct stage
     static constexpr int OF_PAIR = PAIR / VECTORS; /* stages of two groups */
     static constexpr int DEPTH = IS_WIDE ? 16 * VECTORS : VECTORS * (IS_INT4 ? 64 : 32);
     static constexpr int BYTES = VECTORS * VECTOR + (IS_WIDE ? 0 : LINE);
-    static constexpr int SLOTS = IFM_CUDA_GEMM_RING / BYTES;
+    static constexpr int SLOTS = (IS_INT4 ? IFM_CUDA_GEMM_RING_INT4 : IFM_CUDA_GEMM_RING) / BYTES;
 };
 
 __device__ __forceinline__ uint32_t shared_address(const void *pointer)

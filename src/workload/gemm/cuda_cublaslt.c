@@ -28,6 +28,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
         return machine->blas_why_not != NULL ? machine->blas_why_not : "nothing looked for cuBLASLt";
     const char *why_not = ifm_gemm_cuda_supports(ask);
     ask->scratch += WORKSPACE;
+    ask->matrix = true;
     return why_not;
 }
 

@@ -16,6 +16,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 {
     struct ifm_gemm_ask *ask = asked;
     (void)machine;
+    ask->matrix = true;
     ask->too_many = ask->shape.m > COLUMNS_MOST;
     if (ask->too_many)
         return ifm_arena_printf(arena, "our kernels take at most %d activations on the device cuda, gemm.m is %llu",

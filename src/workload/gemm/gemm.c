@@ -157,6 +157,7 @@ static struct ifm_arm arm_of(const struct gemm_cell *cell, const struct entry *e
         .stored = bytes,
         .stored_plain = s->n * s->k * sizeof(uint16_t),
         .integer = grouped && !is_of_gpu(entry->row),
+        .matrix = entry->ask.matrix,
         .lossy = shape->format != IFM_GEMM_F32 && shape->format != IFM_GEMM_F16, /* weights are numbers of f16 */
         .has_oracle = true,
         .tolerance = tolerance(&entry->ask),

@@ -24,6 +24,7 @@ struct ifm_gemm_ask {
     const char *isa;
     uint64_t scratch;     /* bytes beside weights, x and out */
     unsigned value_bytes; /* of an element of x or out; 0 = those of a float */
+    bool matrix;          /* it multiplies on a GPU's matrix units */
     bool too_many;        /* it refuses for gemm.m alone: a library may do */
 };
 
