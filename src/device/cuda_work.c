@@ -118,13 +118,12 @@ void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch
     void *parameters[] = {(void *)(uintptr_t)launch->arguments};
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
     attribute.value.programmaticStreamSerializationAllowed = 1;
-    const CUlaunchConfig config = {launch->blocks,  1, 1, launch->threads, 1, 1, launch->shared,
+    const CUlaunchConfig config = {launch->blocks, 1,          1, launch->threads, 1, 1, launch->shared,
                                    device->stream, &attribute, 1};
     launch->function->threads = launch->threads;
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
-        ifm_cuda_note(device,
-                      device->cuda->p_cuLaunchKernelEx(&config, launch->function->handle, parameters, NULL),
+        ifm_cuda_note(device, device->cuda->p_cuLaunchKernelEx(&config, launch->function->handle, parameters, NULL),
                       "cuLaunchKernelEx");
 }
 

@@ -15,7 +15,7 @@ static const char *const files[] = {"libcublasLt.so.13", "libcublasLt.so.12", "l
 static const char *const packages[] = {"nvidia/cu13/lib", "nvidia/cublas/lib", NULL};
 
 /* What was found; `missing` names what the last library that was tried lacks. */
-struct search {
+struct cublaslt_search {
     struct ifm_cublaslt *out;
     const char *missing;
 };
@@ -30,7 +30,7 @@ static bool find(void *library, const char *name, void *function, size_t size)
 
 static bool take(const char *file, void *arg)
 {
-    struct search *search = arg;
+    struct cublaslt_search *search = arg;
     struct ifm_cublaslt *out = search->out;
     void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL)
@@ -64,12 +64,11 @@ const struct ifm_cublaslt *ifm_cublaslt_load(struct ifm_cuda_absence *absence)
     static char why[640];
     static bool tried, found;
     if (!tried) {
-        struct search search = {&cublaslt, NULL};
+        struct cublaslt_search search = {&cublaslt, NULL};
         const char *asked = getenv("IFM_CUBLASLT");
         const bool named = asked != NULL && asked[0] != '\0';
         tried = true;
-        found = named ? ifm_toolkit_find_at(&library, asked, take, &search)
-                      : ifm_toolkit_find(&library, take, &search);
+        found = named ? ifm_toolkit_find_at(&library, asked, take, &search) : ifm_toolkit_find(&library, take, &search);
         if (!found && search.missing != NULL)
             snprintf(why, sizeof why, "the library cuBLASLt is too old: it has no %s", search.missing);
         else if (!found && named)

@@ -25,7 +25,7 @@ static bool find(void *library, const char *name, void *function, size_t size)
 }
 
 /* What was found; `missing` names what the last library that was tried lacks. */
-struct search {
+struct nvrtc_search {
     struct ifm_nvrtc *out;
     const char *missing;
 };
@@ -33,7 +33,7 @@ struct search {
 /* The library of that name, as it was opened in search->out. */
 static bool take(const char *file, void *arg)
 {
-    struct search *search = arg;
+    struct nvrtc_search *search = arg;
     struct ifm_nvrtc *out = search->out;
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
@@ -64,12 +64,11 @@ const struct ifm_nvrtc *ifm_nvrtc_load(struct ifm_cuda_absence *absence)
     static bool tried, found;
     if (!tried) {
         static const struct ifm_toolkit_library library = {files, packages};
-        struct search search = {&nvrtc, NULL};
+        struct nvrtc_search search = {&nvrtc, NULL};
         const char *asked = getenv("IFM_NVRTC");
         bool named = asked != NULL && asked[0] != '\0';
         tried = true;
-        found = named ? ifm_toolkit_find_at(&library, asked, take, &search)
-                      : ifm_toolkit_find(&library, take, &search);
+        found = named ? ifm_toolkit_find_at(&library, asked, take, &search) : ifm_toolkit_find(&library, take, &search);
         if (!found && search.missing != NULL)
             snprintf(why, sizeof why, "the run-time compiler NVRTC is too old: it has no %s", search.missing);
         else if (!found && named)

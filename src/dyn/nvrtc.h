@@ -1,7 +1,8 @@
 /* NVRTC, NVIDIA's run-time compiler, opened at run time: kernels for a GPU without nvcc.
  *
  * Owns the handle of libnvrtc.so, which stays open as long as the process. It is looked for where IFM_NVRTC says (a
- * file or a folder) and nowhere else when that is set; else where dyn/toolkit.h looks. Source: "NVRTC" in the documentation of the CUDA toolkit 13.0; CUDA 12 has the same interface.
+ * file or a folder) and nowhere else when that is set; else where dyn/toolkit.h looks. Source: "NVRTC" in the
+ * documentation of the CUDA toolkit 13.0; CUDA 12 has the same interface.
  * Thread rule: the driving thread. */
 #ifndef IFM_DYN_NVRTC_H
 #define IFM_DYN_NVRTC_H

@@ -10,13 +10,13 @@
 static const char *const in_toolkit[] = {"lib64", "targets/x86_64-linux/lib", "lib"};
 static const char *const packages[] = {"lib/python3*/site-packages", "lib/python3*/dist-packages"};
 
-struct search {
+struct toolkit_search {
     const struct ifm_toolkit_library *library;
     ifm_toolkit_take_fn *take;
     void *arg;
 };
 
-static bool find_in(const struct search *search, const char *folder)
+static bool find_in(const struct toolkit_search *search, const char *folder)
 {
     char file[1024];
     for (size_t i = 0; search->library->files[i] != NULL; i++) {
@@ -27,7 +27,7 @@ static bool find_in(const struct search *search, const char *folder)
     return false;
 }
 
-static bool find_in_toolkit(const struct search *search, const char *root)
+static bool find_in_toolkit(const struct toolkit_search *search, const char *root)
 {
     char folder[768];
     if (root == NULL || root[0] == '\0')
@@ -41,7 +41,7 @@ static bool find_in_toolkit(const struct search *search, const char *root)
 }
 
 /* Python's packages below a prefix (a virtual environment, /usr, ~/.local), of the newest Python first. */
-static bool find_in_packages(const struct search *search, const char *prefix)
+static bool find_in_packages(const struct toolkit_search *search, const char *prefix)
 {
     char pattern[512], folder[1024];
     bool found = false;
@@ -75,7 +75,7 @@ static const char *python_prefix(char prefix[static 512])
 
 bool ifm_toolkit_find(const struct ifm_toolkit_library *library, ifm_toolkit_take_fn *take, void *arg)
 {
-    const struct search search = {library, take, arg};
+    const struct toolkit_search search = {library, take, arg};
     char local[512] = "", prefix[512];
     const char *home = getenv("HOME"), *conda = getenv("CONDA_PREFIX");
     if (home != NULL)
@@ -93,6 +93,6 @@ bool ifm_toolkit_find(const struct ifm_toolkit_library *library, ifm_toolkit_tak
 bool ifm_toolkit_find_at(const struct ifm_toolkit_library *library, const char *path, ifm_toolkit_take_fn *take,
                          void *arg)
 {
-    const struct search search = {library, take, arg};
+    const struct toolkit_search search = {library, take, arg};
     return take(path, arg) || find_in(&search, path);
 }

@@ -1,8 +1,8 @@
 /* `inferometer doctor`: what this machine can and cannot measure. Each row has a name, a state, why it matters and,
  * where something is wrong, a remedy. Reads only. */
+#include "dyn/cublaslt.h"
 #include "dyn/cuda.h"
 #include "dyn/nvml.h"
-#include "dyn/cublaslt.h"
 #include "dyn/nvrtc.h"
 #include "dyn/openblas.h"
 #include "host/cpus.h"

@@ -88,8 +88,8 @@ for probe in read matrix; do
     grep -q '"compiler":"NVRTC 1[23]\.[0-9]*, sm_90a"' real-$probe/run.log || fail "not by the real NVRTC: $probe"
 done
 for arms in naive ours; do
-    IFM_NVRTC=$real LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" gemm --gemm-arms $arms --n 64 --k 64 "${counts[@]}" \
-        --out real-$arms >/dev/null 2>errors || fail "real NVRTC, gemm of $arms: $(cat errors)"
+    IFM_NVRTC=$real LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" gemm --gemm-arms $arms --n 64 --k 64 \
+        "${counts[@]}" --out real-$arms >/dev/null 2>errors || fail "real NVRTC, gemm of $arms: $(cat errors)"
     [ "$(grep -c '"compiler":"nvcc' real-$arms/run.log)" = 0 ] || fail "not by the real NVRTC: $arms"
 done
 echo "compiled once, kept, named; damage, other GPUs, and its absence; the real NVRTC too"

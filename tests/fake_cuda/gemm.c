@@ -49,8 +49,8 @@ static double weight_at(const struct ifm_cuda_gemm *a, uint32_t row, uint32_t k,
     if (a->format <= IFM_CUDA_GEMM_BF16)
         return value_of(a->format, ((const uint16_t *)a->w)[(uint64_t)row * a->k + k]);
     const uint32_t g = k / a->group, lane = row % PANEL;
-    const unsigned char *pair = (const unsigned char *)a->w + row / PANEL * panel_bytes(a) +
-                                g / 2 * (LINE + 2 * group_bytes(a));
+    const unsigned char *pair =
+        (const unsigned char *)a->w + row / PANEL * panel_bytes(a) + g / 2 * (LINE + 2 * group_bytes(a));
     memcpy(&scale, pair + (g % 2 * PANEL + lane) * sizeof scale, sizeof scale);
     const int code = fragments ? code_at(a, pair + LINE, lane, k % (2 * a->group), true)
                                : code_at(a, pair + LINE + g % 2 * group_bytes(a), lane, k % a->group, false);
@@ -59,8 +59,8 @@ static double weight_at(const struct ifm_cuda_gemm *a, uint32_t row, uint32_t k,
 
 static bool is_fine(const struct ifm_cuda_gemm *a, uint64_t out_bytes)
 {
-    const uint64_t w = a->format <= IFM_CUDA_GEMM_BF16 ? (uint64_t)a->n * a->k * 2
-                                                       : (a->n + PANEL - 1) / PANEL * panel_bytes(a);
+    const uint64_t w =
+        a->format <= IFM_CUDA_GEMM_BF16 ? (uint64_t)a->n * a->k * 2 : (a->n + PANEL - 1) / PANEL * panel_bytes(a);
     return a->format >= IFM_CUDA_GEMM_F16 && a->format <= IFM_CUDA_GEMM_INT4 && a->x_stride >= a->k && owns(a->w, w) &&
            owns(a->x, (uint64_t)a->m * a->x_stride * 2) && owns(a->out, (uint64_t)a->m * a->n * out_bytes);
 }

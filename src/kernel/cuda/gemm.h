@@ -11,21 +11,22 @@
 
 #include <stdint.h>
 
-/* Formats of the weights, in the order of enum ifm_gemm_format; activations and outputs are bf16 beside bf16, else f16. */
+/* Formats of the weights, in the order of enum ifm_gemm_format; activations and outputs are bf16 beside bf16, else
+ * f16. */
 enum { IFM_CUDA_GEMM_F16 = 1, IFM_CUDA_GEMM_BF16, IFM_CUDA_GEMM_INT8, IFM_CUDA_GEMM_INT4 };
 
 enum {
-    IFM_CUDA_GEMM_THREADS = 256,      /* of a block of ifm_gemm_naive_* and ifm_gemm_reference, a warp an output */
-    IFM_CUDA_GEMM_PANEL = 16,         /* rows of the weights that are multiplied at once */
-    IFM_CUDA_GEMM_LINE = 64,          /* bytes of the scales of a pair of groups */
-    IFM_CUDA_GEMM_VECTOR = 512,       /* bytes that a warp loads at once */
-    IFM_CUDA_GEMM_PAD = 256,          /* a row of activations is a multiple of it; what it has beyond k is 0 */
-    IFM_CUDA_GEMM_WARPS = 16,         /* of a block of ifm_gemm_mma_*, at most */
-    IFM_CUDA_GEMM_LOADS = 4,          /* of a warp at a time, where groups allow it: fewer are slower */
-    IFM_CUDA_GEMM_RING = 8704,        /* bytes on their way to a warp, at most */
-    IFM_CUDA_GEMM_RING_INT4 = 4352,   /* where more bytes are slower */
-    IFM_CUDA_GEMM_PASS = 8,           /* panels between two barriers of a block */
-    IFM_CUDA_GEMM_GAP = 32            /* elements between rows of activations in shared memory, for its banks */
+    IFM_CUDA_GEMM_THREADS = 256,    /* of a block of ifm_gemm_naive_* and ifm_gemm_reference, a warp an output */
+    IFM_CUDA_GEMM_PANEL = 16,       /* rows of the weights that are multiplied at once */
+    IFM_CUDA_GEMM_LINE = 64,        /* bytes of the scales of a pair of groups */
+    IFM_CUDA_GEMM_VECTOR = 512,     /* bytes that a warp loads at once */
+    IFM_CUDA_GEMM_PAD = 256,        /* a row of activations is a multiple of it; what it has beyond k is 0 */
+    IFM_CUDA_GEMM_WARPS = 16,       /* of a block of ifm_gemm_mma_*, at most */
+    IFM_CUDA_GEMM_LOADS = 4,        /* of a warp at a time, where groups allow it: fewer are slower */
+    IFM_CUDA_GEMM_RING = 8704,      /* bytes on their way to a warp, at most */
+    IFM_CUDA_GEMM_RING_INT4 = 4352, /* where more bytes are slower */
+    IFM_CUDA_GEMM_PASS = 8,         /* panels between two barriers of a block */
+    IFM_CUDA_GEMM_GAP = 32          /* elements between rows of activations in shared memory, for its banks */
 };
 
 struct ifm_cuda_gemm {

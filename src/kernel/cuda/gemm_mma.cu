@@ -21,7 +21,8 @@ template <int FORMAT, int GROUP> struct stage
 {
     static constexpr bool IS_WIDE = FORMAT <= IFM_CUDA_GEMM_BF16, IS_INT4 = FORMAT == IFM_CUDA_GEMM_INT4;
     static constexpr int OF_GROUP = IS_WIDE ? 1 : IS_INT4 ? GROUP / 64 : GROUP / 32;
-    static constexpr int LOADS = IFM_CUDA_GEMM_LOADS, PAIR = IS_WIDE ? LOADS : IS_INT4 ? GROUP / 32 : GROUP / 16; /* vectors of two groups */
+    static constexpr int LOADS = IFM_CUDA_GEMM_LOADS;
+    static constexpr int PAIR = IS_WIDE ? LOADS : IS_INT4 ? GROUP / 32 : GROUP / 16; /* loads of two groups */
     static constexpr int FEW = PAIR < LOADS ? PAIR : LOADS, VECTORS = OF_GROUP > FEW ? OF_GROUP : FEW;
     static constexpr int OF_PAIR = PAIR / VECTORS; /* stages of two groups */
     static constexpr int DEPTH = IS_WIDE ? 16 * VECTORS : VECTORS * (IS_INT4 ? 64 : 32);

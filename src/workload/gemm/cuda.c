@@ -132,8 +132,8 @@ static enum ifm_status take_activations(struct ifm_gemm_cuda *gemm, struct ifm_e
     if (!fresh)
         return IFM_OK;
     uint16_t *x = activations(gemm);
-    enum ifm_status status = x == NULL ? out_of_memory(gemm, error)
-                                       : ifm_cuda_write(gemm->device, memory, x, bytes, error);
+    enum ifm_status status =
+        x == NULL ? out_of_memory(gemm, error) : ifm_cuda_write(gemm->device, memory, x, bytes, error);
     free(x);
     return status;
 }
@@ -213,7 +213,7 @@ void ifm_gemm_cuda_close(void *opened)
 /* ---- the check ---- */
 
 /* What a check reads back, as f32 where it is 16 bits wide. */
-struct readback {
+struct gemm_readback {
     uint16_t *bits; /* room for x or the outputs */
     float *x, *out;
     void *w;
@@ -237,9 +237,8 @@ static enum ifm_status refer(const struct ifm_gemm_cuda *gemm, const void *w, do
     a.w = w;
     a.out = gemm->sums;
     ifm_cuda_fill(gemm->device, a.out, UINT32_MAX, n * 2);
-    ifm_cuda_launch(gemm->device,
-                    &(struct ifm_cuda_launch){gemm->reference, (unsigned)((n + warps - 1) / warps),
-                                              IFM_CUDA_GEMM_THREADS, 0, &a});
+    ifm_cuda_launch(gemm->device, &(struct ifm_cuda_launch){gemm->reference, (unsigned)((n + warps - 1) / warps),
+                                                            IFM_CUDA_GEMM_THREADS, 0, &a});
     return ifm_cuda_read(gemm->device, to, gemm->sums, n * sizeof *to, error);
 }
 
@@ -250,7 +249,7 @@ static void close_gaps(const struct ifm_gemm_cuda *gemm, float *x)
         memmove(x + m * gemm->shape.k, x + m * gemm->arguments.x_stride, gemm->shape.k * sizeof *x);
 }
 
-static enum ifm_status compare(struct ifm_gemm_cuda *gemm, const struct readback *all, struct ifm_error *error)
+static enum ifm_status compare(struct ifm_gemm_cuda *gemm, const struct gemm_readback *all, struct ifm_error *error)
 {
     const struct ifm_gemm_shape *s = &gemm->shape;
     const size_t n = s->m * s->n, n_x = s->m * gemm->arguments.x_stride;
@@ -271,8 +270,8 @@ static enum ifm_status compare(struct ifm_gemm_cuda *gemm, const struct readback
     const struct ifm_gemm_outputs outputs = {*s, all->x, all->w, all->out, gemm->lossy, gemm->data, all->sums};
     IFM_TRY(ifm_gemm_compare(gemm->device, 1, &outputs, check, error));
     snprintf(code, sizeof code, "sm_%u%u", card->major, card->minor);
-    ifm_data_checked(all->out, n * sizeof *all->out, ifm_data_finite(all->out, n), gemm->code != NULL ? gemm->code : code,
-                     check);
+    ifm_data_checked(all->out, n * sizeof *all->out, ifm_data_finite(all->out, n),
+                     gemm->code != NULL ? gemm->code : code, check);
     gemm->known.inputs = inputs;
     return IFM_OK;
 }
@@ -281,8 +280,8 @@ enum ifm_status ifm_gemm_cuda_check(void *opened, struct ifm_check *out, struct 
 {
     struct ifm_gemm_cuda *gemm = opened;
     const size_t n = gemm->shape.m * gemm->shape.n, n_x = gemm->shape.m * gemm->arguments.x_stride;
-    const struct readback all = {malloc((n > n_x ? n : n_x) * sizeof(uint16_t)), malloc(n_x * sizeof(float)),
-                                 malloc(n * sizeof(float)), malloc(gemm->bytes), malloc(n * sizeof(double))};
+    const struct gemm_readback all = {malloc((n > n_x ? n : n_x) * sizeof(uint16_t)), malloc(n_x * sizeof(float)),
+                                      malloc(n * sizeof(float)), malloc(gemm->bytes), malloc(n * sizeof(double))};
     const bool fits = all.bits != NULL && all.x != NULL && all.out != NULL && all.w != NULL && all.sums != NULL;
     enum ifm_status status = fits ? compare(gemm, &all, error) : out_of_memory(gemm, error);
     free(all.bits);

@@ -1,8 +1,8 @@
 /* A gemm arm whose weights, activations and outputs lie in a GPU's memory: opened, stepped and compared.
  *
  * Our kernels and the library differ in what they put on the stream for a step. It is the first member of their states,
- * and most of their rows. Weights are generated and stored as a processor's; activations are rounded to bf16 beside bf16
- * weights, else to f16, which holds them all. Thread rule: the thread that drives the device. */
+ * and most of their rows. Weights are generated and stored as a processor's; activations are rounded to bf16 beside
+ * bf16 weights, else to f16, which holds them all. Thread rule: the thread that drives the device. */
 #ifndef IFM_WORKLOAD_GEMM_CUDA_H
 #define IFM_WORKLOAD_GEMM_CUDA_H
 
@@ -15,7 +15,7 @@
 struct ifm_gemm_cuda {
     struct ifm_device *device;
     const char *arm;
-    const char *code; /* whose runs, for check->isa; NULL = ours */
+    const char *code;         /* whose runs, for check->isa; NULL = ours */
     bool lossy, in_fragments; /* the codes of int8 and int4 are in the order of a GPU's matrix instructions */
     struct ifm_gemm_shape shape;
     uint64_t layers, bytes; /* matrices, and those of each */

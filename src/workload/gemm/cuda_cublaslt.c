@@ -116,8 +116,8 @@ static enum ifm_status open_gemm(const struct ifm_opening *opening, void *opened
         return ifm_fail(error, IFM_MISSING, opening->arm->name, absence.remedy, "%s", absence.reason);
     state->gemm.code = state->library->name;
     IFM_TRY(ifm_gemm_cuda_open(&state->gemm, opening, enqueue, error));
-    IFM_TRY(opening->device->ops->buffer(opening->device, "gemm.workspace", WORKSPACE, &state->workspace, &fresh,
-                                         error));
+    IFM_TRY(
+        opening->device->ops->buffer(opening->device, "gemm.workspace", WORKSPACE, &state->workspace, &fresh, error));
     describe_product(state);
     IFM_TRY(report(state, "cannot be set up", error));
     IFM_TRY(choose_algorithm(state, error));

@@ -1,5 +1,5 @@
-/* gemm on the device cuda by our kernels: at most 32 activations, each weight read once. On GPUs with compute capability
- * 9.0 a step begins to read its weights while the one before it ends; its activations and outputs wait for that. */
+/* gemm on the device cuda by our kernels: at most 32 activations, each weight read once. From compute capability 9.0 on
+ * a step begins to read its weights while the one before it ends; its activations and outputs wait for that. */
 #include "workload/gemm/cuda.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 struct gemm_ours {
     struct ifm_gemm_cuda gemm;
     struct ifm_cuda_launch launch; /* but for the arguments */
-    bool early; /* it begins before the step in front of it has ended */
+    bool early;                    /* it begins before the step in front of it has ended */
 };
 
 enum { COLUMNS_MOST = 32 };
@@ -91,7 +91,7 @@ static enum ifm_status open_gemm(const struct ifm_opening *opening, void *opened
     return size_launch(state, &s, error);
 }
 
-const struct ifm_implementation ifm_gemm_cuda = {
+const struct ifm_implementation ifm_gemm_cuda_ours = {
     .name = "ours",
     .title = "ours (CUDA)",
     .device = "cuda",

@@ -35,9 +35,9 @@ static const struct ifm_param rows[] = {
      "weight matrices that steps of an arm take in turn; 0 takes as many as make those of the arm exceed 4 x the "
      "last-level cache; on the device cuda at most 64",
      OF(layers)},
-    {"gemm.arms", "gemm-arms", IFM_TYPE_CHOICE, IFM_LIST | IFM_PER_ARM, "", "", 1, 0,
-     "ours|openblas|cublaslt|naive",
-     "whose kernels run; empty takes the library and ours. OpenBLAS multiplies f32 weights and is the baseline where it "
+    {"gemm.arms", "gemm-arms", IFM_TYPE_CHOICE, IFM_LIST | IFM_PER_ARM, "", "", 1, 0, "ours|openblas|cublaslt|naive",
+     "whose kernels run; empty takes the library and ours. OpenBLAS multiplies f32 weights and is the baseline where "
+     "it "
      "is installed; on the device cuda cuBLASLt multiplies f16 and bf16, and naive is one warp an output",
      OF(arms)},
     {"gemm.isa", "isa", IFM_TYPE_CHOICE, ANY, "", "auto", 1, 0, IFM_ISA_CHOICES,
@@ -59,9 +59,8 @@ static const struct ifm_param chosen_rows[] = {
 static const struct ifm_section chosen_section = IFM_SECTION("gemm", NULL, chosen_rows, struct ifm_gemm_chosen);
 
 /* The baseline first. */
-static const struct ifm_implementation *const implementations[] = {&ifm_gemm_openblas, &ifm_gemm_cpu,
-                                                                   &ifm_gemm_cuda_cublaslt, &ifm_gemm_cuda,
-                                                                   &ifm_gemm_cuda_naive, NULL};
+static const struct ifm_implementation *const implementations[] = {
+    &ifm_gemm_openblas, &ifm_gemm_cpu, &ifm_gemm_cuda_cublaslt, &ifm_gemm_cuda_ours, &ifm_gemm_cuda_naive, NULL};
 _Static_assert(sizeof implementations / sizeof *implementations <= ROWS_MOST + 1, "each row may have every format");
 
 /* Our own kernels: their arms are named after formats, those of a library after it. */
@@ -214,8 +213,7 @@ static const char *choose(const struct ifm_machine *machine, struct ifm_arena *a
         for (int f = 0; f < IFM_GEMM_FORMATS; f++) {
             const enum ifm_gemm_format format = (enum ifm_gemm_format)f;
             struct entry entry = {row, {.settings = s, .shape = ifm_gemm_shape_of(s, format), .isa = ""}};
-            if (!is_asked(s, row) || !ifm_implementation_serves(row, machine) ||
-                !wants(s, row, format))
+            if (!is_asked(s, row) || !ifm_implementation_serves(row, machine) || !wants(s, row, format))
                 continue;
             const char *reason = row->supports(machine, &entry.ask, arena);
             if (reason != NULL)

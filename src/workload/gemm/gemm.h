@@ -30,7 +30,7 @@ struct ifm_gemm_ask {
 
 struct ifm_gemm_shape ifm_gemm_shape_of(const struct ifm_gemm_settings *settings, enum ifm_gemm_format format);
 
-extern const struct ifm_implementation ifm_gemm_openblas, ifm_gemm_cpu, ifm_gemm_cuda_cublaslt,
-    ifm_gemm_cuda, ifm_gemm_cuda_naive;
+extern const struct ifm_implementation ifm_gemm_openblas, ifm_gemm_cpu, ifm_gemm_cuda_cublaslt, ifm_gemm_cuda_ours,
+    ifm_gemm_cuda_naive;
 
 #endif
