@@ -25,7 +25,7 @@ enum {
     IFM_CUDA_GEMM_LOADS = 4,        /* of a warp at a time, where groups allow it: fewer are slower */
     IFM_CUDA_GEMM_RING = 8704,      /* bytes on their way to a warp, at most */
     IFM_CUDA_GEMM_RING_INT4 = 4352, /* where more bytes are slower */
-    IFM_CUDA_GEMM_PASS = 8,         /* panels between two barriers of a block */
+    IFM_CUDA_GEMM_PASS = 8,         /* panels between two barriers of a block, of 8 columns; of 32 a quarter */
     IFM_CUDA_GEMM_GAP = 32          /* elements between rows of activations in shared memory, for its banks */
 };
 
@@ -44,16 +44,17 @@ static inline uint32_t ifm_cuda_gemm_ring(uint32_t format, uint32_t group)
     const uint32_t loads = IFM_CUDA_GEMM_LOADS, of_group = format == IFM_CUDA_GEMM_INT4 ? group / 64 : group / 32;
     const uint32_t pair = format == IFM_CUDA_GEMM_INT4 ? group / 32 : group / 16;
     const uint32_t few = pair < loads ? pair : loads, vectors = of_group > few ? of_group : few;
-    const uint32_t slot = format <= IFM_CUDA_GEMM_BF16 ? loads * IFM_CUDA_GEMM_VECTOR
-                                                       : vectors * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE;
+    const uint32_t slot =
+        format <= IFM_CUDA_GEMM_BF16 ? 4 * IFM_CUDA_GEMM_VECTOR : vectors * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE;
     return (format == IFM_CUDA_GEMM_INT4 ? IFM_CUDA_GEMM_RING_INT4 : IFM_CUDA_GEMM_RING) / slot * slot;
 }
-/* Shared bytes of a block of ifm_gemm_mma_*: rings; partial sums of 16 rows x columns (activations rounded up to 8, 16
- * or 32), one for each panel of a pass that a warp has part in; activations, where they are staged. */
-static inline uint32_t ifm_cuda_gemm_shared(uint32_t format, uint32_t group, uint32_t columns, uint32_t warps)
+/* Shared bytes of a block of ifm_gemm_mma_*: rings; partial sums of 16 rows x m for each panel of a pass and each warp,
+ * `columns` being m rounded up to 8, 16 or 32; then activations, where they are staged. */
+static inline uint32_t ifm_cuda_gemm_shared(uint32_t format, uint32_t group, uint32_t m, uint32_t columns,
+                                            uint32_t warps)
 {
-    return warps * ifm_cuda_gemm_ring(format, group) +
-           (warps + IFM_CUDA_GEMM_PASS - 1) * IFM_CUDA_GEMM_PANEL * columns * 4;
+    return warps * (ifm_cuda_gemm_ring(format, group) +
+                    8 * IFM_CUDA_GEMM_PASS / columns * IFM_CUDA_GEMM_PANEL * ((m + 3) / 4 * 4) * 4);
 }
 static inline uint32_t ifm_cuda_gemm_staged(uint32_t m, uint32_t x_stride)
 {

@@ -1,10 +1,10 @@
 /* Few activations times a weight matrix at the memory's speed, by mma.m16n8k16. Device code only.
  *
  * The rows of the product are 16 rows of the weights, a panel; its columns are activations, 8, 16 or 32, whether there
- * are so many or not. A block has a share of the panels and its warps have equal parts of what these hold, in the order
- * in which it lies. Each warp keeps a ring of asynchronous copies: a lane reads back what it copied itself, so that its
- * bytes on the way take no registers. Where a panel lies across warps, they leave partial sums in shared memory, which
- * are added in the order of the warps: the same bits in every run.
+ * are so many or not. A block has a share of the panels, and its warps take what lies one behind the other in turn:
+ * what is on the way to a block is one piece of memory. Each warp keeps a ring of asynchronous copies: bytes on the way
+ * take no registers. The warps leave partial sums of a panel in shared memory, which are added in a fixed order: the
+ * same bits in every run.
  *
  * Codes of int8 and int4 become numbers of f16 without arithmetic: bits at the bottom of a half are code x 2^-24, which
  * matrix instructions honour. Codes are stored plus 128 or plus 8, which a second product takes off again: of the same
@@ -22,8 +22,8 @@ template <int FORMAT, int GROUP> struct stage
     static constexpr bool IS_WIDE = FORMAT <= IFM_CUDA_GEMM_BF16, IS_INT4 = FORMAT == IFM_CUDA_GEMM_INT4;
     static constexpr int OF_GROUP = IS_WIDE ? 1 : IS_INT4 ? GROUP / 64 : GROUP / 32;
     static constexpr int LOADS = IFM_CUDA_GEMM_LOADS;
-    static constexpr int PAIR = IS_WIDE ? LOADS : IS_INT4 ? GROUP / 32 : GROUP / 16; /* loads of two groups */
-    static constexpr int FEW = PAIR < LOADS ? PAIR : LOADS, VECTORS = OF_GROUP > FEW ? OF_GROUP : FEW;
+    static constexpr int PAIR = IS_WIDE ? 4 : IS_INT4 ? GROUP / 32 : GROUP / 16; /* loads of two groups */
+    static constexpr int FEW = PAIR < LOADS || IS_WIDE ? PAIR : LOADS, VECTORS = OF_GROUP > FEW ? OF_GROUP : FEW;
     static constexpr int OF_PAIR = PAIR / VECTORS; /* stages of two groups */
     static constexpr int DEPTH = IS_WIDE ? 16 * VECTORS : VECTORS * (IS_INT4 ? 64 : 32);
     static constexpr int BYTES = VECTORS * VECTOR + (IS_WIDE ? 0 : LINE);
@@ -70,6 +70,12 @@ struct place
     uint32_t lane, g, t;
 };
 
+/* Where piece `chunk` of 16 bytes of a row of 128 lies: two rows that are read at once take other banks. */
+__device__ __forceinline__ uint32_t swizzled(uint32_t row, uint32_t chunk)
+{
+    return chunk ^ (row % 2 * 4);
+}
+
 /* Start the copies of stage `unit` of `panel` into `slot`. */
 template <int FORMAT, int GROUP>
 __device__ __forceinline__ void fetch(const ifm_cuda_gemm &a, const place &at, uint32_t panel, uint32_t unit,
@@ -79,12 +85,13 @@ __device__ __forceinline__ void fetch(const ifm_cuda_gemm &a, const place &at, u
     const unsigned char *w = static_cast<const unsigned char *>(a.w);
     unsigned char *to = slot + at.lane * 16;
     if (S::IS_WIDE) {
+        const uint32_t row = at.lane / 8, chunk = at.lane % 8; /* four rows a load, 128 bytes of each */
         const unsigned char *from =
-            w + 2 * ((static_cast<uint64_t>(panel) * PANEL + at.g) * a.k + unit * S::DEPTH + at.t * 8);
-        const uint64_t below = static_cast<uint64_t>(a.k) * 16; /* eight rows */
+            w + 2 * ((static_cast<uint64_t>(panel) * PANEL + row) * a.k + unit * S::DEPTH + chunk * 8);
+        unsigned char *first = slot + row * 128 + swizzled(row, chunk) * 16;
 #pragma unroll
         for (int v = 0; v < S::VECTORS; v++)
-            copy_async(to + v * VECTOR, from + (v % 2 == 0 ? 0 : below) + v / 2 * 64, true);
+            copy_async(first + v * VECTOR, from + static_cast<uint64_t>(v) * 8 * a.k, true);
         return;
     }
     constexpr uint32_t BYTES = GROUP * PANEL / (S::IS_INT4 ? 2 : 1); /* codes of a group */
@@ -122,8 +129,10 @@ __device__ __forceinline__ void add_wide(const unsigned char *slot, const place 
 {
     constexpr bool IS_BF16 = FORMAT == IFM_CUDA_GEMM_BF16;
 #pragma unroll
-    for (int c = 0; c < stage<FORMAT, 128>::VECTORS / 2; c++) {
-        const uint4 above = vector_of(slot, at, 2 * c), below = vector_of(slot, at, 2 * c + 1);
+    for (int c = 0; c < 2; c++) {
+        const unsigned char *row = slot + at.g * 128 + swizzled(at.g, c * 4 + at.t) * 16;
+        const uint4 above = *reinterpret_cast<const uint4 *>(row);
+        const uint4 below = *reinterpret_cast<const uint4 *>(row + 8 * 128);
 #pragma unroll
         for (int tile = 0; tile < TILES; tile++) {
             const uint4 b = x.at(tile, k + 32 * c);
@@ -218,39 +227,43 @@ __device__ __forceinline__ void wait_for_previous()
 #endif
 }
 
-/* Stages [from, to) of a pass belong to warp `warp` of `warps`. */
-__device__ __forceinline__ uint32_t first_of(uint32_t stages, uint32_t warp, uint32_t warps)
+/* Elements of a row of partial sums. */
+__device__ __forceinline__ uint32_t width_of(const ifm_cuda_gemm &a)
 {
-    return stages * warp / warps;
+    return (a.m + 3) / 4 * 4;
 }
 
 /* The lane's sums of a panel, where `sum_panels` finds them. */
-template <int TILES> __device__ __forceinline__ void leave(float *part, const place &at, float (&total)[TILES][4])
+template <int TILES>
+__device__ __forceinline__ void leave(float *part, const place &at, uint32_t width, float (&total)[TILES][4])
 {
 #pragma unroll
     for (int tile = 0; tile < TILES; tile++) {
-        float *to = part + at.g * (8 * TILES) + tile * 8 + at.t * 2;
-        *reinterpret_cast<float2 *>(to) = make_float2(total[tile][0], total[tile][1]);
-        *reinterpret_cast<float2 *>(to + 64 * TILES) = make_float2(total[tile][2], total[tile][3]);
+        const uint32_t column = tile * 8 + at.t * 2;
+        if (column < width) {
+            float *to = part + at.g * width + column;
+            *reinterpret_cast<float2 *>(to) = make_float2(total[tile][0], total[tile][1]);
+            *reinterpret_cast<float2 *>(to + 8 * width) = make_float2(total[tile][2], total[tile][3]);
+        }
 #pragma unroll
         for (int i = 0; i < 4; i++)
             total[tile][i] = 0;
     }
 }
 
-/* The outputs of `count` panels from `first` on: the partial sums of all warps that had a part in each; `bounds` says
- * where the warps' parts begin. */
-template <int FORMAT, int TILES>
-__device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *parts, const uint32_t *bounds,
-                                           uint32_t first, uint32_t count, uint32_t of_panel)
+/* The outputs of `count` panels from `first` on: the partial sums of all warps that had a stage of each. */
+template <int FORMAT>
+__device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *parts, uint32_t first, uint32_t count,
+                                           uint32_t of_panel)
 {
-    const uint32_t warps = blockDim.x / 32;
+    const uint32_t warps = blockDim.x / 32, width = width_of(a), some = of_panel < warps ? of_panel : warps;
     for (uint32_t i = threadIdx.x; i < count * PANEL * a.m; i += blockDim.x) {
         const uint32_t row = i % PANEL, panel = i / PANEL % count, m = i / PANEL / count;
         float sum = 0;
-        for (uint32_t warp = panel * warps / count; warp < warps && bounds[warp] < (panel + 1) * of_panel; warp++)
-            if (bounds[warp] < bounds[warp + 1] && bounds[warp + 1] > panel * of_panel)
-                sum += parts[(warp + panel) * (PANEL * 8 * TILES) + row * (8 * TILES) + m];
+        for (uint32_t n = 0, warp = panel * of_panel % warps; n < some; n++) {
+            sum += parts[((warp * count + panel) * PANEL + row) * width + m];
+            warp = warp + 1 == warps ? 0 : warp + 1;
+        }
         uint16_t bits;
         if (FORMAT > IFM_CUDA_GEMM_BF16)
             sum *= 16777216.0f; /* 2^24 */
@@ -285,54 +298,64 @@ __device__ __forceinline__ void take_activations(const ifm_cuda_gemm &a, const p
     }
 }
 
-/* The warp's part of a pass. */
+/* A stage of a block: its panel, counted from the first of the pass, and its number there. */
+struct cursor
+{
+    uint32_t number, panel, unit;
+    __device__ __forceinline__ void forward(uint32_t by, uint32_t of_panel)
+    {
+        number += by;
+        unit += by;
+        while (unit >= of_panel) {
+            unit -= of_panel;
+            panel++;
+        }
+    }
+};
+
+/* The warp's stages of a pass of `count` panels: every blockDim.x / 32-th. */
 template <int FORMAT, int GROUP, int TILES>
 __device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at, activations<TILES> &x, uint32_t first,
-                                         uint32_t stages, uint32_t of_panel, unsigned char *ring, float *parts,
+                                         uint32_t count, uint32_t of_panel, unsigned char *ring, float *parts,
                                          uint16_t *staged, bool is_first, bool is_last)
 {
     using S = stage<FORMAT, GROUP>;
-    const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    const uint32_t from = first_of(stages, warp, warps), to = first_of(stages, warp + 1, warps);
-    uint32_t panel = from / of_panel, unit = from % of_panel, next_panel = panel, next_unit = unit;
+    const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32, stages = count * of_panel, width = width_of(a);
+    cursor now = {0, 0, 0}, next;
     float total[TILES][4] = {};
-    const auto fetch_next = [&](uint32_t number, uint32_t slot) {
-        if (number < to) {
-            fetch<FORMAT, GROUP>(a, at, first + next_panel, next_unit, ring + slot * S::BYTES);
-            if (++next_unit == of_panel) {
-                next_unit = 0;
-                next_panel++;
-            }
+    now.forward(warp, of_panel);
+    next = now;
+    const auto fetch_next = [&](uint32_t slot) {
+        if (next.number < stages) {
+            fetch<FORMAT, GROUP>(a, at, first + next.panel, next.unit, ring + slot * S::BYTES);
+            next.forward(warps, of_panel);
+            if (is_last && next.number >= stages)
+                let_next_begin();
         }
         asm volatile("cp.async.commit_group;" ::: "memory");
     };
     for (uint32_t s = 0; s < S::SLOTS; s++)
-        fetch_next(from + s, s);
-    if (is_last && from + S::SLOTS >= to)
-        let_next_begin();
+        fetch_next(s);
     if (is_first) {
         wait_for_previous(); /* activations are its outputs */
         take_activations<TILES>(a, at, staged, x);
     }
-    for (uint32_t number = from, slot = 0; number < to; number++) {
+    for (uint32_t slot = 0; now.number < stages;) {
         asm volatile("cp.async.wait_group %0;" ::"n"(S::SLOTS - 1) : "memory");
         __syncwarp();
         const unsigned char *bytes = ring + slot * S::BYTES;
         if (S::IS_WIDE)
-            add_wide<FORMAT, TILES>(bytes, at, x, unit * S::DEPTH, total);
+            add_wide<FORMAT, TILES>(bytes, at, x, now.unit * S::DEPTH, total);
         else
-            add_codes<FORMAT, S::IS_WIDE ? 128 : GROUP, TILES>(bytes, at, x, unit, total);
+            add_codes<FORMAT, S::IS_WIDE ? 128 : GROUP, TILES>(bytes, at, x, now.unit, total);
         __syncwarp();
-        fetch_next(number + S::SLOTS, slot);
-        if (is_last && number + S::SLOTS + 1 == to)
-            let_next_begin();
+        fetch_next(slot);
         if (++slot == S::SLOTS)
             slot = 0;
-        if (++unit == of_panel || number + 1 == to) {
-            leave<TILES>(parts + (warp + panel) * (PANEL * 8 * TILES), at, total);
-            unit = 0;
-            panel++;
-        }
+        const uint32_t panel = now.panel;
+        now.forward(warps, of_panel);
+        if (now.panel != panel || now.number >= stages)
+            leave<TILES>(parts + (warp * count + panel) * (PANEL * width), at, width, total);
     }
     asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
@@ -340,27 +363,24 @@ __device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at
 template <int FORMAT, int GROUP, int TILES> __device__ __forceinline__ void product(const ifm_cuda_gemm &a)
 {
     using S = stage<FORMAT, GROUP>;
+    constexpr uint32_t PASS = IFM_CUDA_GEMM_PASS / TILES;
     extern __shared__ __align__(128) unsigned char shared[];
-    __shared__ uint32_t bounds[IFM_CUDA_GEMM_WARPS + 1];
     const uint32_t warps = blockDim.x / 32, lane = threadIdx.x % 32, panels = a.n / PANEL;
     const uint32_t of_panel = (a.k + S::DEPTH - 1) / S::DEPTH;
     const uint32_t begin = panels * blockIdx.x / gridDim.x, end = panels * (blockIdx.x + 1) / gridDim.x;
-    const uint32_t passes = (end - begin + IFM_CUDA_GEMM_PASS - 1) / IFM_CUDA_GEMM_PASS;
+    const uint32_t passes = (end - begin + PASS - 1) / PASS;
     const place at = {lane, lane / 4, lane % 4};
     unsigned char *ring = shared + threadIdx.x / 32 * (S::SLOTS * S::BYTES);
     float *parts = reinterpret_cast<float *>(shared + warps * (S::SLOTS * S::BYTES));
-    uint16_t *staged =
-        reinterpret_cast<uint16_t *>(parts + (warps + IFM_CUDA_GEMM_PASS - 1) * (PANEL * 8 * TILES));
+    uint16_t *staged = reinterpret_cast<uint16_t *>(parts + warps * PASS * (PANEL * width_of(a)));
     activations<TILES> x;
     for (uint32_t pass = 0; pass < passes; pass++) {
         const uint32_t first = begin + (end - begin) * pass / passes;
         const uint32_t count = begin + (end - begin) * (pass + 1) / passes - first;
-        if (threadIdx.x <= warps)
-            bounds[threadIdx.x] = first_of(count * of_panel, threadIdx.x, warps);
-        run_part<FORMAT, GROUP, TILES>(a, at, x, first, count * of_panel, of_panel, ring, parts, staged,
-                                      pass == 0, pass + 1 == passes);
+        run_part<FORMAT, GROUP, TILES>(a, at, x, first, count, of_panel, ring, parts, staged, pass == 0,
+                                       pass + 1 == passes);
         __syncthreads();
-        sum_panels<FORMAT, TILES>(a, parts, bounds, first, count, of_panel);
+        sum_panels<FORMAT>(a, parts, first, count, of_panel);
         __syncthreads();
     }
 }

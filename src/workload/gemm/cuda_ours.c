@@ -63,7 +63,7 @@ static enum ifm_status size_launch(struct gemm_ours *state, const struct ifm_gem
     unsigned blocks = 0;
     for (unsigned warps = IFM_CUDA_GEMM_WARPS; warps >= 4 && blocks == 0; warps /= 2) {
         launch->threads = warps * 32;
-        launch->shared = ifm_cuda_gemm_shared((uint32_t)s->format, s->group, columns_of(s), warps);
+        launch->shared = ifm_cuda_gemm_shared((uint32_t)s->format, s->group, (uint32_t)s->m, columns_of(s), warps);
         if (stage(state, error))
             blocks = ifm_cuda_blocks(device, launch->function, launch->threads, launch->shared);
     }
