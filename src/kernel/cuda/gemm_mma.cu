@@ -10,6 +10,7 @@
  * matrix instructions honour. Codes are stored plus 128 or plus 8, which a second product takes off again: of the same
  * activations with the constant -128 or -8. Scales are applied to the sums of a group, and 2^24 to those of a panel. */
 #include "kernel/cuda/gemm.h"
+#include "kernel/cuda/gemm_ptx.cuh"
 
 namespace
 {
@@ -29,40 +30,6 @@ template <int FORMAT, int GROUP> struct stage
     static constexpr int BYTES = VECTORS * VECTOR + (IS_WIDE ? 0 : LINE);
     static constexpr int SLOTS = (IS_INT4 ? IFM_CUDA_GEMM_RING_INT4 : IFM_CUDA_GEMM_RING) / BYTES;
 };
-
-__device__ __forceinline__ uint32_t shared_address(const void *pointer)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
-/* 16 bytes to shared memory, or as many zeros. */
-__device__ __forceinline__ void copy_async(void *to, const void *from, bool is_there)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
-                 "r"(is_there ? 16 : 0)
-                 : "memory");
-}
-
-template <bool IS_BF16>
-__device__ __forceinline__ void multiply(float (&sum)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
-                                         uint32_t b0, uint32_t b1)
-{
-    if (IS_BF16)
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-            : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-    else
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-            : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-}
-
-__device__ __forceinline__ float of_f16(uint16_t bits)
-{
-    float value;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-    return value;
-}
 
 /* What a lane knows of its place: row g and row g + 8 of a panel, k from 8 t on of every 32. */
 struct place
@@ -212,21 +179,6 @@ __device__ __forceinline__ void add_codes(const unsigned char *slot, const place
     }
 }
 
-/* Where launches may overlap, the next may begin to read its weights now; what it reads of ours waits for our end. */
-__device__ __forceinline__ void let_next_begin()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-__device__ __forceinline__ void wait_for_previous()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
 /* Elements of a row of partial sums. */
 __device__ __forceinline__ uint32_t width_of(const ifm_cuda_gemm &a)
 {
@@ -264,14 +216,10 @@ __device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *
             sum += parts[((warp * count + panel) * PANEL + row) * width + m];
             warp = warp + 1 == warps ? 0 : warp + 1;
         }
-        uint16_t bits;
         if (FORMAT > IFM_CUDA_GEMM_BF16)
             sum *= 16777216.0f; /* 2^24 */
-        if (FORMAT == IFM_CUDA_GEMM_BF16)
-            asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(sum));
-        else
-            asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(sum));
-        static_cast<uint16_t *>(a.out)[static_cast<uint64_t>(m) * a.n + (first + panel) * PANEL + row] = bits;
+        static_cast<uint16_t *>(a.out)[static_cast<uint64_t>(m) * a.n + (first + panel) * PANEL + row] =
+            FORMAT == IFM_CUDA_GEMM_BF16 ? to_bf16(sum) : to_f16(sum);
     }
 }
 
@@ -332,7 +280,7 @@ __device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at
             if (is_last && next.number >= stages)
                 let_next_begin();
         }
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        commit_copies();
     };
     for (uint32_t s = 0; s < S::SLOTS; s++)
         fetch_next(s);
@@ -341,7 +289,7 @@ __device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at
         take_activations<TILES>(a, at, staged, x);
     }
     for (uint32_t slot = 0; now.number < stages;) {
-        asm volatile("cp.async.wait_group %0;" ::"n"(S::SLOTS - 1) : "memory");
+        wait_for_copies<S::SLOTS - 1>();
         __syncwarp();
         const unsigned char *bytes = ring + slot * S::BYTES;
         if (S::IS_WIDE)
@@ -357,7 +305,7 @@ __device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at
         if (now.panel != panel || now.number >= stages)
             leave<TILES>(parts + (warp * count + panel) * (PANEL * width), at, width, total);
     }
-    asm volatile("cp.async.wait_group 0;" ::: "memory");
+    wait_for_copies<0>();
 }
 
 template <int FORMAT, int GROUP, int TILES> __device__ __forceinline__ void product(const ifm_cuda_gemm &a)
