@@ -53,7 +53,6 @@ struct ifm_instrument_entry {
 };
 
 struct ifm_catalog {
-    unsigned rules; /* of an earlier IFM_PLAN_RULES, to plan as it did; 0 = today's */
     const struct ifm_workload_entry *workloads;
     size_t n_workloads;
     const struct ifm_instrument_entry *instruments;

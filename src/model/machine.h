@@ -38,7 +38,14 @@ struct ifm_machine {
     const char *blas;         /* the BLAS library that kernels may call: "OpenBLAS 0.3.21 SkylakeX", "cuBLASLt 13.1.0";
                                  NULL = none */
     const char *blas_why_not; /* why there is none, with the remedy; NULL when there is one or nothing looked */
+    unsigned rules; /* no fact of it: the earlier IFM_PLAN_RULES (model/plan.h) to plan by, in folders; 0 = today's */
 };
+
+/* Does a plan for it follow the rules that came with `since`? */
+static inline bool ifm_machine_plans_by(const struct ifm_machine *machine, unsigned since)
+{
+    return machine->rules == 0 || machine->rules >= since;
+}
 
 /* The last-level cache as reported, or 32 MiB where nothing is reported. */
 static inline uint64_t ifm_machine_llc(const struct ifm_machine *machine)

@@ -150,14 +150,14 @@ static enum ifm_status add_configured(const struct ifm_arms_request *request, st
 /* Since rules 2 ceilings have rounds of their own, and read their buffers in pieces. */
 static bool were_apart(const struct ifm_catalog *catalog)
 {
-    return catalog->rules == 0 || catalog->rules >= 2;
+    return ifm_machine_plans_by(&catalog->machine, 2);
 }
 
 /* Since rules 4 reads of cells that caches serve are held against the level that does, and FLOP ceilings bring the
  * clock along, and byte products where an arm multiplies integers. */
 static bool have_levels(const struct ifm_catalog *catalog)
 {
-    return (catalog->rules == 0 || catalog->rules >= 4) && catalog->machine.gpu == NULL;
+    return ifm_machine_plans_by(&catalog->machine, 4) && catalog->machine.gpu == NULL;
 }
 
 /* What a cell asks of the workload whose arms are ceilings. */

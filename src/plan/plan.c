@@ -206,7 +206,7 @@ enum ifm_status ifm_plan_build(const struct ifm_study *study, const struct ifm_c
     plan->config_hash = study->config_hash;
     plan->seed = study->seed;
     plan->device = catalog->machine.device;
-    plan->rules = catalog->rules == 0 ? IFM_PLAN_RULES : catalog->rules;
+    plan->rules = catalog->machine.rules == 0 ? IFM_PLAN_RULES : catalog->machine.rules;
     struct ifm_machine *machine = IFM_ARENA_NEW(arena, struct ifm_machine);
     *machine = catalog->machine;
     plan->machine = machine;

@@ -170,7 +170,8 @@ static bool is_of_ledger(const char *path)
     return strstr(path, "].ledger.") != NULL;
 }
 
-/* Leaves that later rules plan otherwise: a plan of earlier ones is not held to them. */
+/* Leaves that later rules plan otherwise, and that nothing plans any more as it was (else the planner asks for the
+ * machine's `rules`): a plan of earlier ones is not held to them. */
 static const struct {
     unsigned since;       /* the IFM_PLAN_RULES that changed it */
     const char *part;     /* of its path */
@@ -192,12 +193,7 @@ static const struct {
     {4, "].memory", NULL, "attention"},             /* with scratch since */
     {4, "].ledger.layers", "0", "decode"},          /* a pass was a token, however many layers there are */
     {4, "].ledger.tokens_generated", NULL, "gemm"}, /* a row of one product was a token */
-    {6, "].chosen.layers", NULL, "gemm"},           /* all arms had as many as the smallest needs */
-    {6, "].working_set", NULL, "gemm"},
-    {6, "].memory", NULL, "gemm"},
-    {6, "].settings.stream.size", NULL, "gemm"}, /* of a ceiling: as much as the largest arm has */
-    {6, "].chosen.bytes", NULL, "gemm"},         /* of it too */
-    {7, "].ledger.layers", NULL, "decode"},      /* were all caches that steps take in turn */
+    {7, "].ledger.layers", NULL, "decode"},         /* were all caches that steps take in turn */
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)
@@ -281,7 +277,7 @@ static void compare(struct review *review, const struct ifm_config *config, cons
     struct ifm_plan_leaves leaves = {0};
     struct ifm_error error;
     ifm_story_catalog(config, machine, is_session(study) ? &session : NULL, review->arena, &catalog);
-    catalog.rules = review->plan->rules == 0 ? 1 : review->plan->rules;
+    catalog.machine.rules = review->plan->rules == 0 ? 1 : review->plan->rules;
     if (ifm_plan_build(study, &catalog, review->plan->run_id, review->arena, &made, &error) != IFM_OK) {
         find_fault(review, IFM_WHOLE_PLAN,
                    ifm_arena_printf(review->arena, "planning again from config.lock.json fails: %s", error.message));

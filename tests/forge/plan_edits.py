@@ -25,6 +25,8 @@ STUDIES = {
     "fake": ["decode", "--kv-len", "256,512", "--batch", "1", "--device", "fake", "--compress", "2", "--ceilings",
              "none", "--script", "step_ns=100000; noise=0.005; arm.int8.step_ns=60000", "--repeats", "60"],
     "recorded": "recorded:decode",
+    "rules5": "recorded:gemm-layers",
+    "rules6": "recorded:decode-model",
     "session": "recorded:session",
 }
 
@@ -105,6 +107,12 @@ EDITS = [
     ("recorded", "cells[0].arms[1].ledger.tokens_generated", "times", 10**6),
     ("recorded", "cells[0].arms[1].stored", "times", 0.125),
     ("recorded", "cells[0].arms[1].tolerance", "set", 1e9),
+    ("recorded", "cells[0].arms[1].working_set", "times", 1000),
+    ("rules5", "cells[0].arms[0].working_set", "times", 0.5),
+    ("rules5", "cells[0].arms[1].chosen.layers", "set", "1985"),
+    ("rules6", "cells[0].arms[1].stored", "times", 0.125),
+    ("rules6", "cells[0].arms[1].memory", "times", 0.5),
+    ("rules6", "cells[0].arms[2].settings.stream.size", "set", "1048576"),
     ("session", "cells[0].arms[1].role", "set", "baseline"),
     ("session", "cells[0].seed", "set", "7"),
     ("session", "cells[0].measure.margin", "set", 0.5),

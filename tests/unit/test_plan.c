@@ -188,7 +188,7 @@ static void caches_are_probed_where_they_serve(void **state)
     f->catalog.machine.cache_reported[1] = 512 << 10;
     assert_int_equal(build(f), IFM_OK);
     assert_string_equal(ifm_arm_setting(&f->plan->cells[2].arms[1], "stream.level"), "3");
-    f->catalog.rules = 3;
+    f->catalog.machine.rules = 3;
     assert_int_equal(build(f), IFM_OK);
     assert_int_equal(f->plan->cells[0].n_arms, 5);
     assert_string_equal(ifm_arm_setting(&f->plan->cells[0].arms[1], "stream.pieces"), "true");

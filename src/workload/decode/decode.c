@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { CACHES_OVER_LLC = 4, ROWS_MOST = 4 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_DECODE_FORMS };
+enum { SINCE_OWN_LAYERS = 8 }; /* of IFM_PLAN_RULES: each arm has its own number of layers */
 
 /* Of a device the baseline first. */
 static const struct ifm_implementation *const implementations[] = {&ifm_decode_cpu, &ifm_decode_cuda_naive,
@@ -32,7 +33,7 @@ static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct i
     return IFM_OK;
 }
 
-/* What the arms of a cell share: who runs which forms, and how many layers they rotate over. */
+/* Who runs which forms of a cell, and how many layers each rotates over. */
 struct cell {
     const struct ifm_decode_settings *s;
     struct decode_entry {
@@ -40,9 +41,10 @@ struct cell {
         const struct ifm_decode_form *form;
         struct ifm_decode_ask ask;
         struct ifm_decode_amounts amounts;
+        uint64_t layers;
     } entries[ARMS_MOST];
     size_t n;
-    uint64_t layers;
+    bool together;        /* all go through as many layers; their content is that of all of them */
     const char *left_out; /* what was asked for and does not run on this device, and why; NULL = nothing */
 };
 
@@ -59,7 +61,7 @@ static void add_row(struct cell *cell, const struct ifm_implementation *row, con
                     const struct ifm_decode_form *const *forms, size_t n, struct ifm_arena *arena, const char **why_not)
 {
     for (size_t f = 0; f < n; f++) {
-        struct decode_entry entry = {row, forms[f], {.settings = cell->s, .format = forms[f]->format}, {0}};
+        struct decode_entry entry = {row, forms[f], {.settings = cell->s, .format = forms[f]->format}, {0}, 0};
         const char *reason = row->supports(machine, &entry.ask, arena);
         *why_not = *why_not == NULL ? reason : *why_not;
         if (reason != NULL)
@@ -98,49 +100,86 @@ static uint64_t rows_memory(const struct ifm_decode_settings *s)
     return ifm_data_add(2 * query, cycle);
 }
 
-/* 0 asks for as many layers as let no arm's caches stay in the last-level cache, as far as half the memory goes. Caches
- * count as a cycle finds them, so that arms which differ in what they append go through equally many layers. */
-static uint64_t choose_layers(const struct cell *cell, const struct ifm_machine *machine)
+/* Caches of a form until they exceed those of the machine. They count as a cycle finds them, so that arms which differ
+ * in what they append go through equally many. */
+static uint64_t least_layers(const struct cell *cell, const struct decode_entry *entry,
+                             const struct ifm_machine *machine)
 {
-    uint64_t smallest = UINT64_MAX, all = 0;
-    if (cell->s->layers != 0)
-        return cell->s->layers;
-    if (cell->s->inference && cell->s->model_layers != 0) /* a cycle goes through the whole model */
-        return cell->s->model_layers;
     struct ifm_decode_settings still = *cell->s;
     still.inference = false;
-    for (size_t i = 0; i < cell->n; i++) {
-        const uint64_t touched = ifm_decode_amounts_of(&still, cell->entries[i].form).touched;
-        smallest = touched < smallest ? touched : smallest;
-        all = ifm_data_add(all, cell->entries[i].amounts.pool);
-    }
     const uint64_t wanted = ifm_data_mul(CACHES_OVER_LLC, ifm_machine_llc_total(machine));
-    uint64_t layers = wanted / smallest + (wanted % smallest != 0), most = machine->memory_available / 2 / all;
+    const uint64_t touched = ifm_decode_amounts_of(&still, entry->form).touched;
+    return wanted / touched + (wanted % touched != 0);
+}
+
+static uint64_t at_most(uint64_t layers, uint64_t most)
+{
+    return most != 0 && most < layers ? most : layers;
+}
+
+/* Layers of each arm, or of all together, as many as its row takes. Gives the pools' bytes: of one layer, of all. */
+static void ask_for_layers(struct cell *cell, const struct ifm_machine *machine, uint64_t *of_one, uint64_t *all)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < cell->n; i++) {
+        struct decode_entry *entry = &cell->entries[i];
+        entry->layers = least_layers(cell, entry, machine);
+        most = entry->layers > most ? entry->layers : most;
+    }
     for (size_t i = 0; i < cell->n; i++)
-        if (cell->entries[i].ask.layers_most != 0 && cell->entries[i].ask.layers_most < layers)
-            layers = cell->entries[i].ask.layers_most;
-    return layers <= most ? layers : most > 0 ? most : 1;
+        most = at_most(most, cell->entries[i].ask.layers_most);
+    for (size_t i = 0; i < cell->n; i++) {
+        struct decode_entry *entry = &cell->entries[i];
+        entry->layers = cell->together ? most : at_most(entry->layers, entry->ask.layers_most);
+        *of_one = ifm_data_add(*of_one, entry->amounts.pool);
+        *all = ifm_data_add(*all, ifm_data_mul(entry->layers, entry->amounts.pool));
+    }
+}
+
+/* 0 asks for as many layers as let no arm's caches stay in the last-level cache: each arm for itself, so that all of
+ * them have about as large a part in the caches, but in a cycle, whose work they are, as many as the smallest needs.
+ * Where half the memory holds fewer, all shrink alike. */
+static void choose_layers(struct cell *cell, const struct ifm_machine *machine)
+{
+    const struct ifm_decode_settings *s = cell->s;
+    const uint64_t half = machine->memory_available / 2;
+    uint64_t all = 0, of_one = 0;
+    ask_for_layers(cell, machine, &of_one, &all);
+    for (size_t i = 0; i < cell->n; i++) {
+        uint64_t *layers = &cell->entries[i].layers;
+        if (all > half)
+            *layers = cell->together ? half / of_one : (uint64_t)((double)*layers * ((double)half / (double)all));
+        if (s->layers != 0)
+            *layers = s->layers;
+        else if (s->inference && s->model_layers != 0) /* a cycle goes through the whole model */
+            *layers = s->model_layers;
+        else if (*layers == 0)
+            *layers = 1;
+    }
 }
 
 static enum ifm_status check_memory(const struct cell *cell, const struct ifm_machine *machine, struct ifm_error *error)
 {
     const struct ifm_decode_settings *s = cell->s;
-    uint64_t needed = 0;
-    for (size_t i = 0; i < cell->n; i++)
-        needed = ifm_data_add(needed,
-                              ifm_data_add(ifm_data_mul(cell->layers, cell->entries[i].amounts.pool), rows_memory(s)));
+    uint64_t needed = 0, most = 0;
+    for (size_t i = 0; i < cell->n; i++) {
+        const struct decode_entry *entry = &cell->entries[i];
+        needed = ifm_data_add(needed, ifm_data_add(ifm_data_mul(entry->layers, entry->amounts.pool), rows_memory(s)));
+        most = entry->layers > most ? entry->layers : most;
+    }
     char what[200];
     snprintf(what, sizeof what, "batch %llu x %llu KV heads x %llu tokens x %llu in %llu layers and %zu arms needs",
              (unsigned long long)s->batch, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
-             (unsigned long long)s->head_dim, (unsigned long long)cell->layers, cell->n);
+             (unsigned long long)s->head_dim, (unsigned long long)most, cell->n);
     return ifm_data_check_memory(needed, machine, "decode",
                                  "lower decode.batch, decode.kv_len or decode.layers, or free memory", what, error);
 }
 
-static struct ifm_ledger ledger_of(const struct cell *cell, const struct ifm_decode_amounts *a)
+static struct ifm_ledger ledger_of(const struct cell *cell, const struct decode_entry *entry)
 {
     const struct ifm_decode_settings *s = cell->s;
-    const uint64_t steps = ifm_decode_steps(s), layers = s->inference ? cell->layers : 1;
+    const struct ifm_decode_amounts *a = &entry->amounts;
+    const uint64_t steps = ifm_decode_steps(s), layers = s->inference ? entry->layers : 1;
     const uint64_t query = steps * ifm_decode_query_bytes(s);
     const uint64_t depth = s->layers > 0 ? s->layers : s->model_layers > 0 ? s->model_layers : 1;
     const bool appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
@@ -223,7 +262,8 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, struct ifm_arena
     const struct ifm_decode_amounts *a = &entry->amounts;
     const uint64_t query = ifm_decode_query_bytes(cell->s);
     const struct ifm_decode_ask *ask = &entry->ask;
-    const struct ifm_decode_chosen chosen = {cell->layers, ask->isa, ask->isa_f16, ask->isa_encode};
+    const uint64_t layers = entry->layers, counted = cell->together ? layers : 1; /* a step reads one */
+    const struct ifm_decode_chosen chosen = {layers, ask->isa, ask->isa_f16, ask->isa_encode};
     return (struct ifm_arm){
         .name = is_ours(entry->row) ? form->name : entry->row->name,
         .variant = form->name,
@@ -234,11 +274,11 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, struct ifm_arena
         .feature = form->format == IFM_KV_F16 ? "" : form->name,
         .idle = idle_of(cell->s, form, arena),
         .remark = i == 0 && cell->left_out != NULL ? cell->left_out : remark_of(cell->s, form, arena),
-        .ledger = ledger_of(cell, a),
-        .working_set = ifm_data_add(ifm_data_mul(cell->layers, a->touched), 2 * query),
-        .memory = ifm_data_add(ifm_data_mul(cell->layers, a->pool), rows_memory(cell->s)),
-        .stored = ifm_data_mul(cell->layers, a->stored),
-        .stored_plain = ifm_data_mul(cell->layers, a->plain),
+        .ledger = ledger_of(cell, entry),
+        .working_set = ifm_data_add(ifm_data_mul(layers, a->touched), 2 * query),
+        .memory = ifm_data_add(ifm_data_mul(layers, a->pool), rows_memory(cell->s)),
+        .stored = ifm_data_mul(counted, a->stored),
+        .stored_plain = ifm_data_mul(counted, a->plain),
         .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
         .lossy = form->format != IFM_KV_F16,
         .has_oracle = true,
@@ -263,7 +303,8 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     *why_not = choose_rows(&cell, machine, forms, n_forms, arena);
     if (*why_not != NULL)
         return IFM_OK;
-    cell.layers = choose_layers(&cell, machine);
+    cell.together = s.inference || !ifm_machine_plans_by(machine, SINCE_OWN_LAYERS);
+    choose_layers(&cell, machine);
     IFM_TRY(check_memory(&cell, machine, error));
     struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
     for (size_t i = 0; i < cell.n; i++)

@@ -55,7 +55,8 @@ static const struct ifm_param rows[] = {
      "how much the lengths of the sequences vary: they lie between (1 - ragged) x decode.kv_len and decode.kv_len",
      OF(ragged)},
     {"decode.layers", "layers", IFM_TYPE_U64, ANY, "count", "0", 0, 4096, NULL,
-     "caches that steps take in turn; 0 takes as many as make the smallest arm's exceed 4 x the last-level cache",
+     "caches that steps of an arm take in turn; 0 takes as many as make them exceed 4 x the last-level cache, and in a "
+     "cycle as many as the smallest arm needs",
      OF(layers)},
     {"decode.model_layers", "model-layers", IFM_TYPE_U64, IFM_LATER, "count", "0", 0, 4096, NULL,
      "layers that a token of the model goes through; decode.model sets it, and 0 takes decode.layers, or a single one",

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { SINCE_OWN_LAYERS = 6 }; /* of IFM_PLAN_RULES: each arm has its own number of weight matrices */
 enum { MULTIPLE = 64, ROWS_MOST = 8 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_GEMM_FORMATS };
 
 #define FORMATS "f32|f16|bf16|int8|int4" /* in the order of enum ifm_gemm_format */
@@ -120,11 +121,23 @@ struct gemm_cell {
     const char *left_out; /* why a library of a GPU has no arm; NULL = it has, or nobody asks */
 };
 
+static uint64_t smallest_of(const struct gemm_cell *cell)
+{
+    const struct ifm_gemm_shape plain = ifm_gemm_shape_of(cell->s, IFM_GEMM_F32);
+    uint64_t smallest = ifm_gemm_bytes(&plain);
+    for (size_t i = 0; i < cell->n; i++) {
+        const uint64_t bytes = ifm_gemm_bytes(&cell->entries[i].ask.shape);
+        smallest = bytes < smallest ? bytes : smallest;
+    }
+    return smallest;
+}
+
 /* Weight matrices until those of the arm exceed 4 x the last-level caches: each arm reads memory, and none holds more
- * of it than that takes. */
+ * of it than that takes. Before, all had as many as the smallest needs. */
 static uint64_t layers_of(const struct gemm_cell *cell, const struct ifm_gemm_shape *shape)
 {
-    const uint64_t bytes = ifm_gemm_bytes(shape);
+    const bool own = ifm_machine_plans_by(cell->machine, SINCE_OWN_LAYERS);
+    const uint64_t bytes = own ? ifm_gemm_bytes(shape) : smallest_of(cell);
     const uint64_t wanted = (4 * ifm_machine_llc_total(cell->machine) + bytes - 1) / bytes;
     if (cell->s->layers > 0)
         return cell->s->layers;
