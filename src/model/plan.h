@@ -140,6 +140,8 @@ struct ifm_cell {
 #define IFM_PLAN_RULES_LEAST 5
 /* Since these a block of one row that is repeated is followed by its mirror image (sample/disturbed.h). */
 #define IFM_PLAN_RULES_MIRROR 6
+/* Since these a block is repeated only where the fewest blocks fit behind it (sample/disturbed.h). */
+#define IFM_PLAN_RULES_REPEATS_FIT 8
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */

@@ -8,6 +8,7 @@
 #include "run/cell/calibrate.h"
 #include "run/energy/energy.h"
 #include "run/pass/pass.h"
+#include "run/pass/warm_up.h"
 #include "stats/sequential.h"
 #include <math.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static double warm_up_s(const struct ifm_cell_run *cell)
         windows = fmax(windows, ceil((double)measure->warmup / steps));
     }
     /* The gate reads the clock after each window, so it may exceed its cap by one window. */
-    double capped = fmax(2, ceil(measure->warmup_cap_s / window));
+    double capped = fmax(2, ceil(ifm_warm_up_most_s(cell) / window));
     return window * fmin(windows, capped);
 }
 
@@ -138,7 +139,8 @@ static enum ifm_status estimate_blocks(const struct dry_look *look, struct ifm_c
     enum ifm_status status = run_pilot(look, &pass, &block_s, error);
     ifm_parts_turn(&cell->session->parts, IFM_PART_WARM_UP, NULL);
     if (status == IFM_OK)
-        status = ifm_converge_estimate(cell, warm_s, &gate_s, &rolls_s, error);
+        status = ifm_converge_estimate(cell, warm_s + cell->plan->measure.warmup_cap_s - ifm_warm_up_most_s(cell),
+                                       &gate_s, &rolls_s, error);
     if (status == IFM_OK) {
         *blocks = expect(&pass.stop, &cell->plan->measure, block_s + rolls_s);
         estimate->cap_wanted_s = ifm_cell_cap_wanted_s(cell);

@@ -105,12 +105,21 @@ struct ifm_repeats ifm_repeats_of(const char *const *columns, size_t n, unsigned
     return (struct ifm_repeats){.columns = ifm_cause_columns_of(columns, n),
                                 .wanted = rules >= IFM_PLAN_RULES_REPEATS,
                                 .mirrors = rows == 1 && rules >= IFM_PLAN_RULES_MIRROR,
-                                .cap_ns = none ? 0 : 1e9 * cell->measure.cap_s};
+                                .cap_ns = none ? 0 : 1e9 * cell->measure.cap_s,
+                                .fewest = rules >= IFM_PLAN_RULES_REPEATS_FIT ? cell->measure.blocks_min : 0};
 }
 
 uint32_t ifm_repeats_turn(const struct ifm_repeats *repeats, uint32_t measured)
 {
     return measured - (repeats->mirrors ? 0 : repeats->repeated);
+}
+
+/* Is there time for one more block in the place of the last, and for what is then left of the fewest? */
+static bool fits(const struct ifm_repeats *repeats)
+{
+    const uint32_t counting = repeats->blocks - 1 - repeats->repeated;
+    const double left = repeats->fewest > counting ? (double)(repeats->fewest - counting) : 0;
+    return repeats->used_ns * (1 + left / repeats->blocks) < repeats->cap_ns;
 }
 
 enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct ifm_slot *slots, size_t n)
@@ -120,7 +129,7 @@ enum ifm_block_fate ifm_repeats_take(struct ifm_repeats *repeats, const struct i
     repeats->used_ns += n > 0 ? (double)(slots[n - 1].end_ns - slots[0].start_ns) : 0;
     if (!repeats->wanted || ifm_slots_cause(slots, n, &repeats->columns, &amount) == IFM_CAUSE_NONE)
         return IFM_BLOCK_STANDS;
-    if (2 * repeats->repeated >= repeats->blocks || repeats->used_ns >= repeats->cap_ns)
+    if (2 * repeats->repeated >= repeats->blocks || !fits(repeats))
         return IFM_BLOCK_DISTURBED;
     repeats->repeated++;
     return IFM_BLOCK_REPEATED;

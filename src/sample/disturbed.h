@@ -38,16 +38,17 @@ enum { IFM_CAUSE_TEXT = 80 };
 const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CAUSE_TEXT]);
 
 /* Repeats of a latency pass. A disturbed block is followed by one more, while no more than every second block is such a
- * repeat and all blocks together took less than the cell's cap of time. The repeat has the same order, but for blocks
- * of one row: they go on with the mirror image, so that arms go on running behind themselves, however many blocks are
- * disturbed, and what one arm leaves behind for the other can be told from what it is. Where a number of
- * samples is asked for, it is what is measured, and runs of programs may be windows of energy too: nothing is
+ * repeat, and while it and what is left of the fewest blocks fit into the cell's cap of time. The repeat has the same
+ * order, but for blocks of one row: they go on with the mirror image, so that arms go on running behind themselves,
+ * however many blocks are disturbed, and what one arm leaves behind for the other can be told from what it is. Where a
+ * number of samples is asked for, it is what is measured, and runs of programs may be windows of energy too: nothing is
  * repeated. */
 struct ifm_repeats {
     struct ifm_cause_columns columns;
     bool wanted;               /* false: an older plan, whose blocks all stand */
     bool mirrors;              /* a repeat has the mirror image of its block */
     double cap_ns, used_ns;    /* of all measured blocks */
+    uint64_t fewest;           /* blocks that count and are measured whatever they take */
     uint32_t blocks, repeated; /* so far */
 };
 

@@ -53,9 +53,34 @@ static void no_more_than_every_second_block_is_a_repeat(void **state)
     assert_int_equal(take(&repeats, 500000), IFM_BLOCK_STANDS);
 }
 
+/* On a machine that disturbs every block the fewest are over when the cap is, wherever they fit into it at all. */
+static void repeats_leave_room_for_the_fewest_blocks(void **state)
+{
+    (void)state;
+    for (int tenths = 1; tenths <= 30; tenths++) {
+        const struct ifm_cell cell = {.name = "null", .measure = {.cap_s = 10, .stop = IFM_STOP_MDE, .blocks_min = 6}};
+        struct ifm_repeats repeats = ifm_repeats_of(names, 1, IFM_PLAN_RULES, 1, &cell);
+        const int64_t length = (int64_t)tenths * 100000000;
+        int64_t stolen = length / 2;
+        const struct ifm_slot slot = {.start_ns = 0, .end_ns = length, .columns = &stolen};
+        unsigned counting = 0, repeated = 0;
+        while (counting < 6)
+            *(ifm_repeats_take(&repeats, &slot, 1) == IFM_BLOCK_REPEATED ? &repeated : &counting) += 1;
+        const double took_s = 1e-9 * (double)length * (counting + repeated), fewest_s = 6e-9 * (double)length;
+        assert_true(took_s <= (fewest_s > 10 ? fewest_s : 10) + 1e-6);
+        assert_true(repeated > 0 || fewest_s + 1e-9 * (double)length >= 10); /* where one more fits, it is taken */
+    }
+    const struct ifm_cell cell = {.name = "null", .measure = {.cap_s = 10, .stop = IFM_STOP_MDE, .blocks_min = 6}};
+    int64_t stolen = 1000000000;
+    const struct ifm_slot slot = {.start_ns = 0, .end_ns = 2 * stolen, .columns = &stolen};
+    struct ifm_repeats repeats = ifm_repeats_of(names, 1, IFM_PLAN_RULES_REPEATS_FIT - 1, 1, &cell);
+    assert_int_equal(ifm_repeats_take(&repeats, &slot, 1), IFM_BLOCK_REPEATED); /* as its record says */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_row_goes_on_with_its_mirror_image),
-                                       cmocka_unit_test(no_more_than_every_second_block_is_a_repeat)};
+                                       cmocka_unit_test(no_more_than_every_second_block_is_a_repeat),
+                                       cmocka_unit_test(repeats_leave_room_for_the_fewest_blocks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

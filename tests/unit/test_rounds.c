@@ -197,6 +197,47 @@ static void inner_does_not_multiply_ceilings(void **state)
     ifm_record_free(&record);
 }
 
+/* Of a sweep no arm waits for the largest one; what caches may hold has a step before its samples, few as they are. */
+static void probes_alone_have_slots_of_their_own(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+        int64_t samples, lead;
+    } rows[] = {{"small", 4096, 20, 1}, {"middle", 64 << 20, 1, 1}, {"large", 1 << 30, 1, 0}};
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_events *events;
+    struct ifm_record record;
+    for (size_t i = 0; i < 3; i++) {
+        arms[i] = f->arms[1];
+        arms[i].name = rows[i].name;
+        arms[i].role = IFM_ROLE_CEILING;
+        arms[i].working_set = rows[i].bytes;
+    }
+    f->cells[0].arms = arms;
+    f->cells[0].n_arms = 3;
+    f->options.device.script = "step_ns=102000; noise=0.001; arm.middle.step_ns=8000000; arm.large.step_ns=30000000";
+    f->cells[0].measure.stop = IFM_STOP_MDE;
+    f->cells[0].measure.mde = 1e-9;
+    f->cells[0].measure.slot_steps = 0;
+    f->cells[0].measure.slot_min_s = 0.002;
+    f->cells[0].measure.cap_s = 0.8; /* of 48 ms a row and 8 more */
+    run_it(f, &record);
+    assert_int_equal(ifm_journal_read(f->dir, arena, &events, &f->error), IFM_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const struct ifm_event_calibrate *told = IFM_LAST(events, calibrate, "null", rows[i].name);
+        assert_int_equal(told->samples_per_slot, rows[i].samples);
+        assert_int_equal(told->lead, rows[i].lead);
+        assert_int_equal(told->rows, 1);
+    }
+    const struct ifm_event_stop *stop = IFM_LAST(events, stop, "null", NULL);
+    assert_in_range(stop->blocks, 14, 17);
+    assert_true(stop->elapsed_s < 0.8 + 0.06);
+    ifm_record_free(&record);
+    ifm_arena_destroy(arena);
+}
+
 static void interrupt(void *countdown, const struct ifm_cell *cell, double fraction, double remaining_s)
 {
     (void)cell;
@@ -247,6 +288,7 @@ int main(void)
         CASE(long_steps_have_no_lead),
         CASE(samples_apart_have_no_lead),
         CASE(inner_does_not_multiply_ceilings),
+        CASE(probes_alone_have_slots_of_their_own),
         CASE(a_resumed_run_goes_on_with_its_rounds),
     };
     return cmocka_run_group_tests_name("rounds", tests, NULL, NULL);

@@ -30,6 +30,7 @@ enum { CAP_BLOCKS = 12 };
  * slot. */
 static const double CEILING_SLOT_NS = 2e7, CORES_SLOT_NS = 8e6;
 enum { CORES_SAMPLES = 4 };
+static const double KEPT_LEAST = 0x1p27; /* of a guest's caches, whatever it is told */
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
 
 /* For a device whose marks are tickets: the time that one more mark adds, and the smallest difference between two such
@@ -175,24 +176,47 @@ static void choose_samples(const struct ifm_cell_run *cell, struct ifm_arm_run *
         arm->samples = dividing(measure, arm->samples);
 }
 
-/* All slots of a block last about as long as one another: the longest that an arm needs. Ceilings apart have slots as
- * long as they profit from. */
+/* Nothing but probes, of which none is compared with another. */
+static bool has_probes_alone(const struct ifm_cell *plan)
+{
+    for (size_t i = 0; i < plan->n_arms; i++)
+        if (plan->arms[i].role != IFM_ROLE_CEILING)
+            return false;
+    return true;
+}
+
+/* All slots of a block last about as long as one another: the longest that an arm needs; each as long as it needs
+ * itself, where nothing is compared: of a sweep over sizes the largest would take all the time. Ceilings apart have
+ * slots as long as they profit from. */
 static void choose_counts(struct ifm_cell_run *cell, double clock_ns)
 {
+    const bool probes = has_probes_alone(cell->plan);
     double slot_ns = 0;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         double needed_ns = choose_inner(cell, &cell->arms[i], clock_ns);
-        if (ifm_plan_in_blocks(cell->plan, i))
+        if (probes)
+            choose_samples(cell, &cell->arms[i], clock_ns, needed_ns);
+        else if (ifm_plan_in_blocks(cell->plan, i))
             slot_ns = fmax(slot_ns, needed_ns);
     }
-    for (size_t i = 0; i < cell->plan->n_arms; i++)
+    for (size_t i = 0; i < cell->plan->n_arms && !probes; i++)
         choose_samples(cell, &cell->arms[i], clock_ns,
                        ifm_plan_in_blocks(cell->plan, i)   ? slot_ns
                        : is_of_cores(cell, &cell->arms[i]) ? CORES_SLOT_NS
                                                            : CEILING_SLOT_NS);
 }
 
-/* All arms of the blocks have an untimed step before their samples, or none has; samples apart never have. */
+/* May caches hold what the arm works on? A guest may be told of less cache than it gets. */
+static bool may_be_kept(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm)
+{
+    const struct ifm_machine *machine =
+        cell->session == NULL || cell->session->plan == NULL ? NULL : cell->session->plan->machine;
+    const double told = machine == NULL || machine->gpu != NULL ? 0 : 4.0 * (double)ifm_machine_llc_total(machine);
+    return arm->plan->working_set > 0 && (double)arm->plan->working_set < fmax(told, KEPT_LEAST);
+}
+
+/* All arms of the blocks have an untimed step before their samples, or none has; samples apart never have. Of probes,
+ * whose slots may be a single sample, each has it whose data may be in the caches, but for other probes before it. */
 static void choose_lead(struct ifm_cell_run *cell)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
@@ -201,24 +225,27 @@ static void choose_lead(struct ifm_cell_run *cell)
         pays = pays && (!ifm_plan_in_blocks(cell->plan, i) || cell->arms[i].samples >= LEAD_PAYS);
     /* A device that works apart is stamped behind that step. */
     bool lead = asked || pays || cell->device->ops->resolve != NULL, cold = measure->cache == IFM_CACHE_COLD;
+    const bool probes = has_probes_alone(cell->plan);
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_arm_run *arm = &cell->arms[i];
         bool windows = arm->implementation == NULL; /* a session's, whose first is untimed */
         bool apart = cold || arm->plan->gaps;
-        arm->lead = windows || (!apart && (lead || !ifm_plan_in_blocks(cell->plan, i)));
+        arm->lead =
+            windows || (!apart && (lead || !ifm_plan_in_blocks(cell->plan, i) || (probes && may_be_kept(cell, arm))));
     }
 }
 
 /* Blocks of one row are half as long, and its mirror image is the next block. They are taken where fewer than
- * MANY_PAIRS of the others fit into the time, so that long steps and programs have as many pairs as they can. Sessions
- * of a caller's own and fixed numbers of repeats count on two. */
+ * MANY_PAIRS of the others fit into the time, so that long steps and programs have as many pairs as they can, and
+ * sweeps as many blocks. Sessions of a caller's own and fixed numbers of repeats count on two. */
 static void choose_rows(struct ifm_cell_run *cell)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
     bool open = measure->stop != IFM_STOP_REPEATS && measure->stop != IFM_STOP_GROUP &&
                 measure->isolation != IFM_ISOLATION_PROCESSES && cell->arms[0].workload != NULL;
     cell->rows = 2;
-    if (open && ifm_cell_baseline(cell->plan) != NULL && MANY_PAIRS * ifm_cell_block_s(cell) > measure->cap_s)
+    if (open && (ifm_cell_baseline(cell->plan) != NULL || has_probes_alone(cell->plan)) &&
+        MANY_PAIRS * ifm_cell_block_s(cell) > measure->cap_s)
         cell->rows = 1;
 }
 
@@ -345,9 +372,11 @@ double ifm_cell_block_s(const struct ifm_cell_run *cell)
 {
     double block_s = 0;
     for (size_t i = 0; i < cell->plan->n_arms; i++)
-        block_s += !ifm_plan_in_blocks(cell->plan, i) ? 0
-                                                      : cell->rows * (double)cell->arms[i].samples *
-                                                            sample_ns_of(cell, &cell->arms[i], 0) * 1e-9;
+        block_s += !ifm_plan_in_blocks(cell->plan, i)
+                       ? 0
+                       : cell->rows * 1e-9 *
+                             ((double)cell->arms[i].samples * sample_ns_of(cell, &cell->arms[i], 0) +
+                              (cell->arms[i].lead ? cell->arms[i].step_ns : 0));
     return block_s;
 }
 

@@ -294,6 +294,7 @@ enum ifm_status ifm_pass_warm_up(struct ifm_pass_run *pass, struct ifm_error *er
     if (!ifm_pass_is_warm(cell))
         IFM_TRY(run_warm_up(pass, error));
     double used_s = (double)(cell->device->ops->mark(cell->device).ns - start.ns) * 1e-9;
+    used_s += cell->plan->measure.warmup_cap_s - ifm_warm_up_most_s(cell);
     return ifm_converge_here(cell, used_s, &pass->converge, error);
 }
 

@@ -4,9 +4,14 @@
 
 #include "base/arena.h"
 #include "base/order.h"
+#include "device/fake.h"
+#include "run/pass/pass.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of measure.cap, unless measure.warmup_cap was set (config/resolve.c). */
+static const double USUAL_SHARE = 0.25;
 
 void ifm_warm_up_init(struct ifm_warm_up *warm, struct ifm_cell_run *cell)
 {
@@ -14,6 +19,7 @@ void ifm_warm_up_init(struct ifm_warm_up *warm, struct ifm_cell_run *cell)
                                  .now = ifm_zeros(cell->plan->n_arms, sizeof *warm->now),
                                  .before = ifm_zeros(cell->plan->n_arms, sizeof *warm->before),
                                  .scratch = ifm_zeros(cell->most_samples, sizeof *warm->scratch),
+                                 .most_s = ifm_warm_up_most_s(cell),
                                  .start = cell->device->ops->mark(cell->device)};
 }
 
@@ -62,11 +68,23 @@ static bool all_warm(const struct ifm_cell_run *cell, uint64_t windows, uint64_t
     return true;
 }
 
+double ifm_warm_up_most_s(const struct ifm_cell_run *cell)
+{
+    const struct ifm_measure *measure = &cell->plan->measure;
+    bool asked = measure->stop == IFM_STOP_REPEATS || measure->warmup_cap_s > USUAL_SHARE * measure->cap_s * (1 + 1e-6);
+    if (asked || cell->session == NULL || ifm_device_is_fake(cell->device))
+        return measure->warmup_cap_s;
+    const double *spent = cell->session->parts.seconds; /* checks come again behind the blocks */
+    double left = (1 - 2 * IFM_ROUNDS_SHARE) * measure->cap_s - spent[IFM_PART_DATA] - 2 * spent[IFM_PART_CHECKS] -
+                  spent[IFM_PART_CALIBRATION];
+    return fmax(fmin(left, measure->warmup_cap_s), 0);
+}
+
 bool ifm_warm_up_wanted(const struct ifm_warm_up *warm)
 {
-    const struct ifm_measure *measure = &warm->cell->plan->measure;
-    return warm->windows < 2 || ((!warm->steady || !all_warm(warm->cell, warm->windows, measure->warmup)) &&
-                                 warm->seconds < measure->warmup_cap_s);
+    return warm->windows < 2 ||
+           ((!warm->steady || !all_warm(warm->cell, warm->windows, warm->cell->plan->measure.warmup)) &&
+            warm->seconds < warm->most_s);
 }
 
 void ifm_warm_up_take(struct ifm_warm_up *warm)

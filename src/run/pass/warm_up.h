@@ -14,9 +14,12 @@ struct ifm_warm_up {
     struct ifm_instant start;
     uint64_t windows;
     bool steady;
-    double seconds;
+    double seconds, most_s;
 };
 
+/* What the warm-up may take: measure.warmup_cap; where nobody set it, no more than is left of measure.cap for what lies
+ * outside the blocks. */
+double ifm_warm_up_most_s(const struct ifm_cell_run *cell);
 void ifm_warm_up_init(struct ifm_warm_up *warm, struct ifm_cell_run *cell);
 void ifm_warm_up_free(struct ifm_warm_up *warm);
 /* At least two windows, so that there is something to compare; then until warm and steady, or out of time. */

@@ -17,6 +17,7 @@ static const float FACTOR = 1.0f, TERM = 0x1p-10f; /* lanes grow by what they sh
 #define MIB (1ULL << 20)
 #define CACHES_LEAST 4096ULL
 #define CACHES_GRAIN (IFM_LINE * IFM_CHAINS) /* every chain walks the same number of lines */
+#define SWEEP_LEAST (128 * MIB)
 #define LOADS_MOST MIB
 #define FLOPS_PER_THREAD (1ULL << 27)
 #define DOT_ROUNDS_PER_THREAD (1ULL << 17)
@@ -24,7 +25,7 @@ static const float FACTOR = 1.0f, TERM = 0x1p-10f; /* lanes grow by what they sh
 #define PIECE_PER_THREAD (8 * MIB) /* about a millisecond: the start of a step is a percent of it */
 static const uint8_t LEFT = 1, RIGHT = 1;
 static const uint64_t STEP = 3;
-enum { SHAPES_MOST = 3 };
+enum { SHAPES_MOST = 3, SINCE_WHOLE_WALKS = 8 /* of IFM_PLAN_RULES */ };
 
 static const char *const shapes[IFM_PROBES][SHAPES_MOST] = {
     [IFM_PROBE_READ] = {"linear", "streams4", "prefetch"},
@@ -120,10 +121,19 @@ static void offer_shapes(struct ifm_stream_ask *ask, const struct ifm_machine *m
     }
 }
 
+/* Of a size that a cache may hold a step walks the whole cycle, so that the untimed step before the samples brings all
+ * of it there; a guest may be told of less cache than it gets. Before rules 8 a walk was of LOADS_MOST at most. */
+static uint64_t loads_of(uint64_t lines, const struct ifm_machine *machine)
+{
+    const uint64_t twice = 2 * ifm_machine_llc(machine), whole = twice > SWEEP_LEAST ? twice : SWEEP_LEAST;
+    const bool as_before = !ifm_machine_plans_by(machine, SINCE_WHOLE_WALKS);
+    return lines < LOADS_MOST || (!as_before && lines * IFM_LINE <= whole) ? lines : LOADS_MOST;
+}
+
 /* Sizes in half-octave steps: 2^k and 2^k x sqrt(2), in whole rounds of the chains. */
 static void offer_caches(struct ifm_stream_ask *ask, const struct ifm_machine *machine, struct ifm_arena *arena)
 {
-    const uint64_t llc = 4 * ifm_machine_llc(machine), most = llc > 128 * MIB ? llc : 128 * MIB;
+    const uint64_t llc = 4 * ifm_machine_llc(machine), most = llc > SWEEP_LEAST ? llc : SWEEP_LEAST;
     size_t n = 0;
     for (uint64_t size = CACHES_LEAST; size <= most; size *= 2)
         n += 2;
@@ -134,7 +144,7 @@ static void offer_caches(struct ifm_stream_ask *ask, const struct ifm_machine *m
             size = size / CACHES_GRAIN * CACHES_GRAIN;
             if (size > most)
                 return;
-            const uint64_t lines = size / IFM_LINE, loads = lines < LOADS_MOST ? lines : LOADS_MOST;
+            const uint64_t lines = size / IFM_LINE, loads = loads_of(lines, machine);
             ask->offers[ask->n++] = (struct ifm_stream_offer){
                 .variant = ifm_arena_printf(arena, "%llu", (unsigned long long)size),
                 .ledger = {.rows = loads, .bytes_read = loads * IFM_LINE},
