@@ -3,8 +3,8 @@
 
 For each cell: the blocks, and what lay outside them (data with the first check, other checks, calibration, warm-up,
 rounds of ceilings), beside the cap. Bars: blocks no longer than the cap and one block; for caps of 5 s and more as long
-again outside. Exit 1 where one is missed; the fewest blocks may take longer. A busy machine takes longer for all of it: its
-load is shown, of the last minute and for each CPU.
+again outside. Exit 1 where one is missed; the fewest blocks may take longer. A busy machine takes longer for all of it:
+its load is shown, of the last minute and for each CPU.
 """
 import csv
 import json
