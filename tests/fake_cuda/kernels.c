@@ -3,6 +3,7 @@
 #include "fake_cuda/kernels.h"
 
 #include "kernel/cuda/decode.h"
+#include "kernel/cuda/attention.h"
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/null.h"
@@ -241,6 +242,10 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_gemm_mma_int4_32_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
     {"ifm_gemm_mma_int4_32_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
     {"fake_cublaslt", sizeof(struct ifm_cuda_gemm), fake_gemm_library},
+    {"ifm_attention_naive_f32", sizeof(struct ifm_attention_arguments), fake_attention_naive},
+    {"ifm_attention_naive_bf16", sizeof(struct ifm_attention_arguments), fake_attention_naive},
+    {"ifm_attention_naive_f16", sizeof(struct ifm_attention_arguments), fake_attention_naive},
+    {"ifm_attention_reference", sizeof(struct ifm_attention_arguments), fake_attention_reference},
     {"ifm_stamp", sizeof(struct ifm_stamp_arguments), run_stamp},
     {"ifm_decode_naive", sizeof(struct ifm_decode_attend), fake_decode_naive},
     {"ifm_decode_split_64", sizeof(struct ifm_decode_attend), fake_decode_split},

@@ -10,4 +10,8 @@ bool fake_gemm_mma(const struct fake_launch *launch, bool wrong);
 bool fake_gemm_library(const struct fake_launch *launch, bool wrong); /* of tests/fake_cublaslt */
 bool fake_gemm_reference(const struct fake_launch *launch, bool wrong);
 
+/* ---- attention.c ---- */
+bool fake_attention_naive(const struct fake_launch *launch, bool wrong);
+bool fake_attention_reference(const struct fake_launch *launch, bool wrong);
+
 #endif

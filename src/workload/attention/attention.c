@@ -61,14 +61,15 @@ static const struct ifm_param rows[] = {
      "lengths are spread evenly from seq_len x (1 - ragged) to seq_len; the seed draws which sequence has which",
      offsetof(struct ifm_attention_settings, ragged)},
     {"attention.storage", "storage", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "f16", 1, 0, "f32|bf16|f16",
-     "format of Q, K, V and the output; sums and weights are f32 in all of them",
+     "format of Q, K, V and the output; sums are f32 in all of them, and so are weights, but in matrix products of a "
+     "GPU",
      offsetof(struct ifm_attention_settings, storage)},
     {"attention.isa", "isa", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "auto", 1, 0, IFM_ISA_CHOICES,
      "instruction set of the arm ours, and of the softmax between the products of openblas",
      offsetof(struct ifm_attention_settings, isa)},
-    {"attention.arms", "arms", IFM_TYPE_TEXT, IFM_LIST | IFM_PER_ARM, "", "", 1, 0, OURS "|openblas|" IFM_ISA_CHOICES,
-     "what is compared, the baseline first; empty takes openblas where the library is there, then ours; auto is ours "
-     "too",
+    {"attention.arms", "arms", IFM_TYPE_TEXT, IFM_LIST | IFM_PER_ARM, "", "", 1, 0, OURS "|openblas|naive|" IFM_ISA_CHOICES,
+     "what is compared, the baseline first; empty takes openblas where the library is there, then ours; on the device "
+     "cuda naive; auto is ours too",
      offsetof(struct ifm_attention_settings, arms)},
     {"attention.matrix", "matrix", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "none", 1, 0, MATRIX_CHOICES,
      "batch, heads and tokens by name, with head_dim 64; the word baseline stands for all ten, one cell each",
@@ -110,7 +111,8 @@ static const struct ifm_param chosen_rows[] = {
 static const struct ifm_section chosen_section =
     IFM_SECTION("attention", NULL, chosen_rows, struct ifm_attention_chosen);
 
-static const struct ifm_implementation *const implementations[] = {&ifm_attention_openblas, &ifm_attention_cpu, NULL};
+static const struct ifm_implementation *const implementations[] = {&ifm_attention_openblas, &ifm_attention_cpu,
+                                                                   &ifm_attention_cuda_naive, NULL};
 
 /* ---- settings ---- */
 
@@ -193,11 +195,13 @@ static enum ifm_status check_memory(const struct ifm_attention_settings *s, uint
 
 /* Rounding errors of f32 sums add like random steps: a score is a sum of head_dim products, an output one of seq_len
  * weighted rows, and a factor of 8 leaves room for the exponential and for scores of several units; a wrong row, key
- * or mask is off by many orders more. The output is rounded to the storage format, by half a unit at most. */
-static double tolerance(const struct ifm_attention_settings *s)
+ * or mask is off by many orders more. The output is rounded to the storage format, by half a unit at most; so are weights
+ * where a matrix product takes them in it. */
+static double tolerance(const struct ifm_attention_settings *s, const struct ifm_attention_ask *ask)
 {
     static const double rounding[] = {0, 0x1p-8, 0x1p-11}; /* f32, bf16, f16 */
-    return 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->seq_len) / 4) + rounding[s->storage];
+    return 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->seq_len) / 4) +
+           rounding[s->storage] * (ask->rounds_weights ? 2 : 1);
 }
 
 static struct ifm_ledger ledger_of(const struct ifm_attention_settings *s)
@@ -261,7 +265,8 @@ static const char *idle_of(const struct ifm_attention_settings *s, const struct 
     return ifm_arena_printf(arena, "%s%s%s",
                             named ? " attention.batch attention.q_heads attention.kv_heads attention.seq_len"
                                   : " attention.matrix",
-                            s->scale == 1 ? " attention.scale" : "", item->names_isa ? " attention.isa" : "");
+                            s->scale == 1 ? " attention.scale" : "",
+                            item->names_isa || strcmp(item->row->device, "cuda") == 0 ? " attention.isa" : "");
 }
 
 static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struct attention_item *item,
@@ -281,17 +286,25 @@ static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struc
         .memory = ifm_data_add(bytes_of(s, 2 * s->q_heads + 2 * s->kv_heads, s->batch * s->seq_len), item->ask.scratch),
         .scratch = item->ask.scratch,
         .has_oracle = true,
-        .tolerance = tolerance(s),
+        .tolerance = tolerance(s, &item->ask),
         .idle = idle_of(s, item, arena)};
     arm.working_set = ifm_data_add(arm.ledger.bytes_read, arm.ledger.bytes_written);
     return arm;
+}
+
+/* The library where it is there, then ours. */
+static struct ifm_list usual_items(const struct ifm_machine *machine)
+{
+    static const char *const cpu[] = {"openblas", OURS}, *const gpu[] = {"naive"};
+    if (machine->gpu != NULL)
+        return (struct ifm_list){gpu, 1};
+    return machine->blas != NULL ? (struct ifm_list){cpu, 2} : (struct ifm_list){cpu + 1, 1};
 }
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                 struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                 struct ifm_error *error)
 {
-    static const char *const usual[] = {"openblas", OURS};
     struct ifm_attention_settings s;
     *arms = (struct ifm_arm_list){
         .items = IFM_ARENA_ARRAY(arena, struct ifm_arm, ARMS_MOST), .rivals = true, .one = "attention.arms: ours"};
@@ -301,8 +314,8 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     IFM_TRY(check_shape(&s, error));
     IFM_TRY(check_memory(&s, bytes_of(&s, 2 * s.q_heads + 2 * s.kv_heads, s.batch * s.seq_len), machine, error));
     struct ifm_list items = s.arms;
-    if (items.n == 0) /* the library where it is there */
-        items = machine->blas != NULL ? (struct ifm_list){usual, 2} : (struct ifm_list){usual + 1, 1};
+    if (items.n == 0)
+        items = usual_items(machine);
     *why_not = NULL;
     for (size_t i = 0; i < items.n; i++) {
         struct attention_item item;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ifm_attention_shape shape_of(const struct ifm_opening *opening)
+struct ifm_attention_shape ifm_attention_shape_of(const struct ifm_opening *opening)
 {
     const struct ifm_attention_settings *s = opening->settings;
     const struct ifm_attention_chosen *c = opening->chosen;
@@ -19,24 +19,31 @@ static struct ifm_attention_shape shape_of(const struct ifm_opening *opening)
     return (struct ifm_attention_shape){c->batch, c->q_heads, c->kv_heads, c->seq_len, c->head_dim, s->causal, storage};
 }
 
-/* Shared input: the same shape, storage, seed and file name the same memory for every arm of the cell. */
-static enum ifm_status input(struct ifm_attention_host *host, char which, uint64_t heads,
-                             const struct ifm_attention_settings *from, uint64_t seed, void **out, bool *fresh,
-                             struct ifm_error *error)
+void ifm_attention_input_name(const struct ifm_opening *opening, char which, char out[static IFM_ATTENTION_NAME])
+{
+    const struct ifm_attention_settings *from = opening->settings;
+    const struct ifm_attention_shape s = ifm_attention_shape_of(opening);
+    snprintf(out, IFM_ATTENTION_NAME,
+             "attention.%c %llux%llu(%llu)x%llux%llu storage %d ragged %a seed %016llx file %016llx", which,
+             (unsigned long long)s.batch, (unsigned long long)(which == 'Q' ? s.q_heads : s.kv_heads),
+             (unsigned long long)s.kv_heads, (unsigned long long)s.seq_len, (unsigned long long)s.head_dim,
+             (int)s.storage, from->ragged, (unsigned long long)opening->seed,
+             (unsigned long long)ifm_xxh3(from->kv_file, strlen(from->kv_file)));
+}
+
+static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which,
+                             void **out, bool *fresh, struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &host->job.shape;
-    char name[160];
-    snprintf(name, sizeof name, "attention.%c %llux%llu(%llu)x%llux%llu storage %d ragged %a seed %016llx file %016llx",
-             which, (unsigned long long)s->batch, (unsigned long long)heads, (unsigned long long)s->kv_heads,
-             (unsigned long long)s->seq_len, (unsigned long long)s->head_dim, (int)s->storage, from->ragged,
-             (unsigned long long)seed, (unsigned long long)ifm_xxh3(from->kv_file, strlen(from->kv_file)));
-    const size_t bytes = s->batch * heads * s->seq_len * s->head_dim * ifm_attention_size(s->storage);
+    char name[IFM_ATTENTION_NAME];
+    ifm_attention_input_name(opening, which, name);
+    const size_t bytes = host->out_bytes / s->q_heads * (which == 'Q' ? s->q_heads : s->kv_heads);
     return host->device->ops->buffer(host->device, name, bytes, out, fresh, error);
 }
 
 enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, struct ifm_error *error)
 {
-    const struct ifm_attention_shape shape = shape_of(opening);
+    const struct ifm_attention_shape shape = ifm_attention_shape_of(opening);
     const struct ifm_attention_settings *s = opening->settings;
     struct ifm_data_source source;
     IFM_TRY(ifm_attention_source(s->kv_file, &shape, 0, &source, error));
@@ -44,15 +51,16 @@ enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, stru
     return IFM_OK;
 }
 
-static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_attention_settings *from, uint64_t seed,
+static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_opening *opening,
                               struct ifm_error *error)
 {
+    const struct ifm_attention_settings *from = opening->settings;
     const struct ifm_attention_shape *s = &host->job.shape;
     struct ifm_attention_inputs all = {0}, wanted = {0};
     bool fresh[3];
-    IFM_TRY(input(host, 'Q', s->q_heads, from, seed, &all.q, &fresh[0], error));
-    IFM_TRY(input(host, 'K', s->kv_heads, from, seed, &all.k, &fresh[1], error));
-    IFM_TRY(input(host, 'V', s->kv_heads, from, seed, &all.v, &fresh[2], error));
+    IFM_TRY(input(host, opening, 'Q', &all.q, &fresh[0], error));
+    IFM_TRY(input(host, opening, 'K', &all.k, &fresh[1], error));
+    IFM_TRY(input(host, opening, 'V', &all.v, &fresh[2], error));
     if (fresh[0])
         wanted.q = all.q;
     if (fresh[1])
@@ -65,7 +73,7 @@ static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_
     if (!fresh[0] && !fresh[1] && !fresh[2])
         return IFM_OK;
     struct ifm_data_source source;
-    IFM_TRY(ifm_attention_source(from->kv_file, s, seed, &source, error));
+    IFM_TRY(ifm_attention_source(from->kv_file, s, opening->seed, &source, error));
     wanted.source = &source;
     enum ifm_status status = ifm_attention_generate(host->device, host->threads, s, host->lengths, &wanted, error);
     ifm_data_source_close(&source);
@@ -88,7 +96,7 @@ enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const s
     host->device = opening->device;
     host->arm = opening->arm->name;
     host->threads = opening->threads;
-    job->shape = shape_of(opening);
+    job->shape = ifm_attention_shape_of(opening);
     job->block = host->cut->block(s, host->threads);
     job->n_units = ifm_attention_units(s, job->block);
     host->scratch_floats = host->cut->scratch_floats(s, job->block);
@@ -107,7 +115,7 @@ enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const s
     memset(job->scratch, 0, host->threads * host->scratch_floats * sizeof(float));
     host->seed = opening->seed;
     ifm_attention_host_spoil(host, true);
-    return inputs(host, from, opening->seed, error);
+    return inputs(host, opening, error);
 }
 
 void ifm_attention_host_close(void *opened)

@@ -5,12 +5,11 @@
 #include "base/hash.h"
 #include "workload/attention/data.h"
 #include "workload/attention/reference.h"
-#include "workload/data/errors.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS_LEAST = 64 };
+enum { ROWS_LEAST = 64, DIM_MOST = 256 };
 static const uint64_t MULTIPLICATIONS_MOST = 50000000; /* in f64, of one check */
 
 void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, double *weights, double *out)
@@ -60,40 +59,42 @@ bool ifm_attention_drawn(const struct ifm_attention_shape *shape, uint64_t seed,
 struct attention_comparison {
     const struct ifm_attention_job *job;
     uint64_t seed;
-    float *room;     /* per worker: the reference, and the outputs of a row */
+    float *room;     /* per worker: the reference */
     double *doubles; /* per worker: rows of the reference, weights of the oracle */
     size_t floats, n_doubles;
     struct ifm_data_errors *errors; /* per query head of a sequence, so that their sum does not depend on the workers */
 };
 
-static void compare_row(const struct attention_comparison *c, uint64_t row, double *reference, double *weights,
-                        float *values, struct ifm_data_errors *errors)
+void ifm_attention_compare_rows(const struct ifm_attention_job *job, uint64_t seed, uint64_t first, uint64_t n,
+                                double *reference, double *weights, struct ifm_data_errors *errors)
 {
-    const struct ifm_attention_shape *s = &c->job->shape;
-    if (ifm_attention_drawn(s, c->seed, row))
-        ifm_attention_oracle(c->job, row, weights, reference);
-    for (size_t d = 0; d < s->head_dim; d++)
-        values[d] = ifm_attention_value(c->job->out, s->storage, row * s->head_dim + d);
-    ifm_data_errors_add(errors, values, reference, s->head_dim);
+    const struct ifm_attention_shape *s = &job->shape;
+    for (uint64_t row = first; row < first + n; row++, reference += s->head_dim) {
+        float values[DIM_MOST];
+        if (ifm_attention_drawn(s, seed, row))
+            ifm_attention_oracle(job, row, weights, reference);
+        for (size_t d = 0; d < s->head_dim; d++)
+            values[d] = ifm_attention_value(job->out, s->storage, row * s->head_dim + d);
+        ifm_data_errors_add(errors, values, reference, s->head_dim);
+    }
 }
 
 static void compare_part(void *arg, unsigned index, unsigned count)
 {
     const struct attention_comparison *c = arg;
     const struct ifm_attention_shape *s = &c->job->shape;
-    float *values = c->room + index * c->floats;
+    float *room = c->room + index * c->floats;
     struct ifm_attention_reference reference = {.out = c->doubles + index * c->n_doubles};
     double *weights = reference.out + IFM_REFERENCE_ROWS * s->head_dim;
     for (uint64_t head = index; head < s->batch * s->q_heads; head += count) {
         const uint64_t sequence = head / s->q_heads, of_sequence = head % s->q_heads;
         ifm_attention_reference_load(&reference, c->job, sequence, of_sequence / (s->q_heads / s->kv_heads),
-                                     values + s->head_dim);
+                                     room);
         for (size_t first = 0; first < s->seq_len; first += IFM_REFERENCE_ROWS) {
             const size_t left = s->seq_len - first, rows = left < IFM_REFERENCE_ROWS ? left : IFM_REFERENCE_ROWS;
             ifm_attention_reference_rows(&reference, c->job, sequence, of_sequence, first, rows);
-            for (size_t i = 0; i < rows; i++)
-                compare_row(c, head * s->seq_len + first + i, reference.out + i * s->head_dim, weights, values,
-                            &c->errors[head]);
+            ifm_attention_compare_rows(c->job, c->seed, head * s->seq_len + first, rows, reference.out, weights,
+                                       &c->errors[head]);
         }
     }
 }
@@ -103,7 +104,7 @@ enum ifm_status ifm_attention_compare(struct ifm_device *device, unsigned thread
 {
     const struct ifm_attention_shape *s = &job->shape;
     struct attention_comparison c = {.job = job, .seed = seed};
-    c.floats = s->head_dim + ifm_attention_reference_floats(s->seq_len, s->head_dim);
+    c.floats = ifm_attention_reference_floats(s->seq_len, s->head_dim);
     c.n_doubles = IFM_REFERENCE_ROWS * s->head_dim + s->seq_len;
     c.room = malloc(threads * c.floats * sizeof *c.room);
     c.doubles = malloc(threads * c.n_doubles * sizeof *c.doubles);

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "kernel/cpu/attention.h"
 #include "model/facts.h"
+#include "workload/data/errors.h"
 
 /* Output row `row`, counted over [batch][q_heads][seq_len], into out[head_dim]; `weights` has room for seq_len. A query
  * that sees no key gets zeros. */
@@ -17,6 +18,10 @@ void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, dou
 uint64_t ifm_attention_period(const struct ifm_attention_shape *shape);
 bool ifm_attention_drawn(const struct ifm_attention_shape *shape, uint64_t seed, uint64_t row);
 
+/* Compare outputs of rows [first, first + n) with `reference`, n rows of head_dim, in which drawn rows become this
+ * oracle's; `weights` has room for seq_len. */
+void ifm_attention_compare_rows(const struct ifm_attention_job *job, uint64_t seed, uint64_t first, uint64_t n,
+                                double *reference, double *weights, struct ifm_data_errors *errors);
 /* Compare all of job->out: error_*, values. */
 IFM_CHECKED enum ifm_status ifm_attention_compare(struct ifm_device *device, unsigned threads,
                                                   const struct ifm_attention_job *job, uint64_t seed,

@@ -1,0 +1,40 @@
+/* An attention arm whose inputs and outputs lie in a GPU's memory: opened, stepped and compared.
+ *
+ * It is the first member of the states of the rows of the device cuda, and most of those rows: each only finds its
+ * kernel or library and puts one step on the stream. Every output is compared with a kernel in f64 that shares no code
+ * with them, and drawn rows with the host's oracle. Thread rule: the thread that drives the device. */
+#ifndef IFM_WORKLOAD_ATTENTION_GPU_H
+#define IFM_WORKLOAD_ATTENTION_GPU_H
+
+#include "device/cuda.h"
+#include "kernel/cuda/attention.h"
+#include "workload/attention/attention.h"
+#include "workload/data/data.h"
+
+struct ifm_attention_gpu {
+    struct ifm_device *device;
+    const char *arm;
+    struct ifm_attention_shape shape;
+    struct ifm_attention_arguments arguments; /* on the device */
+    struct ifm_cuda_function *reference;
+    struct ifm_cuda_steps *steps;
+    void *reference_out; /* of one sequence, on the device */
+    uint32_t *lengths;   /* the host's */
+    size_t q_bytes, kv_bytes;
+    uint64_t seed;
+    struct ifm_data_known known;
+};
+
+/* What a row of this device says of any arm: NULL, or why not. */
+const char *ifm_attention_gpu_supports(struct ifm_attention_ask *ask, struct ifm_arena *arena);
+/* Inputs, shared with every arm that has the same, outputs that are NaN, and steps that `enqueue` puts on the stream
+ * with `state`, which begins with `gpu`. */
+IFM_CHECKED enum ifm_status ifm_attention_gpu_open(struct ifm_attention_gpu *gpu, const struct ifm_opening *opening,
+                                                   ifm_cuda_enqueue_fn *enqueue, struct ifm_error *error);
+/* Of the row; the argument is a state that begins with the struct above. */
+void ifm_attention_gpu_step(void *gpu, uint64_t n);
+void ifm_attention_gpu_spoil(void *gpu, bool all);
+IFM_CHECKED enum ifm_status ifm_attention_gpu_check(void *gpu, struct ifm_check *out, struct ifm_error *error);
+void ifm_attention_gpu_close(void *gpu);
+
+#endif

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# attention on the device cuda, over a driver of host memory (tests/fake_cuda): arms, shapes, oracle, refusals.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3 python3
+
+counts=(--device cuda --stop repeats --repeats 40 --slot-steps 2 --warmup 1)
+
+# fake SCRIPT command...: with the driver of host memory
+fake()
+{
+    local script=$1
+    shift
+    FAKE_CUDA="kernel_ns=200000;$script" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$@"
+}
+
+# runs NAME ARGUMENTS...: a run that succeeds, verifies, and has small errors
+runs()
+{
+    local name=$1
+    shift
+    fake "" "$INFEROMETER" attention "${counts[@]}" --out "$name" "$@" >log 2>&1 || fail "$name: $(cat log)"
+    "$INFEROMETER" verify "$name" >log 2>&1 || fail "$name: $(cat log)"
+    python3 - "$name" <<'PY' || fail "$name: checks"
+import json, sys
+checks = [e["meta"] for e in map(json.loads, open(sys.argv[1] + "/run.log")) if e["stage"] == "check"]
+checks = [c for c in checks if "error_rms_rel" in c and c["arm"].split(".")[0] in ("naive", "ours", "cudnn")]
+assert checks and all(0 <= c["error_rms_rel"] < 3e-3 for c in checks), checks
+PY
+}
+
+# ---- shapes: grouped heads, causal, ragged down to an empty sequence, lengths that no tile divides, every format ----
+runs f16 --batch 2 --seq-len 65 --q-heads 4 --kv-heads 2 --causal --arms naive
+runs f32 --batch 1 --seq-len 129 --q-heads 2 --kv-heads 1 --storage f32 --arms naive
+runs bf16 --batch 3 --seq-len 33 --q-heads 2 --kv-heads 2 --head-dim 96 --storage bf16 --ragged 1 --arms naive
+# The ten configurations of the specification are planned as on a processor; host memory would take hours to run them.
+fake "" "$INFEROMETER" attention "${counts[@]}" --matrix baseline --dry-run >log 2>&1 || fail "matrix: $(cat log)"
+[ "$(grep -c 'b[0-9]*h[0-9]*s[0-9]' log)" -ge 10 ] || fail "not ten cells: $(cat log)"
+
+# ---- what this device does not do ----
+fake "" "$INFEROMETER" attention --device cuda --isa avx2 --out isa >log 2>&1 && fail "an instruction set on a GPU"
+grep -q "instruction sets are a processor's" log || fail "isa: $(cat log)"
+fake "" "$INFEROMETER" attention --device cuda --arms openblas --out blas >log 2>&1 && fail "OpenBLAS on a GPU"
+grep -q "attention has no implementation openblas on this device" log || fail "openblas: $(cat log)"
+
+# ---- a wrong kernel is refused, whichever element ----
+fake wrong=ifm_attention_naive_f16 "$INFEROMETER" attention "${counts[@]}" --seq-len 40 --out wrong --arms naive \
+    >log 2>&1 && fail "a wrong result is no failure"
+grep -q "naive: the arm's output is wrong" log || fail "a wrong element was not refused: $(cat log)"
+echo "attention on a GPU of host memory: shapes, checks, refusals"
