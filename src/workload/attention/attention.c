@@ -201,7 +201,7 @@ static double tolerance(const struct ifm_attention_settings *s, const struct ifm
 {
     static const double rounding[] = {0, 0x1p-8, 0x1p-11}; /* f32, bf16, f16 */
     return 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->seq_len) / 4) +
-           rounding[s->storage] * (ask->rounds_weights ? 2 : 1);
+           rounding[s->storage] * (ask->matrix ? 2 : 1);
 }
 
 static struct ifm_ledger ledger_of(const struct ifm_attention_settings *s)
@@ -285,6 +285,7 @@ static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struc
         .ledger = ledger_of(s),
         .memory = ifm_data_add(bytes_of(s, 2 * s->q_heads + 2 * s->kv_heads, s->batch * s->seq_len), item->ask.scratch),
         .scratch = item->ask.scratch,
+        .matrix = item->ask.matrix,
         .has_oracle = true,
         .tolerance = tolerance(s, &item->ask),
         .idle = idle_of(s, item, arena)};

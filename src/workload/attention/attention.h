@@ -37,7 +37,7 @@ struct ifm_attention_ask {
     struct ifm_attention_shape shape;
     const char *isa;
     uint64_t scratch; /* what the row answers: bytes of all workers */
-    bool rounds_weights; /* what the row answers: weights of V are rounded to the storage format */
+    bool matrix;      /* what the row answers: products run on matrix units, weights rounded to the storage format */
 };
 
 extern const struct ifm_implementation ifm_attention_openblas, ifm_attention_cpu, ifm_attention_cuda_naive;
