@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "dyn/cublaslt.h"
+#include "dyn/cudnn.h"
 #include "host/host.h"
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
@@ -137,5 +138,7 @@ enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error)
     struct ifm_cuda_absence absence;
     const struct ifm_cublaslt *blas = ifm_cublaslt_load(&absence);
     printf("CUDA: %s\n", blas != NULL ? blas->name : absence.reason);
+    const struct ifm_cudnn *dnn = ifm_cudnn_load(&absence);
+    printf("CUDA: %s\n", dnn != NULL ? dnn->name : absence.reason);
     return IFM_OK;
 }

@@ -2,6 +2,7 @@
 #include "device/cuda_private.h"
 
 #include "dyn/cublaslt.h"
+#include "dyn/cudnn.h"
 #include "host/host.h"
 #include "kernel/cuda/images.h"
 #include <stdio.h>
@@ -75,6 +76,17 @@ static void describe_blas(struct ifm_machine *out)
     out->blas_why_not = blas != NULL ? NULL : why;
 }
 
+/* The library of attention; without it all else works. */
+static void describe_dnn(struct ifm_machine *out)
+{
+    static char why[1024];
+    struct ifm_cuda_absence absence;
+    const struct ifm_cudnn *dnn = ifm_cudnn_load(&absence);
+    out->dnn = dnn != NULL ? dnn->name : NULL;
+    snprintf(why, sizeof why, "%s (%s)", absence.reason, absence.remedy);
+    out->dnn_why_not = dnn != NULL ? NULL : why;
+}
+
 static enum ifm_status cuda_describe(unsigned threads, struct ifm_machine *out, struct ifm_error *error)
 {
     static struct ifm_gpu gpu;
@@ -95,6 +107,7 @@ static enum ifm_status cuda_describe(unsigned threads, struct ifm_machine *out, 
     out->cache_reported[1] = gpu.l2_bytes;
     out->llc_instances = 1;
     describe_blas(out);
+    describe_dnn(out);
     return IFM_OK;
 }
 

@@ -22,6 +22,7 @@
     C(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                                                                                 \
     C(CUDA_ERROR_SYSTEM_NOT_READY, 802)                                                                                \
     C(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                                                                      \
+    C(CUDA_ERROR_UNKNOWN, 999)                                                                                         \
     C(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 13)                                                                              \
     C(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                                    \
     C(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, 36)                                                                       \

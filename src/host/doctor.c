@@ -2,6 +2,7 @@
  * where something is wrong, a remedy. Reads only. */
 #include "dyn/cublaslt.h"
 #include "dyn/cuda.h"
+#include "dyn/cudnn.h"
 #include "dyn/nvml.h"
 #include "dyn/nvrtc.h"
 #include "dyn/openblas.h"
@@ -240,6 +241,16 @@ static void tell_cublaslt(struct ifm_doctor *d)
         ifm_doctor_absent(d, absence.remedy, "%s", absence.reason);
 }
 
+static void tell_cudnn(struct ifm_doctor *d)
+{
+    struct ifm_cuda_absence absence;
+    const struct ifm_cudnn *dnn = ifm_cudnn_load(&absence);
+    if (dnn != NULL)
+        ifm_doctor_ok(d, "%s (%s)", dnn->name, dnn->file);
+    else
+        ifm_doctor_absent(d, absence.remedy, "%s", absence.reason);
+}
+
 static void tell_gpus(struct ifm_doctor *d)
 {
     const char *reason, *remedy;
@@ -385,6 +396,7 @@ static const struct about {
     {"CUDA", "", "the driver's GPU is what --device cuda measures", tell_cuda, true},
     {"GPU kernels", "", "machine code for a GPU is built in, or compiled once for it", tell_kernels, true},
     {"GPU matrix library", "", "gemm is compared with it on a GPU", tell_cublaslt, true},
+    {"GPU attention library", "", "attention is compared with it on a GPU", tell_cudnn, true},
     {"GPU", "", "the driver's management library gives its power, clocks and temperature", tell_gpus, true},
     {"GPU power limit", "", "under a lower cap the same kernel runs at a lower clock", NULL, false},
     {"GPU persistence", "", "without it the driver forgets its counters, and the first call is slow", NULL, false},

@@ -37,6 +37,8 @@ struct ifm_machine {
     size_t n_isas;
     const char *blas;         /* the BLAS library that kernels may call: "OpenBLAS 0.3.21 SkylakeX", "cuBLASLt 13.1.0";
                                  NULL = none */
+    const char *dnn;          /* the library of fused attention on a GPU, "cuDNN 9.19.0"; NULL = none */
+    const char *dnn_why_not;  /* as below */
     const char *blas_why_not; /* why there is none, with the remedy; NULL when there is one or nothing looked */
     unsigned rules; /* no fact of it: the earlier IFM_PLAN_RULES (model/plan.h) to plan by, in folders; 0 = today's */
 };

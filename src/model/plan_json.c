@@ -58,6 +58,8 @@ static const struct ifm_plan_field machine_rows[] = {
     NESTED(isas),
     OPTIONAL(struct ifm_machine, TEXT, blas),
     OPTIONAL(struct ifm_machine, TEXT, blas_why_not),
+    OPTIONAL(struct ifm_machine, TEXT, dnn),
+    OPTIONAL(struct ifm_machine, TEXT, dnn_why_not),
     {"gpu", IFM_FIELD_NESTED, 0, NULL, true, 0},
 };
 TABLE(ifm_machine_fields, machine_rows);

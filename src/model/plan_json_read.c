@@ -347,6 +347,8 @@ static enum ifm_status read_machine(const json_t *json, const struct plan_place 
         IFM_TRY(read_gpu(json_object_get(json, "gpu"), &place, &machine->gpu));
     machine->blas = machine->blas[0] == '\0' ? NULL : machine->blas;
     machine->blas_why_not = machine->blas_why_not[0] == '\0' ? NULL : machine->blas_why_not;
+    machine->dnn = machine->dnn[0] == '\0' ? NULL : machine->dnn;
+    machine->dnn_why_not = machine->dnn_why_not[0] == '\0' ? NULL : machine->dnn_why_not;
     *out = machine;
     return IFM_OK;
 }

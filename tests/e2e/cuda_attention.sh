@@ -37,6 +37,38 @@ runs bf16 --batch 3 --seq-len 33 --q-heads 2 --kv-heads 2 --head-dim 96 --storag
 fake "" "$INFEROMETER" attention "${counts[@]}" --matrix baseline --dry-run >log 2>&1 || fail "matrix: $(cat log)"
 [ "$(grep -c 'b[0-9]*h[0-9]*s[0-9]' log)" -ge 10 ] || fail "not ten cells: $(cat log)"
 
+# ---- our tiles, and cuDNN ----
+runs tiles --batch 2 --seq-len 65 --q-heads 4 --kv-heads 2 --causal --ragged 0.6 --arms ours,naive
+runs tiles_bf16 --batch 1 --seq-len 129 --q-heads 2 --kv-heads 1 --head-dim 224 --storage bf16 --arms ours
+fake "" "$INFEROMETER" attention --device cuda --storage f32 --arms ours --out f32o >log 2>&1 && fail "f32 by tiles"
+grep -q "our kernels for a GPU take f16 and bf16" log || fail "f32: $(cat log)"
+runs library --batch 2 --seq-len 40 --q-heads 4 --kv-heads 2 --causal --arms cudnn,naive
+runs library_bf16 --batch 2 --seq-len 33 --q-heads 2 --kv-heads 2 --storage bf16 --head-dim 128 --arms cudnn,naive
+grep -q '"isa":"cuDNN 99.0.0"' library/run.log || fail "the record does not name the library"
+FAKE_CUDNN=no_plan=1 runs second --seq-len 40 --arms cudnn,naive
+# refuses SCRIPT WORDS: the arm is left out with cuDNN's words, and the other one measured
+refuses()
+{
+    local status=0
+    FAKE_CUDNN=$1 fake "" "$INFEROMETER" attention "${counts[@]}" --seq-len 40 --arms naive,cudnn --out "refused-$1" \
+        >log 2>&1 || status=$?
+    [ $status = 0 ] || fail "$1: the arm that is left was not measured: $(cat log)"
+    grep -F '"stage":"arm_failed"' "refused-$1/run.log" | has -F -- "$2" || fail "$1: does not say '$2': $(cat log)"
+}
+refuses none=1 "cuDNN 99.0.0 has no engine for this attention"
+refuses fails=cudnnBackendFinalize "cuDNN 99.0.0 refuses this attention (a tensor: CUDNN_STATUS_BAD_PARAM)"
+fake "" "$INFEROMETER" attention --device cuda --ragged 0.5 --batch 2 --arms cudnn --out ragged >log 2>&1 &&
+    fail "ragged sequences by cuDNN"
+grep -q "takes sequences of one length" log || fail "ragged: $(cat log)"
+fake "" "$INFEROMETER" attention --device cuda --storage f32 --arms cudnn --out f32x >log 2>&1 && fail "f32 by cuDNN"
+grep -q "cuDNN's attention takes f16 and bf16" log || fail "f32: $(cat log)"
+IFM_CUDNN=/nowhere fake "" "$INFEROMETER" attention --device cuda --arms cudnn --out absent >log 2>&1 &&
+    fail "cuDNN that is not there"
+grep -q "there is no library cuDNN at IFM_CUDNN=/nowhere (pip install" log || fail "absent: $(cat log)"
+fake "" "$INFEROMETER" doctor | has '^GPU attention library  *ok  *cuDNN 99.0.0' || fail "doctor does not name cuDNN"
+IFM_CUDNN=/nowhere fake "" "$INFEROMETER" doctor | has '^GPU attention library  *absent .*IFM_CUDNN=/nowhere' ||
+    fail "doctor does not say that cuDNN is absent"
+
 # ---- what this device does not do ----
 fake "" "$INFEROMETER" attention --device cuda --isa avx2 --out isa >log 2>&1 && fail "an instruction set on a GPU"
 grep -q "instruction sets are a processor's" log || fail "isa: $(cat log)"

@@ -3,7 +3,7 @@
 #include "fake_cuda/kernels.h"
 
 #include "base/half.h"
-#include "kernel/cuda/attention.h"
+#include "kernel/cuda/flash.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -99,6 +99,26 @@ bool fake_attention_naive(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_attention_arguments *a = (const void *)launch->arguments;
     return launch->threads == IFM_ATTENTION_NAIVE_THREADS && run_rows(a, launch->blocks, false, wrong);
+}
+
+/* A block has a tile of queries of one head; a device writes the rows of all heads that its grid covers. */
+bool fake_attention_flash(const struct fake_launch *launch, bool wrong)
+{
+    static const struct {
+        unsigned dim, rows, threads;
+    } kernels[] = {
+#define TILE(dim, tiles, warps, keys, part, blocks) {dim, 16 * (tiles) * (warps), 32 * (warps)},
+        IFM_FLASH_KERNELS(TILE)
+#undef TILE
+    };
+    const struct ifm_attention_arguments *a = (const void *)launch->arguments;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        const unsigned tiles = (a->seq_len + kernels[i].rows - 1) / kernels[i].rows;
+        if (kernels[i].dim == a->head_dim)
+            return launch->threads == kernels[i].threads && a->storage != IFM_CUDA_F32 && launch->blocks % tiles == 0 &&
+                   run_rows(a, (uint64_t)launch->blocks / tiles * a->seq_len, false, wrong);
+    }
+    return false;
 }
 
 bool fake_attention_reference(const struct fake_launch *launch, bool wrong)

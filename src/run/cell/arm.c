@@ -116,7 +116,10 @@ enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm
     struct ifm_turn turn;
     cell->arms[index].plan = &cell->plan->arms[index];
     ifm_turn_begin(cell, index, &turn);
-    return ifm_turn_end(&turn, open_arm(cell, index, error), error);
+    enum ifm_status status = ifm_turn_end(&turn, open_arm(cell, index, error), error);
+    if (status == IFM_MISSING) /* a kernel for this GPU, a library that refuses the shape: the others have what they need */
+        cell->session->arm_at_fault = true;
+    return status;
 }
 
 void ifm_arm_close(struct ifm_cell_run *cell, size_t index)

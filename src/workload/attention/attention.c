@@ -67,7 +67,7 @@ static const struct ifm_param rows[] = {
     {"attention.isa", "isa", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "auto", 1, 0, IFM_ISA_CHOICES,
      "instruction set of the arm ours, and of the softmax between the products of openblas",
      offsetof(struct ifm_attention_settings, isa)},
-    {"attention.arms", "arms", IFM_TYPE_TEXT, IFM_LIST | IFM_PER_ARM, "", "", 1, 0, OURS "|openblas|naive|" IFM_ISA_CHOICES,
+    {"attention.arms", "arms", IFM_TYPE_TEXT, IFM_LIST | IFM_PER_ARM, "", "", 1, 0, OURS "|openblas|cudnn|naive|" IFM_ISA_CHOICES,
      "what is compared, the baseline first; empty takes openblas where the library is there, then ours; on the device "
      "cuda naive; auto is ours too",
      offsetof(struct ifm_attention_settings, arms)},
@@ -112,6 +112,7 @@ static const struct ifm_section chosen_section =
     IFM_SECTION("attention", NULL, chosen_rows, struct ifm_attention_chosen);
 
 static const struct ifm_implementation *const implementations[] = {&ifm_attention_openblas, &ifm_attention_cpu,
+                                                                   &ifm_attention_cuda_cudnn, &ifm_attention_cuda,
                                                                    &ifm_attention_cuda_naive, NULL};
 
 /* ---- settings ---- */
@@ -296,9 +297,9 @@ static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struc
 /* The library where it is there, then ours. */
 static struct ifm_list usual_items(const struct ifm_machine *machine)
 {
-    static const char *const cpu[] = {"openblas", OURS}, *const gpu[] = {"naive"};
+    static const char *const cpu[] = {"openblas", OURS}, *const gpu[] = {"cudnn", OURS, "naive"};
     if (machine->gpu != NULL)
-        return (struct ifm_list){gpu, 1};
+        return machine->dnn != NULL ? (struct ifm_list){gpu, 2} : (struct ifm_list){gpu + 1, 2};
     return machine->blas != NULL ? (struct ifm_list){cpu, 2} : (struct ifm_list){cpu + 1, 1};
 }
 

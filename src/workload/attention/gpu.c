@@ -234,7 +234,7 @@ static enum ifm_status check_all(struct ifm_attention_gpu *gpu, const struct rea
     for (size_t i = 0; i < gpu->q_bytes / ifm_attention_size(s->storage); i++)
         finite = finite && isfinite(ifm_attention_value(all->out, s->storage, i));
     snprintf(code, sizeof code, "sm_%u%u", card->major, card->minor);
-    ifm_data_checked(all->out, gpu->q_bytes, finite, code, check);
+    ifm_data_checked(all->out, gpu->q_bytes, finite, gpu->code != NULL ? gpu->code : code, check);
     gpu->known.inputs = now;
     return IFM_OK;
 }

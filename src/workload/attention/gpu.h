@@ -14,6 +14,7 @@
 struct ifm_attention_gpu {
     struct ifm_device *device;
     const char *arm;
+    const char *code; /* of a library that runs, for check->isa; NULL = our kernels */
     struct ifm_attention_shape shape;
     struct ifm_attention_arguments arguments; /* on the device */
     struct ifm_cuda_function *reference;

@@ -1,0 +1,25 @@
+/* The tiles of the kernels of flash.cu, whose arguments are those of attention.h: C and CUDA. */
+#ifndef IFM_KERNEL_CUDA_FLASH_H
+#define IFM_KERNEL_CUDA_FLASH_H
+
+#include "kernel/cuda/attention.h"
+
+/* F(name of the head dimension, head_dim, m16 tiles of a warp, warps, keys of a tile, keys of a part of it, blocks of a
+ * multiprocessor): the queries of a block are 16 x tiles x warps. */
+#define IFM_FLASH_KERNELS(F)                                                                                           \
+    F(32, 2, 4, 64, 32, 3)                                                                                             \
+    F(64, 2, 4, 64, 32, 2)                                                                                             \
+    F(96, 1, 4, 64, 32, 3)                                                                                             \
+    F(128, 1, 8, 64, 32, 1)                                                                                            \
+    F(160, 1, 4, 32, 32, 2)                                                                                            \
+    F(192, 1, 4, 32, 32, 2)                                                                                            \
+    F(224, 1, 4, 32, 32, 2)                                                                                            \
+    F(256, 1, 4, 32, 32, 1)
+
+enum { IFM_FLASH_STAGES = 2, IFM_FLASH_PAD = 8 /* values behind a row in shared memory: its banks differ */ };
+
+/* Dynamic shared memory of a block, bytes: its queries, and IFM_FLASH_STAGES tiles of K and V. */
+#define IFM_FLASH_SHARED(dim, tiles, warps, keys)                                                                      \
+    (2 * ((dim) + IFM_FLASH_PAD) * (16 * (tiles) * (warps) + 2 * IFM_FLASH_STAGES * (keys)))
+
+#endif

@@ -1,0 +1,308 @@
+/* A cuDNN for tests, built as libcudnn.so.9 and opened as one. It takes the one graph of operations that its engines
+ * know as attention, reads the shape out of its tensors, and runs it as a kernel of the fake driver (tests/fake_cuda) on
+ * the stream that it is given.
+ *
+ * The script is the environment variable FAKE_CUDNN, "key=value" separated by ';':
+ *   fails=FUNCTION   this function gives a status, 3000
+ *   none=1           the heuristic succeeds and finds nothing
+ *   no_plan=1        the first engine makes no plan, the second does */
+#include "dyn/cudnn.h"
+#include "kernel/cuda/attention.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define DECLARE(name, parameters) EXPORT int name parameters;
+IFM_CUDNN_FUNCTIONS(DECLARE)
+EXPORT const char *cudnnGetErrorString(int status);
+EXPORT void cudnnGetLastErrorString(char *words, size_t room);
+EXPORT size_t cudnnGetVersion(void);
+
+enum { BAD_PARAM = 2000, NOT_SUPPORTED = 3000, MOST = 32, CONFIGURATIONS = 2, WORKSPACE = 256 };
+
+struct cudnnContext {
+    CUfunction kernel;
+    CUstream stream;
+    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+                       void **, void **);
+};
+
+/* Every attribute of a descriptor as it was set. */
+struct attribute {
+    int name;
+    int64_t n;
+    int64_t values[MOST];
+};
+struct descriptor {
+    int type;
+    bool finished;
+    size_t n;
+    struct attribute attributes[8];
+    int number; /* of a configuration */
+};
+
+static const char *words = "";
+
+static bool is_scripted(const char *line)
+{
+    const char *script = getenv("FAKE_CUDNN");
+    const size_t length = strlen(line);
+    for (; script != NULL && script[0] != '\0'; script += strcspn(script, ";"), script += script[0] == ';')
+        if (strcspn(script, ";") == length && strncmp(script, line, length) == 0)
+            return true;
+    return false;
+}
+
+static bool fails(const char *function)
+{
+    char line[96];
+    snprintf(line, sizeof line, "fails=%s", function);
+    words = "the script says so";
+    return is_scripted(line);
+}
+
+static const struct attribute *attribute_of(const struct descriptor *d, int name)
+{
+    for (size_t i = 0; d != NULL && i < d->n; i++)
+        if (d->attributes[i].name == name)
+            return &d->attributes[i];
+    return NULL;
+}
+
+static int64_t value_of(const struct descriptor *d, int name)
+{
+    const struct attribute *found = attribute_of(d, name);
+    return found == NULL ? -1 : found->values[0];
+}
+
+static const struct descriptor *member(const struct descriptor *d, int name)
+{
+    const struct attribute *found = attribute_of(d, name);
+    return found == NULL ? NULL : (const struct descriptor *)(intptr_t)found->values[0];
+}
+
+static bool resolve(ifm_cuda_get_proc_fn *get, const char *name, void *function)
+{
+    void *address = NULL;
+    CUdriverProcAddressQueryResult status;
+    const bool found = get(name, &address, 13000, 0, &status) == CUDA_SUCCESS;
+    memcpy(function, &address, sizeof address);
+    return found;
+}
+
+/* By the driver that the process has open. */
+int cudnnCreate(cudnnHandle_t *out)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *symbol;
+    ifm_cuda_get_proc_fn *get;
+    CUresult (*load)(CUmodule *, const void *), (*find)(CUfunction *, CUmodule, const char *);
+    CUmodule module;
+    *out = NULL;
+    if (fails(__func__) || driver == NULL || (*out = calloc(1, sizeof **out)) == NULL)
+        return NOT_SUPPORTED;
+    symbol = dlsym(driver, "cuGetProcAddress_v2");
+    memcpy(&get, &symbol, sizeof symbol);
+    return resolve(get, "cuModuleLoadData", &load) && resolve(get, "cuModuleGetFunction", &find) &&
+                   resolve(get, "cuLaunchKernel", &(*out)->launch) &&
+                   load(&module, "\177ELF of the library") == CUDA_SUCCESS &&
+                   find(&(*out)->kernel, module, "fake_cudnn") == CUDA_SUCCESS
+               ? CUDNN_STATUS_SUCCESS
+               : NOT_SUPPORTED;
+}
+
+int cudnnDestroy(cudnnHandle_t handle)
+{
+    free(handle);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnSetStream(cudnnHandle_t handle, CUstream stream)
+{
+    handle->stream = stream;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnBackendCreateDescriptor(int type, cudnnBackendDescriptor_t *out)
+{
+    struct descriptor *made = calloc(1, sizeof *made);
+    *out = made;
+    if (made == NULL)
+        return NOT_SUPPORTED;
+    made->type = type;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor)
+{
+    free(descriptor);
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static size_t size_of(int type)
+{
+    return type == CUDNN_TYPE_BOOLEAN                                                                ? sizeof(bool)
+           : type == CUDNN_TYPE_INT64 || type == CUDNN_TYPE_HANDLE || type == CUDNN_TYPE_VOID_PTR ||
+                     type == CUDNN_TYPE_BACKEND_DESCRIPTOR
+               ? sizeof(int64_t)
+               : sizeof(int);
+}
+
+int cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor, int name, int type, int64_t n, const void *values)
+{
+    struct descriptor *d = descriptor;
+    words = "an attribute that this descriptor does not take now";
+    if (d == NULL || d->finished || n < 1 || n > MOST || d->n == sizeof d->attributes / sizeof *d->attributes)
+        return BAD_PARAM;
+    struct attribute *to = &d->attributes[d->n++];
+    to->name = name;
+    to->n = n;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(&to->values[i], (const char *)values + (size_t)i * size_of(type), size_of(type));
+    return CUDNN_STATUS_SUCCESS;
+}
+
+int cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor)
+{
+    struct descriptor *d = descriptor;
+    const struct descriptor *of = member(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+    if (d == NULL || d->finished || fails(__func__))
+        return BAD_PARAM;
+    if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && of->number == 0 && is_scripted("no_plan=1"))
+        return NOT_SUPPORTED;
+    d->finished = true;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* The modes of the operations in their order, as engines know attention: products -1, reductions 1000 on. */
+static bool is_attention(const struct descriptor *graph, bool *causal)
+{
+    static const int plain[] = {-1, CUDNN_POINTWISE_MUL, 1000 + CUDNN_REDUCE_TENSOR_MAX, CUDNN_POINTWISE_SUB,
+                                CUDNN_POINTWISE_EXP, 1000 + CUDNN_REDUCE_TENSOR_ADD, CUDNN_POINTWISE_LOG,
+                                CUDNN_POINTWISE_ADD, CUDNN_POINTWISE_DIV, -1};
+    static const int hidden[] = {CUDNN_POINTWISE_GEN_INDEX, CUDNN_POINTWISE_GEN_INDEX, CUDNN_POINTWISE_CMP_GE,
+                                 CUDNN_POINTWISE_BINARY_SELECT};
+    const struct attribute *all = attribute_of(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    *causal = all->n == 14;
+    if (all->n != 10 && all->n != 14)
+        return false;
+    for (int64_t i = 0; i < all->n; i++) {
+        const struct descriptor *op = (const struct descriptor *)(intptr_t)all->values[i];
+        const int wanted = !*causal || i < 2 ? plain[i] : i < 6 ? hidden[i - 2] : plain[i - 4];
+        const struct descriptor *reduction = member(op, CUDNN_ATTR_OPERATION_REDUCTION_DESC);
+        const struct descriptor *pointwise = member(op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+        const int64_t mode = reduction != NULL   ? 1000 + value_of(reduction, CUDNN_ATTR_REDUCTION_OPERATOR)
+                             : pointwise != NULL ? value_of(pointwise, CUDNN_ATTR_POINTWISE_MODE)
+                                                 : -1;
+        if (!op->finished || mode != wanted)
+            return false;
+    }
+    return true;
+}
+
+int cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor, int name, int type, int64_t room, int64_t *n,
+                             void *values)
+{
+    const struct descriptor *d = descriptor;
+    bool causal;
+    (void)type;
+    if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {
+        const int64_t bytes = WORKSPACE;
+        memcpy(values, &bytes, sizeof bytes);
+        *n = 1;
+        return CUDNN_STATUS_SUCCESS;
+    }
+    const struct descriptor *graph = member(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+    if (name != CUDNN_ATTR_ENGINEHEUR_RESULTS || room < CONFIGURATIONS || graph == NULL)
+        return BAD_PARAM;
+    *n = is_scripted("none=1") || !is_attention(graph, &causal) ? 0 : CONFIGURATIONS;
+    for (int i = 0; i < *n; i++) { /* they keep what they are of */
+        struct descriptor *to;
+        memcpy(&to, (char *)values + (size_t)i * sizeof to, sizeof to);
+        to->number = i;
+        to->attributes[to->n++] = (struct attribute){CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, 1, {(intptr_t)graph}};
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
+
+static const int64_t *dims_of(const struct descriptor *tensor)
+{
+    return attribute_of(tensor, CUDNN_ATTR_TENSOR_DIMENSIONS)->values;
+}
+
+/* What the pack has under an id of a tensor. */
+static void *pointer_of(const struct descriptor *pack, int64_t id)
+{
+    const struct attribute *ids = attribute_of(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+    const struct attribute *pointers = attribute_of(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+    for (int64_t i = 0; i < ids->n; i++)
+        if (ids->values[i] == id)
+            return (void *)(intptr_t)pointers->values[i];
+    return NULL;
+}
+
+/* Keys in a row, not lengths: every sequence is whole. The lengths live in the workspace. */
+int cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
+{
+    const struct descriptor *graph =
+        member(member(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG), CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+    const struct attribute *all = attribute_of(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    const struct descriptor *first = (const struct descriptor *)(intptr_t)all->values[0];
+    const struct descriptor *scaled = (const struct descriptor *)(intptr_t)all->values[1];
+    const struct descriptor *last = (const struct descriptor *)(intptr_t)all->values[all->n - 1];
+    const struct descriptor *q = member(first, CUDNN_ATTR_OPERATION_MATMUL_ADESC);
+    const struct descriptor *k = member(first, CUDNN_ATTR_OPERATION_MATMUL_BDESC);
+    const struct descriptor *v = member(last, CUDNN_ATTR_OPERATION_MATMUL_BDESC);
+    const struct descriptor *out = member(last, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
+    const struct descriptor *scale = member(scaled, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+    const int64_t *dims = dims_of(q), batch = dims[0], dim = dims[3];
+    const int64_t room = attribute_of(k, CUDNN_ATTR_TENSOR_STRIDES)->values[1] / dim;
+    bool causal;
+    if (fails(__func__) || !is_attention(graph, &causal) || dims_of(k)[3] != dims[2] || room != dims[2])
+        return NOT_SUPPORTED;
+    const float *factor = pointer_of(pack, value_of(scale, CUDNN_ATTR_TENSOR_UNIQUE_ID));
+    uint32_t *lengths = (uint32_t *)(intptr_t)value_of(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
+    if (fabsf(*factor * sqrtf((float)dim) - 1) > 1e-6f || lengths == NULL || batch > WORKSPACE / 4)
+        return NOT_SUPPORTED;
+    for (int64_t i = 0; i < batch; i++)
+        lengths[i] = (uint32_t)dims[2];
+    struct ifm_attention_arguments arguments = {
+        .q = pointer_of(pack, value_of(q, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+        .k = pointer_of(pack, value_of(k, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+        .v = pointer_of(pack, value_of(v, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+        .out = pointer_of(pack, value_of(out, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+        .lengths = lengths,
+        .q_heads = (uint32_t)dims[1],
+        .kv_heads = (uint32_t)dims_of(k)[1],
+        .seq_len = (uint32_t)dims[2],
+        .head_dim = (uint16_t)dim,
+        .causal = causal,
+        .storage =
+            value_of(q, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16 ? IFM_CUDA_BF16 : IFM_CUDA_F16,
+    };
+    void *parameters[] = {&arguments};
+    return handle->launch(handle->kernel, (unsigned)(batch * dims[1] * dims[2]), 1, 1, IFM_ATTENTION_NAIVE_THREADS, 1,
+                          1, 0, handle->stream, parameters, NULL) == CUDA_SUCCESS
+               ? CUDNN_STATUS_SUCCESS
+               : NOT_SUPPORTED;
+}
+
+const char *cudnnGetErrorString(int status)
+{
+    return status == NOT_SUPPORTED ? "CUDNN_STATUS_NOT_SUPPORTED" : "CUDNN_STATUS_BAD_PARAM";
+}
+
+void cudnnGetLastErrorString(char *to, size_t room)
+{
+    snprintf(to, room, "%s", words);
+}
+
+/* A version that none has. */
+size_t cudnnGetVersion(void)
+{
+    return 990000;
+}
