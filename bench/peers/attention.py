@@ -5,7 +5,9 @@ Each backend is pinned (torch.nn.attention.sdpa_kernel), its kernels are named b
 replayed CUDA graphs, as the lab's own steps are timed. One line of JSON for each shape and backend; a backend that
 refuses a shape says why.
 
-usage: attention.py [BxHxGxSxD[c] ...]   (c = causal); without shapes, the ten configurations of the specification
+usage: attention.py [--only BACKEND,...] [BxHxGxSxD[c] ...]
+  c = causal; without shapes, the ten configurations of the specification
+  BACKEND: FLASH_ATTENTION, CUDNN_ATTENTION, EFFICIENT_ATTENTION, MATH
 """
 import json
 import statistics
@@ -13,6 +15,7 @@ import sys
 
 TEN = [(32, 8, 8, s, 64, False) for s in (128, 256, 512, 1024, 2048)]
 TEN += [(b, 8, 8, 512, 64, False) for b in (8, 16, 64)] + [(32, h, h, 512, 64, False) for h in (4, 16)]
+ALL = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
 SAMPLES, SAMPLE_MS = 9, 15.0
 
 
@@ -65,7 +68,8 @@ def kernels_of(torch, call):
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         call()
         torch.cuda.synchronize()
-    return sorted({e.name for e in profile.events() if e.device_type == torch.autograd.DeviceType.CUDA})
+    return sorted({e.name for e in profile.events()
+                   if e.device_type == torch.autograd.DeviceType.CUDA and not e.name.startswith("Memset")})
 
 
 def measure(torch, shape, backend):
@@ -92,11 +96,13 @@ def measure(torch, shape, backend):
 def main():
     import torch
 
-    backends = torch.nn.attention.SDPBackend
-    pinned = [backends.FLASH_ATTENTION, backends.CUDNN_ATTENTION, backends.EFFICIENT_ATTENTION, backends.MATH]
+    words, names = sys.argv[1:], ALL
+    if words[:1] == ["--only"]:
+        names, words = words[1].split(","), words[2:]
+    pinned = [getattr(torch.nn.attention.SDPBackend, name) for name in names]
     print(json.dumps({"torch": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version(),
                       "gpu": torch.cuda.get_device_name()}), flush=True)
-    for shape in [parse(word) for word in sys.argv[1:]] or TEN:
+    for shape in [parse(word) for word in words] or TEN:
         for backend in pinned:
             print(json.dumps(measure(torch, shape, backend)), flush=True)
 
