@@ -162,8 +162,8 @@ static descriptor pointwise(struct ifm_cuda_sdpa *s, const struct pointwise *p)
 /* A new tensor of f32, as wide as `keys`. */
 static descriptor apply(struct ifm_cuda_sdpa *s, int mode, descriptor x, descriptor b, uint64_t keys)
 {
-    return pointwise(
-        s, &(struct pointwise){mode, CUDNN_DATA_FLOAT, -1, x, b, NULL, between(s, CUDNN_DATA_FLOAT, keys)});
+    return pointwise(s,
+                     &(struct pointwise){mode, CUDNN_DATA_FLOAT, -1, x, b, NULL, between(s, CUDNN_DATA_FLOAT, keys)});
 }
 
 static descriptor reduce(struct ifm_cuda_sdpa *s, int mode, descriptor x)
@@ -184,8 +184,8 @@ static descriptor reduce(struct ifm_cuda_sdpa *s, int mode, descriptor x)
 static descriptor hide(struct ifm_cuda_sdpa *s, descriptor scores)
 {
     const uint64_t keys = s->shape.kv_len;
-    descriptor rows = pointwise(s, &(struct pointwise){CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_INT32, 2, scores, NULL, NULL,
-                                                       between(s, CUDNN_DATA_INT32, keys)});
+    descriptor rows = pointwise(s, &(struct pointwise){CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_INT32, 2, scores, NULL,
+                                                       NULL, between(s, CUDNN_DATA_INT32, keys)});
     descriptor columns = pointwise(s, &(struct pointwise){CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_INT32, 3, scores, NULL,
                                                           NULL, between(s, CUDNN_DATA_INT32, keys)});
     descriptor seen = pointwise(s, &(struct pointwise){CUDNN_POINTWISE_CMP_GE, CUDNN_DATA_BOOLEAN, -1, rows, columns,
@@ -251,8 +251,9 @@ static int64_t ask(struct ifm_cuda_sdpa *s, descriptor found[static MOST_CONFIGU
     for (int i = 0; i < MOST_CONFIGURATIONS; i++)
         found[i] = make(s, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     if (s->failed == CUDNN_STATUS_SUCCESS)
-        note(s, s->cudnn->p_cudnnBackendGetAttribute(heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, MOST_CONFIGURATIONS, &n, found),
+        note(s,
+             s->cudnn->p_cudnnBackendGetAttribute(heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                                  CUDNN_TYPE_BACKEND_DESCRIPTOR, MOST_CONFIGURATIONS, &n, found),
              "the choice of an engine");
     return s->failed == CUDNN_STATUS_SUCCESS ? n : 0;
 }
@@ -284,8 +285,9 @@ static enum ifm_status choose(struct ifm_cuda_sdpa *s, struct ifm_error *error)
 static enum ifm_status allocate(struct ifm_cuda_sdpa *s, struct ifm_error *error)
 {
     int64_t bytes = 0, n = 0;
-    note(s, s->cudnn->p_cudnnBackendGetAttribute(s->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
-                                                 &n, &bytes),
+    note(s,
+         s->cudnn->p_cudnnBackendGetAttribute(s->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
+                                              &n, &bytes),
          "the plan's workspace");
     if (s->failed != CUDNN_STATUS_SUCCESS)
         return refused(s, error);

@@ -83,8 +83,7 @@ const struct ifm_cudnn *ifm_cudnn_load(struct ifm_cuda_absence *absence)
         const bool named = asked != NULL && asked[0] != '\0';
         tried = true;
         open_helpers();
-        found = named ? ifm_toolkit_find_at(&library, asked, take, &search)
-                      : ifm_toolkit_find(&library, take, &search);
+        found = named ? ifm_toolkit_find_at(&library, asked, take, &search) : ifm_toolkit_find(&library, take, &search);
         if (!found && search.missing != NULL)
             snprintf(why, sizeof why, "the library cuDNN is too old: it has no %s", search.missing);
         else if (!found && named)

@@ -109,8 +109,7 @@ enum { IFM_CUDNN_CONSTANTS(IFM_CUDNN_CONSTANT) };
       (cudnnBackendDescriptor_t descriptor, int name, int type, int64_t n, const void *values))                        \
     F(cudnnBackendGetAttribute,                                                                                        \
       (cudnnBackendDescriptor_t descriptor, int name, int type, int64_t room, int64_t *n, void *values))               \
-    F(cudnnBackendExecute,                                                                                             \
-      (cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t variant_pack))
+    F(cudnnBackendExecute, (cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t variant_pack))
 
 struct ifm_cudnn {
 #define IFM_CUDNN_MEMBER(name, parameters) int(*p_##name) parameters;

@@ -69,6 +69,21 @@ fake "" "$INFEROMETER" doctor | has '^GPU attention library  *ok  *cuDNN 99.0.0'
 IFM_CUDNN=/nowhere fake "" "$INFEROMETER" doctor | has '^GPU attention library  *absent .*IFM_CUDNN=/nowhere' ||
     fail "doctor does not say that cuDNN is absent"
 
+# ---- without --arms: the library where it takes the shape, then ours, else the plain kernel ----
+usual() # WORDS ARGUMENTS...: the arms of a dry run begin with the words
+{
+    local words=$1
+    shift
+    fake "" "$INFEROMETER" attention "${counts[@]}" --seq-len 40 --dry-run "$@" >log 2>&1 || fail "usual: $(cat log)"
+    has "^ *arms: $words" <log || fail "not '$words': $(cat log)"
+}
+usual 'cudnn (baseline), ours (variant), read'
+usual 'ours (baseline), read' --ragged 0.5 --batch 2
+usual 'naive (baseline), read' --storage f32
+IFM_CUDNN=/nowhere usual 'ours (baseline), read'
+usual '.*matrix.bf16 (ceiling)'
+usual '.*flops.fma (ceiling)$' --arms naive
+
 # ---- what this device does not do ----
 fake "" "$INFEROMETER" attention --device cuda --isa avx2 --out isa >log 2>&1 && fail "an instruction set on a GPU"
 grep -q "instruction sets are a processor's" log || fail "isa: $(cat log)"

@@ -46,8 +46,7 @@ static void attend(const struct ifm_attention_arguments *a, struct place at, dou
     for (uint64_t key = 0; key < at.seen; key++) {
         weights[key] = 0;
         for (unsigned d = 0; d < dim; d++)
-            weights[key] +=
-                value_of(a->q, a->storage, at.row + d) * value_of(a->k, a->storage, at.kv + key * dim + d);
+            weights[key] += value_of(a->q, a->storage, at.row + d) * value_of(a->k, a->storage, at.kv + key * dim + d);
         weights[key] /= sqrt((double)dim);
         top = fmax(top, weights[key]);
     }

@@ -1,6 +1,6 @@
 /* A cuDNN for tests, built as libcudnn.so.9 and opened as one. It takes the one graph of operations that its engines
- * know as attention, reads the shape out of its tensors, and runs it as a kernel of the fake driver (tests/fake_cuda) on
- * the stream that it is given.
+ * know as attention, reads the shape out of its tensors, and runs it as a kernel of the fake driver (tests/fake_cuda)
+ * on the stream that it is given.
  *
  * The script is the environment variable FAKE_CUDNN, "key=value" separated by ';':
  *   fails=FUNCTION   this function gives a status, 3000
@@ -145,9 +145,9 @@ int cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor)
 
 static size_t size_of(int type)
 {
-    return type == CUDNN_TYPE_BOOLEAN                                                                ? sizeof(bool)
+    return type == CUDNN_TYPE_BOOLEAN ? sizeof(bool)
            : type == CUDNN_TYPE_INT64 || type == CUDNN_TYPE_HANDLE || type == CUDNN_TYPE_VOID_PTR ||
-                     type == CUDNN_TYPE_BACKEND_DESCRIPTOR
+                   type == CUDNN_TYPE_BACKEND_DESCRIPTOR
                ? sizeof(int64_t)
                : sizeof(int);
 }
@@ -181,9 +181,16 @@ int cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor)
 /* The modes of the operations in their order, as engines know attention: products -1, reductions 1000 on. */
 static bool is_attention(const struct descriptor *graph, bool *causal)
 {
-    static const int plain[] = {-1, CUDNN_POINTWISE_MUL, 1000 + CUDNN_REDUCE_TENSOR_MAX, CUDNN_POINTWISE_SUB,
-                                CUDNN_POINTWISE_EXP, 1000 + CUDNN_REDUCE_TENSOR_ADD, CUDNN_POINTWISE_LOG,
-                                CUDNN_POINTWISE_ADD, CUDNN_POINTWISE_DIV, -1};
+    static const int plain[] = {-1,
+                                CUDNN_POINTWISE_MUL,
+                                1000 + CUDNN_REDUCE_TENSOR_MAX,
+                                CUDNN_POINTWISE_SUB,
+                                CUDNN_POINTWISE_EXP,
+                                1000 + CUDNN_REDUCE_TENSOR_ADD,
+                                CUDNN_POINTWISE_LOG,
+                                CUDNN_POINTWISE_ADD,
+                                CUDNN_POINTWISE_DIV,
+                                -1};
     static const int hidden[] = {CUDNN_POINTWISE_GEN_INDEX, CUDNN_POINTWISE_GEN_INDEX, CUDNN_POINTWISE_CMP_GE,
                                  CUDNN_POINTWISE_BINARY_SELECT};
     const struct attribute *all = attribute_of(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
@@ -281,8 +288,7 @@ int cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cud
         .seq_len = (uint32_t)dims[2],
         .head_dim = (uint16_t)dim,
         .causal = causal,
-        .storage =
-            value_of(q, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16 ? IFM_CUDA_BF16 : IFM_CUDA_F16,
+        .storage = value_of(q, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16 ? IFM_CUDA_BF16 : IFM_CUDA_F16,
     };
     void *parameters[] = {&arguments};
     return handle->launch(handle->kernel, (unsigned)(batch * dims[1] * dims[2]), 1, 1, IFM_ATTENTION_NAIVE_THREADS, 1,

@@ -13,18 +13,20 @@ enum { THREADS = IFM_ATTENTION_NAIVE_THREADS, WARPS = THREADS / 32 };
 enum { DIMS = IFM_ATTENTION_DIM_MOST / THREADS }; /* of an output row that a thread has */
 
 /* Where a block's query is, and what it sees. */
-struct place {
+struct seen_query {
     uint64_t row, kv; /* index of the first value of q and out, of k and v */
     uint32_t seen;    /* keys */
 };
 
-__device__ place place_of(const ifm_attention_arguments &a)
+__device__ seen_query place_of(const ifm_attention_arguments &a)
 {
     uint64_t row = blockIdx.x, pair = row / a.seq_len, sequence = pair / a.q_heads;
     uint64_t kv_head = pair % a.q_heads / (a.q_heads / a.kv_heads);
     uint32_t position = static_cast<uint32_t>(row % a.seq_len), length = a.lengths[sequence];
     return {row * a.head_dim, (sequence * a.kv_heads + kv_head) * a.seq_len * a.head_dim,
-            position >= length ? 0 : a.causal ? position + 1 : length};
+            position >= length ? 0
+            : a.causal         ? position + 1
+                               : length};
 }
 
 template <typename T> __device__ T larger(T x, T y)
@@ -70,7 +72,7 @@ template <int STORAGE> __device__ void naive(const ifm_attention_arguments &a)
 {
     __shared__ float query[IFM_ATTENTION_DIM_MOST], weights[THREADS];
     __shared__ of_block<float> block;
-    const place at = place_of(a);
+    const seen_query at = place_of(a);
     const unsigned t = threadIdx.x, dim = a.head_dim;
     const float scale = 1.0f / sqrtf(static_cast<float>(dim));
     float top = __int_as_float(0xff800000), total = 0, sums[DIMS] = {};
@@ -140,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) ifm_attention_reference(if
 {
     __shared__ double query[IFM_ATTENTION_DIM_MOST], weights[THREADS];
     __shared__ of_block<double> block;
-    const place at = place_of(a);
+    const seen_query at = place_of(a);
     const unsigned t = threadIdx.x, dim = a.head_dim;
     double top = -1.0 / 0.0, total = 0, sums[DIMS] = {};
     for (unsigned d = t; d < dim; d += THREADS)

@@ -46,14 +46,14 @@ template <bool BF16> __device__ __forceinline__ void multiply(float *sum, const 
 {
     if (BF16)
         asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-                     "{%0,%1,%2,%3};"
-                     : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+            "{%0,%1,%2,%3};"
+            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
     else
         asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-                     "{%0,%1,%2,%3};"
-                     : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+            "{%0,%1,%2,%3};"
+            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 template <bool BF16> __device__ __forceinline__ uint32_t pack(float low, float high)
@@ -82,16 +82,16 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
     enum {
         ROWS = 16 * TILES * WARPS,
         THREADS = 32 * WARPS,
-        STRIDE = DIM + PAD,      /* of a row in shared memory, values */
-        PIECES = DIM / 8,        /* of 16 bytes, of a row */
-        PARTS = KEYS / PART,     /* of a tile */
-        COLUMNS = PART / 8,      /* n8 tiles of scores */
-        DEPTH = DIM / 16,        /* k16 steps over the head */
+        STRIDE = DIM + PAD,         /* of a row in shared memory, values */
+        PIECES = DIM / 8,           /* of 16 bytes, of a row */
+        PARTS = KEYS / PART,        /* of a tile */
+        COLUMNS = PART / 8,         /* n8 tiles of scores */
+        DEPTH = DIM / 16,           /* k16 steps over the head */
         KEEP_Q = DIM * TILES <= 128 /* queries stay in registers */
     };
 
     const ifm_attention_arguments &a;
-    uint32_t q_at, kv_at; /* addresses in shared memory */
+    uint32_t q_at, kv_at;          /* addresses in shared memory */
     int warp, lane, first, length; /* first query of the block; keys of the sequence */
     const char *k, *v;
     float scale;
@@ -99,7 +99,9 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
     float sums[TILES][DIM / 8][4];
     float top[TILES][2], total[TILES][2]; /* maximum of scaled scores, sum of weights: rows lane / 4 and + 8 */
 
-    __device__ __forceinline__ explicit flash(const ifm_attention_arguments &arguments) : a(arguments) {}
+    __device__ __forceinline__ explicit flash(const ifm_attention_arguments &arguments) : a(arguments)
+    {
+    }
 
     __device__ __forceinline__ void fetch(uint32_t to, const char *from, int rows, int row, int end)
     {
@@ -244,13 +246,14 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
 
     __device__ __forceinline__ void take_tile(int tile)
     {
-        const uint32_t keys_at = kv_at + tile % STAGES * (2 * KEYS * STRIDE * 2), values_at = keys_at + KEYS * STRIDE * 2;
+        const uint32_t keys_at = kv_at + tile % STAGES * (2 * KEYS * STRIDE * 2),
+                       values_at = keys_at + KEYS * STRIDE * 2;
         const int last = first + warp * 16 * TILES; /* the warp's first query: it sees least */
         float s[PARTS > 1 ? 2 : 1][TILES][COLUMNS][4];
         score(s[0], keys_at);
 #pragma unroll
         for (int part = 0; part < PARTS; part++) {
-            float (*now)[COLUMNS][4] = s[PARTS > 1 ? part % 2 : 0];
+            float(*now)[COLUMNS][4] = s[PARTS > 1 ? part % 2 : 0];
             const int key = tile * KEYS + part * PART;
             if (part + 1 < PARTS)
                 score(s[(part + 1) % 2], keys_at + (part + 1) * PART * STRIDE * 2);

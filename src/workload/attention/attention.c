@@ -67,9 +67,10 @@ static const struct ifm_param rows[] = {
     {"attention.isa", "isa", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "auto", 1, 0, IFM_ISA_CHOICES,
      "instruction set of the arm ours, and of the softmax between the products of openblas",
      offsetof(struct ifm_attention_settings, isa)},
-    {"attention.arms", "arms", IFM_TYPE_TEXT, IFM_LIST | IFM_PER_ARM, "", "", 1, 0, OURS "|openblas|cudnn|naive|" IFM_ISA_CHOICES,
-     "what is compared, the baseline first; empty takes openblas where the library is there, then ours; on the device "
-     "cuda naive; auto is ours too",
+    {"attention.arms", "arms", IFM_TYPE_TEXT, IFM_LIST | IFM_PER_ARM, "", "", 1, 0,
+     OURS "|openblas|cudnn|naive|" IFM_ISA_CHOICES,
+     "what is compared, the baseline first; empty takes the library where it is there, openblas or on the device cuda "
+     "cudnn, then ours; auto is ours too",
      offsetof(struct ifm_attention_settings, arms)},
     {"attention.matrix", "matrix", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "none", 1, 0, MATRIX_CHOICES,
      "batch, heads and tokens by name, with head_dim 64; the word baseline stands for all ten, one cell each",
@@ -111,7 +112,7 @@ static const struct ifm_param chosen_rows[] = {
 static const struct ifm_section chosen_section =
     IFM_SECTION("attention", NULL, chosen_rows, struct ifm_attention_chosen);
 
-static const struct ifm_implementation *const implementations[] = {&ifm_attention_openblas, &ifm_attention_cpu,
+static const struct ifm_implementation *const implementations[] = {&ifm_attention_openblas,   &ifm_attention_cpu,
                                                                    &ifm_attention_cuda_cudnn, &ifm_attention_cuda,
                                                                    &ifm_attention_cuda_naive, NULL};
 
@@ -196,8 +197,8 @@ static enum ifm_status check_memory(const struct ifm_attention_settings *s, uint
 
 /* Rounding errors of f32 sums add like random steps: a score is a sum of head_dim products, an output one of seq_len
  * weighted rows, and a factor of 8 leaves room for the exponential and for scores of several units; a wrong row, key
- * or mask is off by many orders more. The output is rounded to the storage format, by half a unit at most; so are weights
- * where a matrix product takes them in it. */
+ * or mask is off by many orders more. The output is rounded to the storage format, by half a unit at most, and so are
+ * weights where a matrix product takes them in it. */
 static double tolerance(const struct ifm_attention_settings *s, const struct ifm_attention_ask *ask)
 {
     static const double rounding[] = {0, 0x1p-8, 0x1p-11}; /* f32, bf16, f16 */
@@ -294,13 +295,39 @@ static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struc
     return arm;
 }
 
-/* The library where it is there, then ours. */
-static struct ifm_list usual_items(const struct ifm_machine *machine)
+/* Arms that were asked for, all of them or none: why not, NULL where all run. */
+static const char *add_asked(const struct ifm_attention_settings *s, struct ifm_list items,
+                             const struct ifm_machine *machine, struct ifm_arena *arena, struct ifm_arm_list *arms)
+{
+    for (size_t i = 0; i < items.n; i++) {
+        struct attention_item item;
+        const char *why_not = take_item(s, items.items[i], machine, arena, &item);
+        if (why_not != NULL) {
+            arms->n = 0;
+            return why_not;
+        }
+        arms->items[arms->n++] = arm_of(s, &item, arena);
+    }
+    return NULL;
+}
+
+/* The library where it is there, then ours. On a GPU, of both what takes the shape, and the plain kernel where none
+ * does. */
+static const char *add_usual(const struct ifm_attention_settings *s, const struct ifm_machine *machine,
+                             struct ifm_arena *arena, struct ifm_arm_list *arms)
 {
     static const char *const cpu[] = {"openblas", OURS}, *const gpu[] = {"cudnn", OURS, "naive"};
-    if (machine->gpu != NULL)
-        return machine->dnn != NULL ? (struct ifm_list){gpu, 2} : (struct ifm_list){gpu + 1, 2};
-    return machine->blas != NULL ? (struct ifm_list){cpu, 2} : (struct ifm_list){cpu + 1, 1};
+    if (machine->gpu == NULL)
+        return add_asked(s, machine->blas != NULL ? (struct ifm_list){cpu, 2} : (struct ifm_list){cpu + 1, 1}, machine,
+                         arena, arms);
+    const char *why_not = NULL;
+    for (size_t i = 0; i < sizeof gpu / sizeof *gpu && (i < 2 || arms->n == 0); i++) {
+        struct attention_item item;
+        why_not = take_item(s, gpu[i], machine, arena, &item);
+        if (why_not == NULL)
+            arms->items[arms->n++] = arm_of(s, &item, arena);
+    }
+    return arms->n > 0 ? NULL : why_not;
 }
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
@@ -315,19 +342,9 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     IFM_TRY(apply_matrix(&s, error));
     IFM_TRY(check_shape(&s, error));
     IFM_TRY(check_memory(&s, bytes_of(&s, 2 * s.q_heads + 2 * s.kv_heads, s.batch * s.seq_len), machine, error));
-    struct ifm_list items = s.arms;
-    if (items.n == 0)
-        items = usual_items(machine);
-    *why_not = NULL;
-    for (size_t i = 0; i < items.n; i++) {
-        struct attention_item item;
-        *why_not = take_item(&s, items.items[i], machine, arena, &item);
-        if (*why_not != NULL) {
-            arms->n = 0;
-            return IFM_OK;
-        }
-        arms->items[arms->n++] = arm_of(&s, &item, arena);
-    }
+    *why_not = s.arms.n > 0 ? add_asked(&s, s.arms, machine, arena, arms) : add_usual(&s, machine, arena, arms);
+    if (*why_not != NULL)
+        return IFM_OK;
     arms->items[0].remark = rounded(asked, &s, arena);
     return IFM_OK;
 }
@@ -336,7 +353,7 @@ static const char *const input_files[] = {"attention.kv_file", NULL};
 
 const struct ifm_workload ifm_workload_attention = {
     .name = "attention",
-    .purpose = "attention forward over whole sequences, beside OpenBLAS matrix products with the same softmax",
+    .purpose = "attention forward over whole sequences, beside OpenBLAS or cuDNN",
     .timed_region = "softmax(Q K^T / sqrt(d)) V of every sequence and query head, in and out of the storage format",
     .params = &section,
     .chosen = &chosen_section,

@@ -40,7 +40,7 @@ struct ifm_attention_ask {
     bool matrix;      /* what the row answers: products run on matrix units, weights rounded to the storage format */
 };
 
-extern const struct ifm_implementation ifm_attention_openblas, ifm_attention_cpu, ifm_attention_cuda, ifm_attention_cuda_naive,
-    ifm_attention_cuda_cudnn;
+extern const struct ifm_implementation ifm_attention_openblas, ifm_attention_cpu, ifm_attention_cuda,
+    ifm_attention_cuda_naive, ifm_attention_cuda_cudnn;
 
 #endif

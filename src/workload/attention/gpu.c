@@ -60,8 +60,7 @@ static enum ifm_status upload(struct ifm_attention_gpu *gpu, const struct ifm_op
     return status;
 }
 
-static enum ifm_status inputs(struct ifm_attention_gpu *gpu, const struct ifm_opening *opening,
-                              struct ifm_error *error)
+static enum ifm_status inputs(struct ifm_attention_gpu *gpu, const struct ifm_opening *opening, struct ifm_error *error)
 {
     const struct ifm_attention_settings *from = opening->settings;
     struct ifm_attention_arguments *a = &gpu->arguments;
@@ -198,8 +197,8 @@ static enum ifm_status refer(const struct ifm_attention_gpu *gpu, uint64_t seque
     a.lengths += sequence;
     a.out = gpu->reference_out;
     ifm_cuda_fill(gpu->device, gpu->reference_out, UINT32_MAX, rows * s->head_dim * 2);
-    ifm_cuda_launch(gpu->device, &(struct ifm_cuda_launch){gpu->reference, (unsigned)rows, IFM_ATTENTION_NAIVE_THREADS,
-                                                           0, &a});
+    ifm_cuda_launch(gpu->device,
+                    &(struct ifm_cuda_launch){gpu->reference, (unsigned)rows, IFM_ATTENTION_NAIVE_THREADS, 0, &a});
     return ifm_cuda_read(gpu->device, to, gpu->reference_out, rows * s->head_dim * sizeof *to, error);
 }
 

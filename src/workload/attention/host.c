@@ -31,8 +31,8 @@ void ifm_attention_input_name(const struct ifm_opening *opening, char which, cha
              (unsigned long long)ifm_xxh3(from->kv_file, strlen(from->kv_file)));
 }
 
-static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which,
-                             void **out, bool *fresh, struct ifm_error *error)
+static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which, void **out,
+                             bool *fresh, struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &host->job.shape;
     char name[IFM_ATTENTION_NAME];

@@ -33,8 +33,8 @@ struct ifm_attention_host {
 
 /* Of the arm that is opened. */
 struct ifm_attention_shape ifm_attention_shape_of(const struct ifm_opening *opening);
-/* What names a shared input, `which` of Q, K and V: the same shape, storage, seed and file are the same memory for every
- * arm of the cell. */
+/* What names a shared input, `which` of Q, K, V and L (lengths): the same shape, storage, seed and file are the same
+ * memory for every arm of the cell. */
 enum { IFM_ATTENTION_NAME = 160 };
 void ifm_attention_input_name(const struct ifm_opening *opening, char which, char out[static IFM_ATTENTION_NAME]);
 /* What open needs of the user's file is there; the `ready` of every implementation. */

@@ -88,8 +88,7 @@ static void compare_part(void *arg, unsigned index, unsigned count)
     double *weights = reference.out + IFM_REFERENCE_ROWS * s->head_dim;
     for (uint64_t head = index; head < s->batch * s->q_heads; head += count) {
         const uint64_t sequence = head / s->q_heads, of_sequence = head % s->q_heads;
-        ifm_attention_reference_load(&reference, c->job, sequence, of_sequence / (s->q_heads / s->kv_heads),
-                                     room);
+        ifm_attention_reference_load(&reference, c->job, sequence, of_sequence / (s->q_heads / s->kv_heads), room);
         for (size_t first = 0; first < s->seq_len; first += IFM_REFERENCE_ROWS) {
             const size_t left = s->seq_len - first, rows = left < IFM_REFERENCE_ROWS ? left : IFM_REFERENCE_ROWS;
             ifm_attention_reference_rows(&reference, c->job, sequence, of_sequence, first, rows);
