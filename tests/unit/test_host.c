@@ -256,7 +256,7 @@ static void doctor_on_bare_tree(void **state)
     (void)state;
     json_t *rows = ifm_host_doctor(NOWHERE), *one;
     size_t i;
-    assert_int_equal(json_array_size(rows), 25);
+    assert_int_equal(json_array_size(rows), 26);
     expect_row(rows, "huge pages", "absent", "/sys|not mounted"); /* and not: the kernel has none */
     expect_row(rows, "bare metal", "absent", "/proc|not mounted");
     json_array_foreach(rows, i, one)
