@@ -202,7 +202,8 @@ struct inferometer_plugin {
     int (*before)(void *state);
     int (*after)(void *state);
 
-    /* Counters since the last call, into values[0 .. n_counters-1]; once a slot, untimed. Needed with counters. */
+    /* Counters since the last call, into values[0 .. n_counters-1]; untimed, after each slot, and before it, where they
+     * are thrown away: steps outside slots are in none. Needed with counters. */
     void (*collect)(void *state, int64_t *values);
 };
 

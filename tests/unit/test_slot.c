@@ -218,6 +218,50 @@ static void own_columns_of_another_workload_are_absent(void **state)
     assert_int_equal(it.columns[1], 1000 * (1 + INNER * SAMPLES)); /* and those of the instruments are not */
 }
 
+static int64_t counted; /* steps since the last collect */
+
+static void count_steps(void *opened, uint64_t n)
+{
+    (void)opened;
+    counted += (int64_t)n;
+}
+
+static void collect_steps(void *opened, int64_t *columns)
+{
+    (void)opened;
+    columns[0] = counted;
+    counted = 0;
+}
+
+/* An arm counts its own steps, also those of checks, calibration and warm-up, which no slot and no window holds. */
+static void what_was_counted_before_a_slot_is_not_in_it(void **state)
+{
+    static const struct ifm_column own[] = {{"steps_counted", "count"}};
+    struct fixture *f = *state;
+    open_cell(f);
+    struct ifm_arm_run *arm = &it.cell.arms[1];
+    const struct ifm_implementation counting = {.step = count_steps, .collect = collect_steps};
+    struct ifm_workload workload = *arm->workload;
+    const struct ifm_workload *opened = arm->workload;
+    const struct ifm_implementation *by = arm->implementation;
+    struct ifm_instant marks[2 * SAMPLES + 1];
+    struct ifm_energy_windows windows = {.cell = &it.cell, .marks = marks};
+    windows.arms[1] = (struct ifm_energy_arm){.inner = INNER, .samples = SAMPLES};
+    workload.columns = own;
+    workload.n_columns = 1;
+    arm->workload = &workload;
+    arm->implementation = &counting;
+    f->passes[0].n_columns = COLUMNS + 1;
+    counted = 1000;
+    assert_int_equal(run_slot(f), IFM_OK);
+    assert_int_equal(it.columns[COLUMNS], 1 + INNER * SAMPLES); /* the slot's own untimed step is its */
+    counted = 1000;
+    assert_int_equal(ifm_energy_window(&windows, 1, &it.slot, it.samples, it.columns, &f->error), IFM_OK);
+    assert_in_range(it.columns[COLUMNS], INNER * SAMPLES, INNER * SAMPLES + 1);
+    arm->workload = opened;
+    arm->implementation = by;
+}
+
 /* A window of the energy pass, its samples meeting or with pauses: instruments of its pass stand round all of it. */
 static void instruments_stand_round_a_window(void **state)
 {
@@ -283,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(samples_with_gaps_stand_apart_in_warm_caches, set_up, close_cell),
         cmocka_unit_test_setup_teardown(tickets_become_times_before_the_release, set_up, close_cell),
         cmocka_unit_test_setup_teardown(a_device_that_fails_is_let_go_and_nothing_is_collected, set_up, close_cell),
+        cmocka_unit_test_setup_teardown(what_was_counted_before_a_slot_is_not_in_it, set_up, close_cell),
         cmocka_unit_test_setup_teardown(instruments_stand_round_a_window, set_up, close_cell),
         cmocka_unit_test_setup_teardown(own_columns_of_another_workload_are_absent, set_up, close_cell),
         cmocka_unit_test(only_ceilings_beyond_the_caches_stay_warm),

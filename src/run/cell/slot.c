@@ -118,6 +118,7 @@ enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, stru
     enum ifm_status status = IFM_OK;
     if (arm->implementation->spoil != NULL)
         arm->implementation->spoil(arm->state, false);
+    ifm_slot_collect_own(cell, arm, columns); /* of calibration, checks and warm-up: thrown away */
     ifm_slot_start(cell);
     if (cold || arm->plan->gaps)
         status = time_apart(cell, arm, cold, error);

@@ -17,7 +17,7 @@ void ifm_slot_start(struct ifm_cell_run *cell);
 void ifm_slot_stop(struct ifm_cell_run *cell);
 void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
                       int64_t *columns);
-/* The workload's own columns; absent for an arm of another workload than the cell's. */
+/* The workload's own columns, counted since the last call; absent for an arm of another workload than the cell's. */
 void ifm_slot_collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_run *arm, int64_t *columns);
 /* Marks as samples of the slot, whose `samples` are set, in nanoseconds since the start of the run; `apart`: two marks
  * for each, else samples that meet share one. Fills the slot's times. */

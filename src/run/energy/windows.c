@@ -378,6 +378,7 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
     if (run->implementation->spoil != NULL)
         run->implementation->spoil(run->state, false);
     ifm_turn_begin(cell, index, &turn);
+    ifm_slot_collect_own(cell, run, columns); /* of the pre-roll: thrown away */
     ifm_instruments_start(cell);
     enum ifm_status status = arm->runs          ? run_programs(windows, run, arm, &done, error)
                              : arm->pause_s > 0 ? run_apart(windows, run, arm, &done, error)
