@@ -120,6 +120,35 @@ static void other_content(struct run *run)
     run->arms[1].stored_plain = 90;
 }
 
+static void measure_a_session(struct run *run)
+{
+    run->cells[0].workload = "session";
+    forget(run, "check");
+}
+
+static void unchecked_plugin(struct run *run)
+{
+    forget(run, "check");
+    for (int a = 0; a < 2; a++) {
+        run->arms[a].has_oracle = false;
+        run->arms[a].implementation = IFM_PLUGIN_IMPLEMENTATION;
+    }
+}
+
+/* The one arm was checked, the other not. */
+static void unchecked_commands(struct run *run)
+{
+    run->cells[0].workload = "command";
+    json_object_set_new(meta_of(run, "check", 1), "done", json_false());
+    json_object_set_new(meta_of(run, "check", 3), "done", json_false());
+}
+
+static void one_arm_alone(struct run *run)
+{
+    forget(run, "check");
+    run->arms[1].role = IFM_ROLE_CEILING;
+}
+
 static void other_configuration(struct run *run)
 {
     run->findings[run->derived.n_findings++] =
@@ -353,6 +382,13 @@ static const struct {
     {ENVIRONMENT, "inputs fixed", NULL, 0, change_file, IFM_CHECK_NOT_MET, "kv", "one file"},
     {ENVIRONMENT, "inputs fixed", NULL, 0, other_tokens, IFM_CHECK_NOT_MET, "int4|decode|f16", "batch"},
     {ENVIRONMENT, "inputs fixed", NULL, 0, other_content, IFM_CHECK_NOT_MET, "int4|decode|f16", "batch"},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, unchecked_commands, IFM_CHECK_ABSENT, "nothing compared|f16 and int4|decode",
+     "--output FILE"},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, measure_a_session, IFM_CHECK_ABSENT, "nothing compared|f16 and int4",
+     "session"},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, unchecked_plugin, IFM_CHECK_ABSENT, "nothing compared|f16 and int4",
+     "check"},
+    {ENVIRONMENT, "inputs fixed", NULL, 0, one_arm_alone, IFM_CHECK_MET, "configuration cafe|by SHA-256", ""},
     {ENVIRONMENT, "inputs fixed", NULL, 0, other_configuration, IFM_CHECK_NOT_MET, "beef", "again"},
     {FINAL, "environment locked", NULL, 0, NULL, IFM_CHECK_ABSENT, "8 of 9|not known|GPU", ""},
     {FINAL, "environment locked", NULL, 0, unsteady, IFM_CHECK_NOT_MET, "7 of 9|not met|each arm", ""},

@@ -239,8 +239,44 @@ static bool same_work(const struct ifm_arm *a, const struct ifm_arm *b)
            (a->stored_plain == b->stored_plain || a->stored_plain == 0 || b->stored_plain == 0);
 }
 
+/* Was the arm's output held against an oracle, or described by who measured it? */
+static bool output_seen(const struct ifm_checking *c, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    IFM_EACH(event, c->events, check, cell->name, arm->name)
+        if (IFM_FACTS(event, check)->done)
+            return true;
+    return false;
+}
+
+/* What would show that arms of the workload do the same work. */
+static const char *how_to_see(const struct ifm_cell *cell)
+{
+    if (strcmp(cell->workload, "command") == 0)
+        return "keep what each command writes with --output FILE, in a run of its own, and compare the files";
+    if (strcmp(cell->workload, "session") == 0)
+        return "give the session each arm's output or its error";
+    return ifm_arm_unchecked(&cell->arms[0]) ? "give the plugin a check" : "measure a workload that has an output";
+}
+
+static struct ifm_check_item unseen_work(const struct ifm_checking *c, const struct ifm_cell *cell,
+                                         const struct ifm_arm *base, const struct ifm_arm *arm)
+{
+    return ifm_check_absent(c, how_to_see(cell), "configuration %.12s; nothing compared the outputs of %s and %s of %s",
+                            c->plan->config_hash, base->name, arm->name, cell->name);
+}
+
+/* The baseline of the cell, if there is one. */
+static const struct ifm_arm *baseline_of(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role == IFM_ROLE_BASELINE)
+            return &cell->arms[a];
+    return NULL;
+}
+
 struct ifm_check_item ifm_answer_inputs(const struct ifm_checking *c)
 {
+    struct ifm_check_item unseen = {0};
     size_t files;
     const char *changed = changed_file(c->events, &files);
     for (size_t i = 0; i < c->derived->n_findings; i++) {
@@ -250,19 +286,26 @@ struct ifm_check_item ifm_answer_inputs(const struct ifm_checking *c)
     }
     if (changed != NULL)
         return ifm_check_unmet(c, "measure again with one file", "the file %s changed during the run", changed);
+    size_t compared = 0;
     for (size_t k = 0; k < c->plan->n_cells; k++) {
         const struct ifm_cell *cell = &c->plan->cells[k];
-        const struct ifm_arm *base = NULL;
-        for (size_t a = 0; a < cell->n_arms; a++)
-            base = cell->arms[a].role == IFM_ROLE_BASELINE ? &cell->arms[a] : base;
-        for (size_t a = 0; base != NULL && a < cell->n_arms; a++)
-            if (cell->arms[a].role == IFM_ROLE_VARIANT && !same_work(base, &cell->arms[a]))
+        const struct ifm_arm *base = baseline_of(cell);
+        for (size_t a = 0; base != NULL && a < cell->n_arms; a++) {
+            const struct ifm_arm *arm = &cell->arms[a];
+            if (arm->role != IFM_ROLE_VARIANT)
+                continue;
+            if (!same_work(base, arm))
                 return ifm_check_unmet(c, "give the arms the same batch, lengths and heads",
-                                       "%s of %s does other work in a step than %s", cell->arms[a].name, cell->name,
-                                       base->name);
+                                       "%s of %s does other work in a step than %s", arm->name, cell->name, base->name);
+            compared++;
+            if (unseen.found == NULL && !(output_seen(c, cell, base) && output_seen(c, cell, arm)))
+                unseen = unseen_work(c, cell, base, arm);
+        }
     }
-    return ifm_check_met(c, "configuration %.12s, %zu input file%s by SHA-256; compared arms do the same work",
-                         c->plan->config_hash, files, files == 1 ? "" : "s");
+    if (unseen.found != NULL)
+        return unseen;
+    return ifm_check_met(c, "configuration %.12s, %zu input file%s by SHA-256%s", c->plan->config_hash, files,
+                         files == 1 ? "" : "s", compared == 0 ? "" : "; compared arms do the same work");
 }
 
 /* ---- how the run went ---- */
