@@ -109,6 +109,24 @@ static struct ifm_list choice_words(const struct ifm_param *row, struct ifm_aren
     return ifm_param_split(words, arena);
 }
 
+bool ifm_param_is_choice(const struct ifm_param *row)
+{
+    return row->choices != NULL && (row->flags & IFM_PRIVATE) == 0;
+}
+
+bool ifm_param_is_open(const struct ifm_param *row, const char *text)
+{
+    if ((row->flags & IFM_PRIVATE) == 0 || (row->fallback != NULL && strcmp(text, row->fallback) == 0))
+        return true;
+    const size_t length = strlen(text);
+    for (const char *word = row->choices; word != NULL && length > 0; word = strchr(word, '|')) {
+        word += *word == '|';
+        if (strncmp(word, text, length) == 0 && (word[length] == '|' || word[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 static const char *number_range(const struct ifm_param *row, struct ifm_arena *arena)
 {
     bool whole = row->type == IFM_TYPE_U64 || row->type == IFM_TYPE_BYTES;
@@ -130,7 +148,7 @@ static const char *number_range(const struct ifm_param *row, struct ifm_arena *a
 
 const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena)
 {
-    if (row->choices != NULL)
+    if (ifm_param_is_choice(row))
         return ifm_list_join(choice_words(row, arena), ", ", arena);
     switch (row->type) {
     case IFM_TYPE_BOOL:
@@ -310,7 +328,7 @@ static enum ifm_status parse_choice(const struct param_reading *in, int *out)
 static enum ifm_status parse_text(const struct param_reading *in, const char **out)
 {
     int index;
-    if (in->row->choices != NULL)
+    if (ifm_param_is_choice(in->row))
         IFM_TRY(parse_choice(in, &index));
     *out = ifm_arena_strdup(in->arena, in->text);
     return IFM_OK;

@@ -39,6 +39,12 @@ struct ifm_list {
 
 bool ifm_list_has(const struct ifm_list *list, const char *item);
 
+struct ifm_param;
+/* Whether the row takes its choices and nothing else. */
+bool ifm_param_is_choice(const struct ifm_param *row);
+/* Whether the text may stand in artifacts: not of a private row, its default, or one of its choices. */
+bool ifm_param_is_open(const struct ifm_param *row, const char *text);
+
 struct ifm_param {
     const char *path; /* "decode.kv_len" */
     const char *flag; /* "kv-len", or NULL when only --override and YAML reach it */
@@ -48,7 +54,8 @@ struct ifm_param {
     const char *fallback; /* the default, as text in the form that the parser takes; NULL = must be given */
     double min, max;      /* of numbers; min > max means unbounded, INFINITY unbounded on one side */
     const char *choices;  /* "hot|cold", or NULL; what stands behind the '=' of "no-regression=3%" is an example, whose
-                             like the owner checks */
+                             like the owner checks. Of a private text the words that hide nothing and stand as they are,
+                             beside any other text */
     const char *help;     /* one sentence, no full stop */
     size_t offset;        /* of the field in the section's struct */
 };

@@ -120,7 +120,7 @@ enum ifm_status ifm_config_canonical(const struct ifm_config *config, const stru
     } field;
     IFM_TRY(ifm_param_parse(row, value.text, value.where, config->arena, &field, error));
     *out = ifm_param_print(row, &field, config->arena);
-    if ((row->flags & IFM_PRIVATE) != 0 && (row->fallback == NULL || strcmp(*out, row->fallback) != 0))
+    if (!ifm_param_is_open(row, *out))
         *out = ifm_private_keep(*out, config->arena); /* from here on only the workload sees the text */
     return IFM_OK;
 }

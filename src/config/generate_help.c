@@ -51,7 +51,7 @@ void ifm_row_value(const struct ifm_param *row, struct ifm_text *out)
     static const char *const names[] = {
         [IFM_TYPE_U64] = "N",       [IFM_TYPE_F64] = "X",       [IFM_TYPE_BOOL] = "",       [IFM_TYPE_TEXT] = "TEXT",
         [IFM_TYPE_CHOICE] = "WORD", [IFM_TYPE_BYTES] = "BYTES", [IFM_TYPE_SECONDS] = "TIME"};
-    ifm_text_add(out, row->choices != NULL ? row->choices : names[row->type]);
+    ifm_text_add(out, ifm_param_is_choice(row) ? row->choices : names[row->type]);
     if ((row->flags & (IFM_SWEEP | IFM_LIST)) != 0)
         ifm_text_add(out, "[,..]");
 }
@@ -89,7 +89,7 @@ const char *ifm_row_words(const struct ifm_param *row, const struct ifm_section 
                           struct ifm_arena *arena)
 {
     struct ifm_text words = {0};
-    if (row->choices != NULL)
+    if (ifm_param_is_choice(row))
         ifm_words(row->choices, " ", &words);
     else if (row->type == IFM_TYPE_BOOL)
         ifm_text_add(&words, "true false");

@@ -75,7 +75,7 @@ static json_t *scalar(const struct ifm_param *row)
 {
     static const char bytes[] = "^[0-9.]+(B|K|KB|KiB|M|MB|MiB|G|GB|GiB|T|TB|TiB)?$";
     static const char seconds[] = "^[0-9.]+(e-?[0-9]+)?(ns|us|ms|s|min)?$";
-    if (row->choices != NULL)
+    if (ifm_param_is_choice(row))
         return choice(row->choices);
     switch (row->type) {
     case IFM_TYPE_U64:

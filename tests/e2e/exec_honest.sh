@@ -64,6 +64,17 @@ status=0
 [ "$status" = 3 ] || fail "a tree at its time limit ends with status $status, not 3"
 grep '"stage":"cell_failed"' late/run.log | has 'longer than command.timeout' || fail "late: $(tail -2 late/run.log)"
 
+# Output is thrown away by default, and no program can see that it is and do less, as GNU grep does before /dev/null.
+blind='if [ /dev/stdout -ef /dev/null ] || [ /dev/stderr -ef /dev/null ]; then exit 7; fi; printf %100000d 1; printf x >&2'
+"$INFEROMETER" exec --shell "$blind" "${few[@]}" --out blind >out 2>errors || fail "the sink is seen: $(cat errors)"
+"$INFEROMETER" exec --shell "$blind" --output kept "${few[@]}" --out blind_kept >out 2>errors && [ "$(wc -c <kept)" = 100000 ] ||
+    fail "the sink is seen beside a file: $(cat errors)"
+status=0
+"$INFEROMETER" exec --shell "$blind" --output null "${few[@]}" --out seen >out 2>errors || status=$?
+[ "$status" = 3 ] && grep '"stage":"cell_failed"' seen/run.log | has 'exit status 7' ||
+    fail "--output null is not /dev/null: $status, $(cat errors)"
+grep -q '"command.output": "null"' seen/config.lock.json || fail "the lock does not say that output was /dev/null"
+
 # Failed runs under --ignore-failure: counted, with their status; no time, no comparison, and no gate passes.
 cat >sometimes <<'SH2'
 #!/bin/sh

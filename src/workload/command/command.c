@@ -53,8 +53,9 @@ static const struct ifm_param rows[] = {
      "command that is run once for each arm, after its last sample", OF(teardown)},
     {"command.input", "input", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "", 0, 0, NULL,
      "file that is standard input, read from its start in each sample; /dev/null when none is given", OF(input)},
-    {"command.output", "output", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "null", 0, 0, NULL,
-     "where output goes: null, inherit, or the name of a file that keeps the last sample's standard output",
+    {"command.output", "output", IFM_TYPE_TEXT, PRIVATE_TEXT, "", "discard", 0, 0, "discard|null|inherit",
+     "where output goes: discard (thrown away unseen), null (/dev/null: some programs see it and do less), inherit, or "
+     "the name of a file that keeps the last sample's standard output",
      OF(output)},
     {"command.ignore_failure", "ignore-failure", IFM_TYPE_BOOL, IFM_PER_ARM, "", "false", 0, 0, NULL,
      "go on after a run that fails, and count it: the arm then has no time and no comparison", OF(ignore_failure)},
@@ -64,6 +65,10 @@ static const struct ifm_param rows[] = {
 
 static const struct ifm_section section =
     IFM_SECTION("command", "Any program, one run a sample", rows, struct settings);
+
+/* Throws writes away as /dev/null does, at the same cost, and no program takes it for /dev/null: GNU grep, which does,
+ * stops at its first match. */
+static const char sink[] = "/dev/zero";
 
 enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, FAILURE, N_COLUMNS };
 
@@ -90,7 +95,7 @@ struct command_program {
     const char *arm;
     bool ignore_failure, has[N_PROGRAMS];
     struct ifm_subprocess programs[N_PROGRAMS];
-    int null_fd, input_fd, output_fd; /* -1 = none */
+    int null_fd, sink_fd, input_fd, output_fd; /* -1 = none */
     struct ifm_subprocess_result last;
     int64_t counts[N_COLUMNS]; /* since the last collect; of RSS the largest, of FAILURE the last */
 };
@@ -205,6 +210,17 @@ static enum ifm_status build(const char *token, bool shell, const char *where, s
     return status;
 }
 
+static bool is_file(const char *output)
+{
+    return strcmp(output, "discard") != 0 && strcmp(output, "null") != 0 && strcmp(output, "inherit") != 0;
+}
+
+/* With a file, for what the program says beside it. */
+static bool needs_sink(const char *output)
+{
+    return strcmp(output, "null") != 0 && strcmp(output, "inherit") != 0;
+}
+
 static enum ifm_status check_files(const struct settings *settings, const char *arm, struct ifm_arena *arena,
                                    struct ifm_error *error)
 {
@@ -214,7 +230,11 @@ static enum ifm_status check_files(const struct settings *settings, const char *
     if (input[0] != '\0' && access(input, R_OK) != 0)
         return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the input", arm), "name a file to be read",
                         "%s: %s", input, strerror(errno));
-    if (strcmp(output, "null") == 0 || strcmp(output, "inherit") == 0 || access(output, W_OK) == 0)
+    if (needs_sink(output) && access(sink, W_OK) != 0)
+        return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the output", arm),
+                        "give this sandbox the device, or use --output null", "%s: %s", sink,
+                        strerror(errno));
+    if (!is_file(output) || access(output, W_OK) == 0)
         return IFM_OK;
     const char *slash = strrchr(output, '/');
     const char *folder =
@@ -222,7 +242,7 @@ static enum ifm_status check_files(const struct settings *settings, const char *
     if (errno == ENOENT && output[0] != '\0' && access(folder, W_OK) == 0)
         return IFM_OK;
     return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the output", arm),
-                    "null, inherit, or a file in a folder that can be written", "%s: %s", output, strerror(errno));
+                    "discard, null, inherit, or a file in a folder that can be written", "%s: %s", output, strerror(errno));
 }
 
 static enum ifm_status ready_in(const struct settings *settings, const char *arm, struct ifm_arena *arena,
@@ -263,10 +283,11 @@ static bool open_files(struct command_program *state, const struct settings *set
         return false;
     if (input[0] != '\0' && (state->input_fd = open_for_program(input, O_RDONLY)) < 0)
         return false;
-    bool inherit = strcmp(output, "inherit") == 0, null = strcmp(output, "null") == 0;
-    if (!inherit && !null && (state->output_fd = open_for_program(output, O_WRONLY | O_CREAT)) < 0)
+    if (needs_sink(output) && (state->sink_fd = open(sink, O_WRONLY | O_CLOEXEC)) < 0)
         return false;
-    int quiet = inherit ? -1 : state->null_fd;
+    if (is_file(output) && (state->output_fd = open_for_program(output, O_WRONLY | O_CREAT)) < 0)
+        return false;
+    int quiet = strcmp(output, "null") == 0 ? state->null_fd : state->sink_fd;
     for (int p = 0; p < N_PROGRAMS; p++) {
         struct ifm_subprocess *program = &state->programs[p];
         program->stdin_fd = state->null_fd;
@@ -367,8 +388,8 @@ static void close_command(void *opened)
     struct ifm_error ignored; /* the samples stand; a teardown that fails leaves its own mess, not ours */
     if (state->has[TEARDOWN])
         (void)!run_hook(state, TEARDOWN, &ignored);
-    for (size_t i = 0; i < 3; i++) {
-        const int fds[] = {state->null_fd, state->input_fd, state->output_fd};
+    const int fds[] = {state->null_fd, state->sink_fd, state->input_fd, state->output_fd};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (fds[i] >= 0)
             close(fds[i]);
     }
@@ -381,7 +402,8 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void *ope
 {
     const struct settings *settings = opening->settings;
     struct command_program *state = opened;
-    *state = (struct command_program){.device = opening->device, .null_fd = -1, .input_fd = -1, .output_fd = -1};
+    *state = (struct command_program){.device = opening->device, .null_fd = -1, .sink_fd = -1, .input_fd = -1,
+                                       .output_fd = -1};
     state->arena = ifm_arena_create();
     state->arm = opening->arm->name;
     state->ignore_failure = settings->ignore_failure;
