@@ -266,11 +266,16 @@ static double clock_tick_ns(const struct ifm_cell_work *work)
     return tick;
 }
 
-static void mark_slot(struct ifm_cell_work *work, size_t block, size_t arm)
+static void mark_slot(struct ifm_cell_work *work, size_t block, const struct ifm_slot *slot,
+                      const struct ifm_cause_columns *causes)
 {
+    double amount;
+    enum ifm_cause cause = ifm_slot_cause(slot, causes, &amount);
+    if (cause == IFM_CAUSE_NONE)
+        return;
     work->marked[block] = true;
-    if (arm < work->cell->n_arms)
-        work->arms[arm].disturbed[block] = true;
+    if (slot->arm < work->cell->n_arms && cause != IFM_CAUSE_STOLEN)
+        work->arms[slot->arm].disturbed[block] = true;
 }
 
 /* Slots that do not name an arm of the plan are left to the rules, which refuse the cell. */
@@ -284,7 +289,6 @@ static void fill_blocks(struct ifm_cell_work *work)
     double tick_ns = clock_tick_ns(work);
     size_t block = 0;
     bool open = false;
-    double amount;
     for (size_t k = 0; k < record->n_slots; k++) {
         const struct ifm_slot *slot = &record->slots[k];
         bool counts = slot->phase != IFM_PHASE_WARMUP;
@@ -296,8 +300,7 @@ static void fill_blocks(struct ifm_cell_work *work)
             open = true;
             work->block[block] = slot->block;
             work->is_round[block] = slot->phase == IFM_PHASE_CEILING;
-            if (ifm_slot_cause(slot, &causes, &amount) != IFM_CAUSE_NONE)
-                mark_slot(work, block, slot->arm);
+            mark_slot(work, block, slot, &causes);
         }
         if (slot->arm >= work->cell->n_arms)
             continue;

@@ -38,7 +38,7 @@ struct ifm_arm_work {
     double *log_median; /* mean over the arm's slots in the block of ln(median sample duration / inner); ns */
     double *mid_ns;     /* middle of those slots */
     bool *present;
-    bool *disturbed;    /* a slot of the arm has a machine cause beside it */
+    bool *disturbed;    /* a slot of the arm has a machine cause beside it that the arm may have made: no stolen time */
     size_t n_blocks;    /* present ones */
     double fastest_ns;  /* of a step in the fastest slot */
     double shortest_ns; /* of a step in the fastest sample */

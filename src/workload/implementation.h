@@ -47,7 +47,7 @@ struct ifm_implementation {
     /* How often the arm's feature ran since open. */
     uint64_t (*feature_runs)(const void *state);
     /* Fill the columns that the workload names: what was counted since the last call, warm-up step of the slot
-     * included; IFM_ABSENT where it was not read. Also called before each slot, so that it holds its own steps alone. */
+     * included; IFM_ABSENT where it was not read. Also called before each slot, which so holds its own steps alone. */
     void (*collect)(void *state, int64_t *columns);
     /* Release what the state holds, not the state; also called after `open` has failed. */
     void (*close)(void *state);

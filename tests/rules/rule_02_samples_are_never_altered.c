@@ -401,10 +401,10 @@ static void a_mean_of_the_other_sign_leaves_no_word(void **state)
         struct ifm_record *r = &fx.parts[0].record;
         for (size_t k = 0; k < r->n_slots; k++) /* times 2 and 0.6 in turn: dearer in the mean; or 1.4 and 0.5 */
             for (size_t i = r->first[k]; r->slots[k].columns[0] > 0 && r->slots[k].arm == 1 && i < r->first[k + 1]; i++)
-                r->samples[i].duration_ns = llround((double)r->samples[i].duration_ns *
-                                                    ((r->slots[k].block - fx.warmup_blocks) / 2 % 2 == 0
-                                                         ? (other_way ? 2 : 1.4)
-                                                         : (other_way ? 0.6 : 0.5)));
+                r->samples[i].duration_ns =
+                    llround((double)r->samples[i].duration_ns * ((r->slots[k].block - fx.warmup_blocks) / 2 % 2 == 0
+                                                                     ? (other_way ? 2 : 1.4)
+                                                                     : (other_way ? 0.6 : 0.5)));
         stretch(&fx, 0, true, 1);
         fx_end_events(&fx);
         fx_derive(&fx);
@@ -415,21 +415,61 @@ static void a_mean_of_the_other_sign_leaves_no_word(void **state)
     }
 }
 
-/* An arm that is disturbed much more often than the other disturbs itself: its blocks count. */
+/* Every second block is disturbed in the slots of `other` alone (of `in_a_row` blocks, the first 18 together), and the
+ * baseline's are counted as the caller says. */
+static void start_one_sided(struct fixture *fx, const char *column, double other_ns, bool base_too, bool in_a_row)
+{
+    fx_start(fx);
+    fx->plan.rules = IFM_PLAN_RULES;
+    fx->noise = 0.002;
+    fx->blocks = 40;
+    fx->parts[0].step_ns[1] = other_ns;
+    for (unsigned b = 0; b < 40; b++)
+        fx->stolen[b] = in_a_row ? b < 18 : b % 2 != 0;
+    fx_generate(fx);
+    struct ifm_record *r = &fx->parts[0].record;
+    ((char **)(uintptr_t)r->column_names)[0] = (char *)(uintptr_t)column;
+    for (size_t k = 0; k < r->n_slots; k++)
+        if (r->slots[k].arm == 0 && !(base_too && r->slots[k].block % 10 == 1))
+            ((int64_t *)r->slots[k].columns)[0] = 0;
+    fx_end_events(fx);
+    fx_derive(fx);
+}
+
+/* An arm that is disturbed much more often than the other disturbs itself: its blocks count, and no line says else. */
 static void disturbances_that_follow_an_arm_are_its_own(void **state)
 {
     (void)state;
     struct fixture fx;
-    start_disturbed(&fx, 40, 2, 98000);
-    struct ifm_record *r = &fx.parts[0].record;
-    for (size_t k = 0; k < r->n_slots; k++)
-        if (r->slots[k].arm == 0)
-            ((int64_t *)r->slots[k].columns)[0] = 0;
-    fx_end_events(&fx);
-    fx_derive(&fx);
+    start_one_sided(&fx, "run_delay_ns", 98000, false, false);
     assert_int_equal(fx_value(&fx, "other", "change_percent")->n, 40);
     assert_non_null(fx_finding(&fx, "rule-02", "follows other"));
+    assert_non_null(fx_finding(&fx, "rule-02", "20 of 40 blocks|rest on all blocks"));
+    assert_null(fx_finding(&fx, "rule-02", "rest on the others"));
     fx_stop(&fx);
+}
+
+/* The hypervisor's doing is no arm's, however it falls; a slot that lasts nine times as long meets nine times as much
+ * of what others do; and neighbouring blocks are one event. */
+static void stolen_time_long_slots_and_neighbours_are_no_arms_doing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *column;
+        double other_ns;
+        bool base_too, in_a_row;
+        int left;
+    } rows[] = {{"steal_ns", 98000, false, false, 20},
+                {"run_delay_ns", 900000, true, false, 20},
+                {"run_delay_ns", 98000, false, true, 22}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture fx;
+        start_one_sided(&fx, rows[i].column, rows[i].other_ns, rows[i].base_too, rows[i].in_a_row);
+        assert_int_equal(fx_value(&fx, "other", "change_percent")->n, rows[i].left);
+        assert_null(fx_finding(&fx, "rule-02", "follows"));
+        assert_non_null(fx_finding(&fx, "rule-02", "of 40 blocks|rest on the others"));
+        fx_stop(&fx);
+    }
 }
 
 /* Disturbed blocks that are put in make no word firmer than the others give without them: the word is theirs, or none.
@@ -508,6 +548,7 @@ int main(void)
         cmocka_unit_test(what_all_blocks_cost_may_not_say_another_word),
         cmocka_unit_test(a_mean_of_the_other_sign_leaves_no_word),
         cmocka_unit_test(disturbances_that_follow_an_arm_are_its_own),
+        cmocka_unit_test(stolen_time_long_slots_and_neighbours_are_no_arms_doing),
         cmocka_unit_test(more_disturbed_blocks_make_no_firmer_word),
         cmocka_unit_test(repeats_follow_from_what_was_counted),
     };

@@ -1,25 +1,55 @@
 /* Which blocks a comparison sets aside: those that the machine disturbed, for both arms at once (rule 2).
  *
  * The evidence is what the operating system counted beside the slots, never a time of an arm. It is no machine's doing
- * where it follows one of the two: steal and waiting come over arms whose slots alternate as chance has it, so an arm
- * that has them much more often than the other (exact test of McNemar 1947 over the blocks that only one of them
- * shares) makes them itself, and pays for them. */
+ * where it follows one of the two: waiting comes over arms whose slots alternate as chance has it, so an arm that has
+ * it much more often than the other (exact test of McNemar 1947 over the blocks that only one of them shares) makes it
+ * itself, and pays for it. A slot that lasts longer meets more of what others do: between even chances and those of the
+ * two arms' times, the ones count that speak for the arm. Stolen time is the hypervisor's, and no arm's. */
 #include "derive/internal.h"
 
 #include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
 
-/* Disturbances of equal arms are taken for one arm's own in a hundredth of comparisons. */
+/* Disturbances of equal arms are taken for one arm's own in a hundredth of cells. */
 static const double OWN = 0.01;
 
-/* How often `one` or more, or as few, of so many even chances come out, two-sided. */
-static double chance_of(size_t one, size_t other)
+/* How often `one` or more of `one + other` trials come out, each with the chance `share`. */
+static double chance_of(size_t one, size_t other, double share)
 {
-    double n = (double)(one + other), least = (double)(one > other ? one : other), sum = 0;
-    for (double k = least; k <= n; k++)
-        sum += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2));
-    return fmin(1, 2 * sum);
+    double n = (double)(one + other), sum = 0;
+    for (double k = (double)one; k <= n; k++)
+        sum += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log1p(-share));
+    return sum;
+}
+
+/* One of the two arms, over the blocks that both have. */
+struct met {
+    double ns;            /* of its slots */
+    size_t blocks, alone; /* disturbed, and those that the other was not disturbed in */
+    size_t events;        /* the latter, runs of neighbours counted once */
+    bool was;             /* the block before was such a one */
+};
+
+static void meet(struct met *met, bool own, bool other, double ns)
+{
+    const bool alone = own && !other;
+    met->ns += ns;
+    met->blocks += own;
+    met->alone += alone;
+    met->events += alone && !met->was;
+    met->was = alone;
+}
+
+/* Whether what only one arm met is more than chance gives it beside the other. A load that beats in time with the
+ * blocks meets the same arm in many neighbouring ones, and is one event; of more than half of all blocks it no longer
+ * is. */
+static bool is_own(const struct met *one, const struct met *other, size_t n, double level)
+{
+    const double share = fmin(fmax(one->ns / (one->ns + other->ns), 0.5), 1 - 1e-9);
+    const bool always = 2 * one->blocks > n;
+    const size_t mine = always ? one->alone : one->events;
+    return mine > 0 && chance_of(mine, always ? other->alone : other->events, share) < level;
 }
 
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
@@ -28,25 +58,26 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     const struct ifm_arm_work *base = work->baseline;
     struct ifm_aside aside = {0};
     bool *blocks = IFM_ARENA_ARRAY(arm->d->arena, bool, work->n_blocks + 1);
-    size_t own = 0, its = 0;
+    struct met own = {0}, its = {0};
     for (size_t b = 0; b < work->n_blocks; b++) {
         if (!arm->present[b] || !base->present[b])
             continue;
         blocks[b] = work->fate[b] != IFM_BLOCK_STANDS;
         aside.n += blocks[b];
         aside.left += !blocks[b];
-        own += arm->disturbed[b] && !base->disturbed[b];
-        its += base->disturbed[b] && !arm->disturbed[b];
+        meet(&own, arm->disturbed[b], base->disturbed[b], arm->time_ns[b]);
+        meet(&its, base->disturbed[b], arm->disturbed[b], base->time_ns[b]);
     }
-    if (chance_of(own, its) < OWN)
-        aside.follows = own > its ? arm : base;
+    const size_t n = aside.n + aside.left, compared = ifm_derive_count_compared(work);
+    const double level = 0.5 * OWN / (double)(compared > 0 ? compared : 1);
+    aside.follows = is_own(&own, &its, n, level) ? arm : is_own(&its, &own, n, level) ? base : NULL;
     if (aside.n > 0 && aside.left >= IFM_BLOCKS_NEEDED && aside.follows == NULL)
         aside.blocks = blocks;
     return aside;
 }
 
-/* The worst cause of a disturbed block, in words. */
-static const char *cause_of(const struct ifm_cell_work *work)
+/* The worst cause of a disturbed block, in words; `of`: of those that may be this arm's doing, NULL = of all. */
+static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_arm_work *of)
 {
     const struct ifm_record *r = work->record;
     struct ifm_cause_columns columns = ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns);
@@ -55,6 +86,8 @@ static const char *cause_of(const struct ifm_cell_work *work)
     char text[IFM_CAUSE_TEXT];
     for (size_t k = 0; k < r->n_slots; k++) {
         enum ifm_cause cause = ifm_slot_cause(&r->slots[k], &columns, &amount);
+        if (of != NULL && (r->slots[k].arm != of->index || cause == IFM_CAUSE_STOLEN))
+            continue;
         if (r->slots[k].phase != IFM_PHASE_MEASURE || cause == IFM_CAUSE_NONE ||
             (worst != IFM_CAUSE_NONE && (cause > worst || (cause == worst && amount <= most))))
             continue;
@@ -80,7 +113,7 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
         ifm_derive_say_arm(
             arm, IFM_SEVERITY_WARNING, "rule-02",
             "what disturbed the blocks follows %s and not the machine: no block is set aside for it (%s)",
-            aside->follows->arm->name, cause_of(work));
+            aside->follows->arm->name, cause_of(work, aside->follows));
         return;
     }
     if (aside->n == 0 || aside->left >= IFM_BLOCKS_NEEDED)
@@ -92,5 +125,5 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
     const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably %s%.0fs, or ", cap, seconds) : "";
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s",
-                       aside->n, aside->n + aside->left, cause_of(work), IFM_BLOCKS_NEEDED, longer, quiet);
+                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, longer, quiet);
 }

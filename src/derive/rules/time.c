@@ -111,6 +111,29 @@ static void look_at_gates(const struct ifm_cell_work *work)
     ifm_text_free(&names);
 }
 
+/* What comparisons rest on where blocks are marked. */
+static const char *rest_on(const struct ifm_cell_work *work)
+{
+    struct ifm_text names = {0};
+    size_t compared = 0, follow = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_arm_work *arm = &work->arms[a];
+        if (!ifm_derive_is_compared(arm))
+            continue;
+        compared++;
+        if (ifm_derive_set_aside(arm).follows != NULL)
+            ifm_text_printf(&names, "%s%s", follow++ > 0 ? ", " : "", arm->arm->name);
+    }
+    const char *some = ifm_arena_printf(work->d->arena, "comparisons rest on the others, and %s's on all",
+                                        names.size > 0 ? names.data : "");
+    ifm_text_free(&names);
+    if (compared > 0 && follow == compared)
+        return "comparisons rest on all blocks, as the disturbances follow an arm";
+    if (work->n_measured - work->n_marked < IFM_BLOCKS_NEEDED)
+        return "too few others are left to compare, so ratios are of all of them and undecided";
+    return follow > 0 ? some : "comparisons rest on the others";
+}
+
 static void look_at_stop(const struct ifm_cell_work *work)
 {
     const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
@@ -135,10 +158,7 @@ static void look_at_stop(const struct ifm_cell_work *work)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
                             "%zu of %zu blocks are marked as disturbed by the machine, and %zu of them were run again; "
                             "%s, times stand over all blocks, and again without them",
-                            work->n_marked, work->n_measured, work->n_repeated,
-                            work->n_measured - work->n_marked >= IFM_BLOCKS_NEEDED
-                                ? "comparisons rest on the others"
-                                : "too few others are left to compare, so ratios are of all of them and undecided");
+                            work->n_marked, work->n_measured, work->n_repeated, rest_on(work));
     else if (work->n_marked > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
                             "%zu of %zu blocks are marked as disturbed by the machine (stolen time, or preemption); "

@@ -232,8 +232,7 @@ static enum ifm_status check_files(const struct settings *settings, const char *
                         "%s: %s", input, strerror(errno));
     if (needs_sink(output) && access(sink, W_OK) != 0)
         return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the output", arm),
-                        "give this sandbox the device, or use --output null", "%s: %s", sink,
-                        strerror(errno));
+                        "give this sandbox the device, or use --output null", "%s: %s", sink, strerror(errno));
     if (!is_file(output) || access(output, W_OK) == 0)
         return IFM_OK;
     const char *slash = strrchr(output, '/');
@@ -242,7 +241,8 @@ static enum ifm_status check_files(const struct settings *settings, const char *
     if (errno == ENOENT && output[0] != '\0' && access(folder, W_OK) == 0)
         return IFM_OK;
     return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the output", arm),
-                    "discard, null, inherit, or a file in a folder that can be written", "%s: %s", output, strerror(errno));
+                    "discard, null, inherit, or a file in a folder that can be written", "%s: %s", output,
+                    strerror(errno));
 }
 
 static enum ifm_status ready_in(const struct settings *settings, const char *arm, struct ifm_arena *arena,
@@ -402,8 +402,8 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void *ope
 {
     const struct settings *settings = opening->settings;
     struct command_program *state = opened;
-    *state = (struct command_program){.device = opening->device, .null_fd = -1, .sink_fd = -1, .input_fd = -1,
-                                       .output_fd = -1};
+    *state = (struct command_program){
+        .device = opening->device, .null_fd = -1, .sink_fd = -1, .input_fd = -1, .output_fd = -1};
     state->arena = ifm_arena_create();
     state->arm = opening->arm->name;
     state->ignore_failure = settings->ignore_failure;
