@@ -1,6 +1,7 @@
 /* The sentence about an arm: its speed against the baseline with what it costs; else the time of its step. */
 #include "document/build.h"
 #include "document/quantity.h"
+#include "stats/tail.h"
 #include <string.h>
 
 bool ifm_is_compared(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
@@ -197,10 +198,24 @@ static enum ifm_level level_of(const struct ifm_builder *builder, const struct i
     return ifm_is_ok(bytes) ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
 }
 
+/* What runs of a program show says nothing of one that is slower than all of them and rarer (stats/tail.h, 1). */
+static void say_unseen(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                       const struct ifm_arm *arm)
+{
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_value *runs = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
+    const bool decided = ifm_is_ok(change) && change->text[0] != '\0' && strcmp(change->text, "undecided") != 0;
+    if (!decided || !ifm_cell_counts_programs(cell) || !ifm_is_ok(runs) || runs->n >= IFM_TAIL_RUNS)
+        return;
+    ifm_say(builder, line, IFM_TONE_PLAIN, "; of %lld runs a slow one in %lld could be unseen", (long long)runs->n,
+            (long long)(runs->n + 2) / 3);
+}
+
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, bool bare)
 {
     say_speed(builder, line, cell, arm, bare);
+    say_unseen(builder, line, cell, arm);
     say_price(builder, line, cell, arm);
     say_energy_change(builder, line, cell, arm);
     say_refused_rate(builder, line, cell, arm);
