@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where clocks differ by more than this share inside the blocks, the comparison allows for it ... */
+/* Arms whose clocks differ by more than this share inside their blocks are not compared ... */
 #define CLOCK_BAND 0.02
 /* ... and a difference of temperature or power beyond these is said: they follow from what the arm does, and slow it
  * only through its clock. */
@@ -152,7 +152,7 @@ static void say_warmth(const struct ifm_arm_work *arm)
                            100.0 * fabs(p.ratio - 1.0), p.ratio > 1.0 ? "more" : "less", 100.0 * POWER_BAND);
 }
 
-struct ifm_clocks ifm_derive_clocks(const struct ifm_arm_work *arm)
+bool ifm_derive_points_agree(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
     int cycles = ifm_derive_column(work->record, "gpu_cycles");
@@ -162,24 +162,15 @@ struct ifm_clocks ifm_derive_clocks(const struct ifm_arm_work *arm)
         if (work->cell->measure.locks != IFM_LOCKS_REQUIRED) /* else the locks themselves are read back */
             ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-08",
                                "the clocks of this arm and of its baseline could not be read back and compared");
-        return (struct ifm_clocks){0};
+        return true;
     }
     if (fabs(clock.ratio - 1.0) <= CLOCK_BAND)
-        return (struct ifm_clocks){0};
-    return (struct ifm_clocks){.apart = log(clock.ratio), .own_khz = clock.own, .base_khz = clock.base};
-}
-
-void ifm_derive_say_clocks(const struct ifm_arm_work *arm, const struct ifm_clocks *clocks, bool changes_the_word)
-{
-    if (clocks->apart == 0)
-        return;
-    ifm_derive_say_arm(arm, changes_the_word ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-08",
+        return true;
+    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-08",
                        "the arm ran at %.0f MHz and its baseline at %.0f MHz, %.1f %% apart inside the blocks and "
-                       "more than %.0f %%: %s",
-                       clocks->own_khz / 1000.0, clocks->base_khz / 1000.0, 100.0 * fabs(expm1(clocks->apart)),
-                       100.0 * CLOCK_BAND,
-                       changes_the_word ? "undecided, as the difference belongs to the clock"
-                                        : "its interval holds the change at one clock too");
+                       "more than %.0f %%: undecided, as the difference belongs to the clock",
+                       clock.own / 1000.0, clock.base / 1000.0, 100.0 * fabs(clock.ratio - 1.0), 100.0 * CLOCK_BAND);
+    return false;
 }
 
 /* The time of the cycles, and what other clocks are said to be: no causes beside the clock that the cycles give. */

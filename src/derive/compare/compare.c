@@ -440,35 +440,19 @@ static bool did_the_same(const struct ifm_arm_work *arm)
     return true;
 }
 
-/* Widen the intervals by what the change may hold that is no difference of the arms, from `low` to `high`; false where
- * the word does not stand on that. */
-static bool stands_widened(const struct ifm_arm_work *arm, struct comparison *c, double low, double high,
-                           const char *word)
-{
-    c->change = (struct ifm_interval){c->change.low - high, c->change.high - low};
-    c->equal = (struct ifm_interval){c->equal.low - high, c->equal.high - low};
-    return strcmp(word, "undecided") == 0 || strcmp(decide(c, arm->work->cell->measure.margin), word) == 0;
-}
-
 /* What one arm left behind for the other is known to be there, and not how much of it lies in the blocks that count,
  * as those that the machine disturbed are not a fair choice of all. So the interval holds the change with it and
  * without; the word is that of this interval, and gates are held against it. */
 static const char *allow_for_carried(const struct ifm_arm_work *arm, struct comparison *c, const char *word)
 {
     const struct ifm_carried carried = ifm_derive_carried(arm);
-    const bool stands = stands_widened(arm, c, carried.low, carried.high, word);
+    c->change = (struct ifm_interval){c->change.low - carried.high, c->change.high - carried.low};
+    c->equal = (struct ifm_interval){c->equal.low - carried.high, c->equal.high - carried.low};
     c->carried = carried.words[0] != '\0';
-    ifm_derive_say_carried(arm, &carried, !stands);
-    return stands ? word : "undecided";
-}
-
-/* Rule 8: at one clock an arm takes from as long as here (memory limits it) to as many cycles (its clock does). */
-static const char *allow_for_clocks(const struct ifm_arm_work *arm, struct comparison *c, const char *word)
-{
-    const struct ifm_clocks clocks = ifm_derive_clocks(arm);
-    const bool stands = stands_widened(arm, c, fmin(-clocks.apart, 0), fmax(-clocks.apart, 0), word);
-    ifm_derive_say_clocks(arm, &clocks, !stands);
-    return stands ? word : "undecided";
+    const bool moved =
+        strcmp(word, "undecided") != 0 && strcmp(decide(c, arm->work->cell->measure.margin), word) != 0;
+    ifm_derive_say_carried(arm, &carried, moved);
+    return moved ? "undecided" : word;
 }
 
 void ifm_derive_comparison(const struct ifm_arm_work *arm)
@@ -507,8 +491,9 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     struct ifm_value median = median_value(arm, aside.blocks, &c),
                      p95 = percentile_value(arm, &c, IFM_M_LATENCY_NS_P95);
     const char *word = word_beside_disturbed(arm, &aside, &c);
+    word = ifm_derive_points_agree(arm) ? word : "undecided";
     word = word_of_typical(arm, &c, word, &median, &p95);
-    word = allow_for_clocks(arm, &c, allow_for_carried(arm, &c, word));
+    word = allow_for_carried(arm, &c, word);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
     ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
