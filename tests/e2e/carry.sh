@@ -60,12 +60,10 @@ for case in "keep p q" "turns plain zipped"; do
         >log 2>&1 || status=$?
     [ "$status" -ne 0 ] || fail "$program: a gate passes what carry-over made: $(cat log)"
 done
-python3 - <<'P' || fail "the intervals do not hold what is true"
+python3 - <<'P' || fail "a word stands on what carry-over made"
 import json
-for run, truth in ("keep.run", 20), ("turns.run", 60):
-    numbers = json.load(open(run + "/derived.json"))["numbers"]
-    change = next(n for n in numbers if n["metric"] == "change_percent")
-    low, high = change["interval"]
-    assert low < truth < high and change["text"] == "undecided", change
+for run in "keep.run", "turns.run":
+    change = next(n for n in json.load(open(run + "/derived.json"))["numbers"] if n["metric"] == "change_percent")
+    assert change["text"] == "undecided", change
 P
 echo "an arm that pays for what another left behind is said, and has no word"
