@@ -28,7 +28,7 @@ if python3 -c 'import ctypes' 2>/dev/null; then # the installed file finds the l
         PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$scratch/prefix/lib/python3/dist-packages python3 \
             prefix/share/doc/inferometer/examples/session/compare.py --out python --option measure.cap=2s) \
         >out 2>errors || fail "the Python example: $(cat errors)"
-    grep -q "report: python/report.html" out || fail "the Python example says: $(cat out)"
+    grep -q "report: $(pwd -P)/python/report.html" out || fail "the Python example says: $(cat out)"
 fi
 # shellcheck disable=SC2046
 "$compiler" -shared -fPIC $(pkg-config --cflags inferometer) \
