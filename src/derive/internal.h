@@ -321,8 +321,14 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
 
 /* companion.c: what else the blocks recorded, for each arm that is compared. */
 void ifm_derive_companions(const struct ifm_arm_work *arm);
-/* Rule 8: false, with a finding, when the arm and its baseline ran at different operating points. */
-bool ifm_derive_points_agree(const struct ifm_arm_work *arm);
+/* Rule 8: ln(clock of the arm / of its baseline) inside the blocks where these differ, else 0; what else differs of
+ * their operating points is said at once. */
+struct ifm_clocks {
+    double apart, own_khz, base_khz;
+};
+struct ifm_clocks ifm_derive_clocks(const struct ifm_arm_work *arm);
+/* `stands`: the word stands at one clock too. */
+void ifm_derive_say_clocks(const struct ifm_arm_work *arm, const struct ifm_clocks *clocks, bool stands);
 /* A column by block. `total` = its sum over the arm's measured slots of the block, `steps` = the steps between the
  * instrument's start and stop in them, `slots` = how many; `read` only where each of them was read. */
 struct ifm_column_block {

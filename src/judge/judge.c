@@ -155,8 +155,14 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
     ifm_judge_decide(result, v, j->arena);
 }
 
+static bool is_energy(enum ifm_metric_id metric)
+{
+    return metric == IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT || metric == IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT;
+}
+
 /* A comparison whose word was taken away decides no gate; the finding says why: without the disturbed blocks it would
- * be another (rule 2), what is typical says the opposite, or an arm pays for what another left behind (rule 7). */
+ * be another (rule 2), what is typical says the opposite, or an arm pays for what another left behind (rule 7). A word
+ * that stands at one clock too says nothing of the energy, which the voltage has a part in (rule 8). */
 static const struct ifm_finding *disputed(const struct ifm_derived *derived, const char *cell, const char *arm,
                                           enum ifm_metric_id metric)
 {
@@ -164,12 +170,14 @@ static const struct ifm_finding *disputed(const struct ifm_derived *derived, con
     /* How sharp a comparison is stands whatever it says. */
     bool compares =
         ifm_metrics[metric].kind == IFM_CLASS_COMPARE && metric != IFM_M_MDE_PERCENT && metric != IFM_M_BLOCKS_NEEDED;
-    if (!compares || change == NULL || strcmp(change->value.text, "undecided") != 0)
+    if (!compares || change == NULL)
         return NULL;
+    const bool taken = strcmp(change->value.text, "undecided") == 0;
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;) {
-        bool decides = strcmp(f->rule, "rule-02") == 0 || strcmp(f->rule, "rule-08") == 0 ||
-                       (strcmp(f->rule, "rule-07") == 0 && strstr(f->text, ": undecided") != NULL);
-        if (decides && f->severity == IFM_SEVERITY_WARNING && strcmp(f->arm, arm) == 0)
+        const bool decides = strcmp(f->rule, "rule-02") == 0 || strcmp(f->rule, "rule-08") == 0 ||
+                             (strcmp(f->rule, "rule-07") == 0 && strstr(f->text, ": undecided") != NULL);
+        if (strcmp(f->arm, arm) == 0 && ((taken && decides && f->severity == IFM_SEVERITY_WARNING) ||
+                                         (is_energy(metric) && strstr(f->text, IFM_CLOCKS_WORDS) != NULL)))
             return f;
     }
     return NULL;
@@ -240,14 +248,15 @@ static void hold_to_word(const struct judging *j, struct ifm_gate_result *result
                                       ifm_judge_told(result->gate).name, result->observed.number);
 }
 
-/* An interval that is wide by what one arm left behind for another (rule 7) gets no narrower with more blocks. */
-static void block_carried(struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
+/* An interval that is wide by what one arm left behind for another (rule 7), or by clocks that differ (rule 8), gets no
+ * narrower with more blocks. */
+static void block_widened(struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
 {
     if (result->outcome != IFM_OUTCOME_INCONCLUSIVE || ifm_metrics[metric].kind != IFM_CLASS_COMPARE)
         return;
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(j->derived, result->cell, f)) != NULL;)
-        if (strcmp(f->rule, "rule-07") == 0 && strcmp(f->arm, result->arm) == 0 &&
-            strstr(f->text, IFM_CARRIED_WORDS) != NULL) {
+        if (strcmp(f->arm, result->arm) == 0 &&
+            (strstr(f->text, IFM_CARRIED_WORDS) != NULL || strstr(f->text, IFM_CLOCKS_WORDS) != NULL)) {
             block(j, result, false, f->text);
             result->further = 0;
             result->further_of = NULL;
@@ -322,7 +331,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
     else {
         decide(j, result, &number->value);
         hold_to_word(j, result, metric);
-        block_carried(j, result, metric);
+        block_widened(j, result, metric);
     }
 }
 

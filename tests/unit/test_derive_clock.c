@@ -1,5 +1,7 @@
-/* The clock of a GPU by hand: cycles over time of slots; what rule 8 makes of it, and of a gate that never settled. */
-#include "rules/fixture.h"
+/* Clocks by hand: a GPU's from cycles over time of slots; what rule 8 makes of clocks that differ, and of a gate that
+ * never settled. */
+#include "unit/judge_sample.h"
+
 #include "unit/facts.h"
 
 static char cycles_name[] = "gpu_cycles", span_name[] = "gpu_clock_span_ns", reported_name[] = "gpu_clock_reported_mhz";
@@ -158,6 +160,71 @@ static void a_gate_without_a_sensor_is_no_finding(void **state)
     fx_stop(&fx);
 }
 
+/* A clock that differs belongs to the energy more than to the time, whatever the time's word is. */
+static void what_a_clock_disputes_decides_nothing(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    j.khz[0] = 3e6;
+    j.khz[1] = 2e6;
+    jd_record(&j);
+    fx_gate(&j.fx, "energy_per_token_change_percent", "", IFM_GATE_AT_MOST, -15, true);
+    jd_judge(&j);
+    assert_int_equal(j.fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+    assert_facts(j.fx.verdict->gates[0].reason, "clock|energy");
+    jd_stop(&j);
+}
+
+/* Means over the pass agree, the blocks do not: the arms are compared inside them. */
+static void clocks_are_compared_inside_the_blocks(void **state)
+{
+    (void)state;
+    struct judged j;
+    jd_start(&j);
+    j.khz[0] = j.khz[1] = 3000000;
+    jd_record(&j);
+    struct ifm_record *r = &j.fx.parts[0].record;
+    for (size_t k = 0; k < r->n_slots; k++) /* 2 GHz and 4 GHz take turns, and the arm is 5 % ahead in each block */
+        r->columns[k * r->n_columns + 4] =
+            (int64_t)((r->slots[k].block % 2 == 0 ? 2e6 : 4e6) * (r->slots[k].arm == 1 ? 1.05 : 1.0));
+    jd_judge(&j);
+    assert_non_null(fx_finding(&j.fx, "rule-08", "5.0 %|inside"));
+    jd_stop(&j);
+}
+
+/* An arm at half its baseline's time and 10 % more clock: faster at one clock too, and the intervals of mean and median
+ * hold both; a gate in between is blocked, as more blocks do not tell. At 3 % less time it is the clock's, and the
+ * interval is that of the times. */
+static void a_word_that_stands_at_one_clock_holds(void **state)
+{
+    (void)state;
+    static const char *const metrics[] = {"change_percent", "change_percent_median"};
+    static const double step_ns[] = {200000, 388000}, base_ns = 400000;
+    for (size_t stands = 2; stands-- > 0;) {
+        struct judged j;
+        jd_start(&j);
+        j.khz[0] = 3000000;
+        j.khz[1] = 3300000;
+        j.fx.parts[0].step_ns[0] = (int64_t)base_ns;
+        j.fx.parts[0].step_ns[1] = (int64_t)step_ns[!stands];
+        jd_record(&j);
+        fx_gate(&j.fx, "change_percent", "other", IFM_GATE_AT_MOST, -48, true);
+        jd_judge(&j);
+        for (size_t m = 0; m < 2; m++) {
+            const struct ifm_value *v = fx_value(&j.fx, "other", metrics[m]);
+            const double times = 100.0 * (step_ns[!stands] / base_ns - 1),
+                         clocks = stands ? 1.1 * (100 + times) - 100 : times;
+            assert_true(fabs(v->low - times) < 2 && fabs(v->high - clocks) < 2);
+            assert_true(v->low < times && v->high > clocks);
+        }
+        assert_string_equal(fx_value(&j.fx, "other", "change_percent")->text, stands ? "faster" : "undecided");
+        assert_non_null(fx_finding(&j.fx, "rule-08", stands ? "at one clock too" : "undecided"));
+        assert_int_equal(j.fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
+        jd_stop(&j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +234,9 @@ int main(void)
         cmocka_unit_test(without_a_gpu_only_a_gate_lists_it),
         cmocka_unit_test(a_gate_that_never_settled_is_a_finding),
         cmocka_unit_test(a_gate_without_a_sensor_is_no_finding),
+        cmocka_unit_test(what_a_clock_disputes_decides_nothing),
+        cmocka_unit_test(clocks_are_compared_inside_the_blocks),
+        cmocka_unit_test(a_word_that_stands_at_one_clock_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -314,22 +314,6 @@ static void a_width_that_ends_the_run_costs_a_little(void **state)
     assert_true(near(half[1] / half[0], t_of(1 - 0.0375 / 2, 11) / t_of(0.975, 11), 1e-9));
 }
 
-/* A clock that differs belongs to the energy as it does to the time: neither decides a gate. */
-static void what_a_clock_disputes_decides_nothing(void **state)
-{
-    (void)state;
-    struct judged j;
-    jd_start(&j);
-    j.khz[0] = 3e6;
-    j.khz[1] = 2e6;
-    jd_record(&j);
-    fx_gate(&j.fx, "energy_per_token_change_percent", "", IFM_GATE_AT_MOST, -15, true);
-    jd_judge(&j);
-    assert_int_equal(j.fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
-    assert_facts(j.fx.verdict->gates[0].reason, "undecided|clock");
-    jd_stop(&j);
-}
-
 /* 240 samples of one step: 24 go at either end. */
 static void the_trimmed_mean_by_hand(void **state)
 {
@@ -473,24 +457,6 @@ static void a_gap_in_a_column_is_absent(void **state)
     jd_stop(&j);
 }
 
-/* Means over the pass agree, the blocks do not: the arms are compared inside them. */
-static void clocks_are_compared_inside_the_blocks(void **state)
-{
-    (void)state;
-    struct judged j;
-    jd_start(&j);
-    j.khz[0] = j.khz[1] = 3000000;
-    jd_record(&j);
-    struct ifm_record *r = &j.fx.parts[0].record;
-    for (size_t k = 0; k < r->n_slots; k++) /* 2 GHz and 4 GHz take turns, and the arm is 5 % ahead in each block */
-        r->columns[k * r->n_columns + 4] =
-            (int64_t)((r->slots[k].block % 2 == 0 ? 2e6 : 4e6) * (r->slots[k].arm == 1 ? 1.05 : 1.0));
-    jd_judge(&j);
-    assert_string_equal(fx_value(&j.fx, "other", "change_percent")->text, "undecided");
-    assert_non_null(fx_finding(&j.fx, "rule-08", "5.0 %|inside"));
-    jd_stop(&j);
-}
-
 /* A processor that throttled marks the block, for both arms. */
 static void a_throttle_event_marks_its_block(void **state)
 {
@@ -583,14 +549,12 @@ int main(void)
         cmocka_unit_test(counters_of_more_than_the_steps_are_absent),
         cmocka_unit_test(sign_flips_by_hand),
         cmocka_unit_test(a_width_that_ends_the_run_costs_a_little),
-        cmocka_unit_test(what_a_clock_disputes_decides_nothing),
         cmocka_unit_test(the_trimmed_mean_by_hand),
         cmocka_unit_test(a_level_covers),
         cmocka_unit_test(looks_need_more_blocks),
         cmocka_unit_test(absent_only_where_asked_for),
         cmocka_unit_test(nothing_to_compare_is_absent),
         cmocka_unit_test(a_gap_in_a_column_is_absent),
-        cmocka_unit_test(clocks_are_compared_inside_the_blocks),
         cmocka_unit_test(a_throttle_event_marks_its_block),
         cmocka_unit_test(warmth_and_power_are_said),
         cmocka_unit_test(companions_are_in_the_file),

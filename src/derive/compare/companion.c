@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Arms whose clocks differ by more than this share inside their blocks are not compared ... */
+/* A comparison allows for clocks that differ by more than this share inside the blocks ... */
 #define CLOCK_BAND 0.02
 /* ... and a difference of temperature or power beyond these is said: they follow from what the arm does, and slow it
  * only through its clock. */
@@ -152,7 +152,7 @@ static void say_warmth(const struct ifm_arm_work *arm)
                            100.0 * fabs(p.ratio - 1.0), p.ratio > 1.0 ? "more" : "less", 100.0 * POWER_BAND);
 }
 
-bool ifm_derive_points_agree(const struct ifm_arm_work *arm)
+struct ifm_clocks ifm_derive_clocks(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
     int cycles = ifm_derive_column(work->record, "gpu_cycles");
@@ -162,15 +162,21 @@ bool ifm_derive_points_agree(const struct ifm_arm_work *arm)
         if (work->cell->measure.locks != IFM_LOCKS_REQUIRED) /* else the locks themselves are read back */
             ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-08",
                                "the clocks of this arm and of its baseline could not be read back and compared");
-        return true;
+        return (struct ifm_clocks){0};
     }
     if (fabs(clock.ratio - 1.0) <= CLOCK_BAND)
-        return true;
-    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-08",
+        return (struct ifm_clocks){0};
+    return (struct ifm_clocks){.apart = log(clock.ratio), .own_khz = clock.own, .base_khz = clock.base};
+}
+
+void ifm_derive_say_clocks(const struct ifm_arm_work *arm, const struct ifm_clocks *clocks, bool stands)
+{
+    ifm_derive_say_arm(arm, stands ? IFM_SEVERITY_NOTE : IFM_SEVERITY_WARNING, "rule-08",
                        "the arm ran at %.0f MHz and its baseline at %.0f MHz, %.1f %% apart inside the blocks and "
-                       "more than %.0f %%: undecided, as the difference belongs to the clock",
-                       clock.own / 1000.0, clock.base / 1000.0, 100.0 * fabs(clock.ratio - 1.0), 100.0 * CLOCK_BAND);
-    return false;
+                       "more than %.0f %%: %s",
+                       clocks->own_khz / 1000.0, clocks->base_khz / 1000.0, 100.0 * fabs(expm1(clocks->apart)),
+                       100.0 * CLOCK_BAND,
+                       stands ? IFM_CLOCKS_WORDS : "undecided, as the difference belongs to the clock");
 }
 
 /* The time of the cycles, and what other clocks are said to be: no causes beside the clock that the cycles give. */

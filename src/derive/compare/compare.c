@@ -440,19 +440,63 @@ static bool did_the_same(const struct ifm_arm_work *arm)
     return true;
 }
 
+/* ln(time of the arm / of the baseline) that may lie in a comparison and is no difference of the arms. */
+struct allowance {
+    double low, high;
+};
+
+static struct ifm_interval widened(struct ifm_interval change, struct allowance a)
+{
+    return (struct ifm_interval){change.low - a.high, change.high - a.low};
+}
+
+static bool stands_with(struct comparison *c, double margin, struct allowance a, const char *word)
+{
+    c->change = widened(c->change, a);
+    c->equal = widened(c->equal, a);
+    return strcmp(word, "undecided") != 0 && strcmp(decide(c, margin), word) == 0;
+}
+
+/* The same for what is typical and for the tail: gates are held against these too. */
+static void widen_percent(struct ifm_value *change, struct allowance a)
+{
+    if (change->has_interval)
+        ifm_value_bracket(change, 100.0 * expm1(log1p(change->low / 100.0) - a.high),
+                          100.0 * expm1(log1p(change->high / 100.0) - a.low), change->level);
+}
+
 /* What one arm left behind for the other is known to be there, and not how much of it lies in the blocks that count,
  * as those that the machine disturbed are not a fair choice of all. So the interval holds the change with it and
  * without; the word is that of this interval, and gates are held against it. */
-static const char *allow_for_carried(const struct ifm_arm_work *arm, struct comparison *c, const char *word)
+static struct allowance allow_for_carried(const struct ifm_arm_work *arm, struct comparison *c, const char **word)
 {
     const struct ifm_carried carried = ifm_derive_carried(arm);
-    c->change = (struct ifm_interval){c->change.low - carried.high, c->change.high - carried.low};
-    c->equal = (struct ifm_interval){c->equal.low - carried.high, c->equal.high - carried.low};
+    const struct allowance a = {carried.low, carried.high};
+    const bool undecided = strcmp(*word, "undecided") == 0,
+               stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
     c->carried = carried.words[0] != '\0';
-    const bool moved =
-        strcmp(word, "undecided") != 0 && strcmp(decide(c, arm->work->cell->measure.margin), word) != 0;
-    ifm_derive_say_carried(arm, &carried, moved);
-    return moved ? "undecided" : word;
+    ifm_derive_say_carried(arm, &carried, !stands && !undecided);
+    *word = stands ? *word : "undecided";
+    return a;
+}
+
+/* Rule 8. At the baseline's clock the arm would take between as long as here, if memory limits it, and as many cycles,
+ * if its clock does. A word that stands whichever it is holds, with the interval that holds both; another is disputed,
+ * and the interval is left as it is: triage asks what of it the clock explains. */
+static struct allowance allow_for_clocks(const struct ifm_arm_work *arm, struct comparison *c, const char **word)
+{
+    const struct ifm_clocks clocks = ifm_derive_clocks(arm);
+    const struct allowance a = {fmin(-clocks.apart, 0), fmax(-clocks.apart, 0)};
+    struct comparison at_one_clock = *c;
+    if (clocks.apart == 0)
+        return a;
+    const bool stands = stands_with(&at_one_clock, arm->work->cell->measure.margin, a, *word);
+    ifm_derive_say_clocks(arm, &clocks, stands);
+    *word = stands ? *word : "undecided";
+    if (!stands)
+        return (struct allowance){0, 0};
+    *c = at_one_clock;
+    return a;
 }
 
 void ifm_derive_comparison(const struct ifm_arm_work *arm)
@@ -491,9 +535,11 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     struct ifm_value median = median_value(arm, aside.blocks, &c),
                      p95 = percentile_value(arm, &c, IFM_M_LATENCY_NS_P95);
     const char *word = word_beside_disturbed(arm, &aside, &c);
-    word = ifm_derive_points_agree(arm) ? word : "undecided";
     word = word_of_typical(arm, &c, word, &median, &p95);
-    word = allow_for_carried(arm, &c, word);
+    const struct allowance carried = allow_for_carried(arm, &c, &word), clocks = allow_for_clocks(arm, &c, &word);
+    const struct allowance both = {carried.low + clocks.low, carried.high + clocks.high};
+    widen_percent(&median, both);
+    widen_percent(&p95, both);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
     ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
