@@ -26,7 +26,7 @@ runs()
     python3 - "$name" <<'PY' || fail "$name: checks"
 import json, sys
 checks = [e["meta"] for e in map(json.loads, open(sys.argv[1] + "/run.log")) if e["stage"] == "check"]
-checks = [c for c in checks if "error_rms_rel" in c and c["arm"].split(".")[0] in ("naive", "ours", "cudnn")]
+checks = [c for c in checks if "error_rms_rel" in c and c["arm"].split(".")[0] in ("naive", "ours", "mma", "cudnn")]
 assert checks and all(0 <= c["error_rms_rel"] < 3e-3 for c in checks), checks
 PY
 }
@@ -92,8 +92,30 @@ grep -q "instruction sets are a processor's" log || fail "isa: $(cat log)"
 fake "" "$INFEROMETER" attention --device cuda --arms openblas --out blas >log 2>&1 && fail "OpenBLAS on a GPU"
 grep -q "attention has no implementation openblas on this device" log || fail "openblas: $(cat log)"
 
-# ---- a wrong kernel is refused, whichever element ----
-fake wrong=ifm_attention_naive_f16 "$INFEROMETER" attention "${counts[@]}" --seq-len 40 --out wrong --arms naive \
-    >log 2>&1 && fail "a wrong result is no failure"
-grep -q "naive: the arm's output is wrong" log || fail "a wrong element was not refused: $(cat log)"
+# ---- a wrong kernel is refused, whichever element; so this also says which kernel an arm takes ----
+# is_wrong KERNEL ARM ARGUMENTS...: with a fault planted into the kernel the arm is refused
+is_wrong()
+{
+    local kernel=$1 arm=$2
+    shift 2
+    fake "wrong=$kernel" "$INFEROMETER" attention "${counts[@]}" --out "wrong-$kernel-$arm" --arms "$arm" "$@" \
+        >log 2>&1 && fail "$arm with a fault in $kernel is no failure: $(cat log)"
+    grep -q "$arm: the arm's output is wrong" log || fail "$arm: a fault in $kernel was not refused: $(cat log)"
+}
+is_wrong ifm_attention_naive_f16 naive --seq-len 40
+# ours takes wgmma from 256 tokens on where there is a kernel for the head, else mma, as it does without that kernel
+short=(--batch 1 --q-heads 1 --kv-heads 1 --seq-len 255)
+long=(--batch 1 --q-heads 1 --kv-heads 1 --seq-len 256)
+is_wrong ifm_hopper_f16_64 ours "${long[@]}"
+is_wrong ifm_hopper_bf16_128 ours "${long[@]}" --storage bf16 --head-dim 128
+is_wrong ifm_flash_f16_64 ours "${short[@]}"
+is_wrong ifm_flash_f16_64 mma "${long[@]}"
+is_wrong ifm_flash_f16_32 ours "${long[@]}" --head-dim 32
+fake "wrong=ifm_hopper_f16_64" "$INFEROMETER" attention "${counts[@]}" "${long[@]}" --out both --arms mma,ours \
+    >log 2>&1 && fail "a fault in the kernel of one of two arms is no failure"
+grep -q "ours: the arm's output is wrong" log || fail "not ours was refused: $(cat log)"
+grep -q "mma: the arm's output is wrong" log && fail "mma was refused for the kernel of ours: $(cat log)"
+fake "missing=ifm_hopper_f16_64" "$INFEROMETER" attention "${counts[@]}" "${long[@]}" --out without --arms ours \
+    >log 2>&1 || fail "ours without a kernel by wgmma: $(cat log)"
+runs tiles_wgmma --batch 2 --seq-len 257 --q-heads 2 --kv-heads 1 --causal --ragged 0.6 --arms ours,mma
 echo "attention on a GPU of host memory: shapes, checks, refusals"

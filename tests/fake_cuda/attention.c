@@ -100,24 +100,34 @@ bool fake_attention_naive(const struct fake_launch *launch, bool wrong)
     return launch->threads == IFM_ATTENTION_NAIVE_THREADS && run_rows(a, launch->blocks, false, wrong);
 }
 
-/* A block has a tile of queries of one head; a device writes the rows of all heads that its grid covers. */
+/* What a block of a kernel has: queries of one head. */
+struct tile {
+    unsigned dim, rows, threads;
+};
+#define FLASH(dim, tiles, warps, keys, part, blocks) {dim, 16 * (tiles) * (warps), 32 * (warps)},
+#define HOPPER(dim, groups, keys, blocks) {dim, 64 * (groups), 128 * (groups)},
+static const struct tile flash[] = {IFM_FLASH_KERNELS(FLASH){0}}, hopper[] = {IFM_HOPPER_KERNELS(HOPPER){0}};
+
+/* The rows of all heads that the grid covers. */
+static bool run_tiles(const struct fake_launch *launch, const struct tile *kernels, bool wrong)
+{
+    const struct ifm_attention_arguments *a = (const void *)launch->arguments;
+    while (kernels->dim != 0 && kernels->dim != a->head_dim)
+        kernels++;
+    if (kernels->dim == 0 || launch->threads != kernels->threads || a->storage == IFM_CUDA_F32)
+        return false;
+    const unsigned tiles = (a->seq_len + kernels->rows - 1) / kernels->rows;
+    return launch->blocks % tiles == 0 && run_rows(a, (uint64_t)launch->blocks / tiles * a->seq_len, false, wrong);
+}
+
 bool fake_attention_flash(const struct fake_launch *launch, bool wrong)
 {
-    static const struct {
-        unsigned dim, rows, threads;
-    } kernels[] = {
-#define TILE(dim, tiles, warps, keys, part, blocks) {dim, 16 * (tiles) * (warps), 32 * (warps)},
-        IFM_FLASH_KERNELS(TILE)
-#undef TILE
-    };
-    const struct ifm_attention_arguments *a = (const void *)launch->arguments;
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        const unsigned tiles = (a->seq_len + kernels[i].rows - 1) / kernels[i].rows;
-        if (kernels[i].dim == a->head_dim)
-            return launch->threads == kernels[i].threads && a->storage != IFM_CUDA_F32 && launch->blocks % tiles == 0 &&
-                   run_rows(a, (uint64_t)launch->blocks / tiles * a->seq_len, false, wrong);
-    }
-    return false;
+    return run_tiles(launch, flash, wrong);
+}
+
+bool fake_attention_hopper(const struct fake_launch *launch, bool wrong)
+{
+    return run_tiles(launch, hopper, wrong);
 }
 
 bool fake_attention_reference(const struct fake_launch *launch, bool wrong)

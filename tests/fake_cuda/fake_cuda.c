@@ -267,8 +267,9 @@ CUresult fake_cuModuleGetFunction(CUfunction *function, CUmodule module, const c
 {
     if (!is(module, MODULE))
         return CUDA_ERROR_INVALID_HANDLE;
+    const char *missing = fake_value("missing");
     for (const struct fake_kernel *kernel = fake_kernels; kernel->name != NULL; kernel++)
-        if (strcmp(kernel->name, name) == 0) {
+        if (strcmp(kernel->name, name) == 0 && (missing == NULL || strcmp(missing, name) != 0)) {
             *function = (CUfunction)(uintptr_t)kernel;
             return CUDA_SUCCESS;
         }

@@ -17,6 +17,7 @@
  *   fails=KERNEL:5       from its fifth run on this kernel stops with an illegal access; "any" is every kernel
  *   fails_rows=FILE:3    it fails only once FILE has three lines
  *   stuck=1              not even a reset of the primary context helps
+ *   missing=KERNEL       no module has this kernel
  *   wrong=KERNEL         one bit of what this kernel writes is wrong
  *   ns=KERNEL:2000,...   durations; without one a kernel takes 1 us, a copy or fill 2 us
  *   kernel_ns=100000     what everything lasts that `ns` does not name

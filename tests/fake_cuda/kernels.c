@@ -203,6 +203,9 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
     {"ifm_flash_" #format "_" #dim, sizeof(struct ifm_attention_arguments), fake_attention_flash},
 #define FLASH_F16(dim, tiles, warps, keys, part, blocks) FLASH(f16, dim)
 #define FLASH_BF16(dim, tiles, warps, keys, part, blocks) FLASH(bf16, dim)
+#define HOPPER(dim, groups, keys, blocks)                                                                              \
+    {"ifm_hopper_f16_" #dim, sizeof(struct ifm_attention_arguments), fake_attention_hopper},                           \
+        {"ifm_hopper_bf16_" #dim, sizeof(struct ifm_attention_arguments), fake_attention_hopper},
 
 const struct fake_kernel fake_kernels[] = {
     {"ifm_null", 0, run_null},
@@ -251,8 +254,8 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_attention_naive_bf16", sizeof(struct ifm_attention_arguments), fake_attention_naive},
     {"ifm_attention_naive_f16", sizeof(struct ifm_attention_arguments), fake_attention_naive},
     {"ifm_attention_reference", sizeof(struct ifm_attention_arguments), fake_attention_reference},
-    IFM_FLASH_KERNELS(FLASH_F16)
-        IFM_FLASH_KERNELS(FLASH_BF16){"fake_cudnn", sizeof(struct ifm_attention_arguments), fake_attention_naive},
+    IFM_FLASH_KERNELS(FLASH_F16) IFM_FLASH_KERNELS(FLASH_BF16)
+        IFM_HOPPER_KERNELS(HOPPER){"fake_cudnn", sizeof(struct ifm_attention_arguments), fake_attention_naive},
     {"ifm_stamp", sizeof(struct ifm_stamp_arguments), run_stamp},
     {"ifm_decode_naive", sizeof(struct ifm_decode_attend), fake_decode_naive},
     {"ifm_decode_split_64", sizeof(struct ifm_decode_attend), fake_decode_split},

@@ -13,6 +13,7 @@ bool fake_gemm_reference(const struct fake_launch *launch, bool wrong);
 /* ---- attention.c ---- */
 bool fake_attention_naive(const struct fake_launch *launch, bool wrong);
 bool fake_attention_flash(const struct fake_launch *launch, bool wrong);
+bool fake_attention_hopper(const struct fake_launch *launch, bool wrong);
 bool fake_attention_reference(const struct fake_launch *launch, bool wrong);
 
 #endif

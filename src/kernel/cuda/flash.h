@@ -22,4 +22,13 @@ enum { IFM_FLASH_STAGES = 2, IFM_FLASH_PAD = 8 /* values behind a row in shared 
 #define IFM_FLASH_SHARED(dim, tiles, warps, keys)                                                                      \
     (2 * ((dim) + IFM_FLASH_PAD) * (16 * (tiles) * (warps) + 2 * IFM_FLASH_STAGES * (keys)))
 
+/* Of flash_sm90.cu, for compute capability 9.0. F(head_dim, warpgroups, keys of a tile, blocks of a multiprocessor): a
+ * block has 64 x warpgroups queries. */
+#define IFM_HOPPER_KERNELS(F)                                                                                          \
+    F(64, 1, 64, 3)                                                                                                    \
+    F(128, 2, 64, 1)
+
+enum { IFM_HOPPER_STAGES = 3 };
+#define IFM_HOPPER_SHARED(dim, keys) (IFM_HOPPER_STAGES * 2 * 2 * (keys) * (dim) + 1024)
+
 #endif

@@ -68,7 +68,7 @@ static const struct ifm_param rows[] = {
      "instruction set of the arm ours, and of the softmax between the products of openblas",
      offsetof(struct ifm_attention_settings, isa)},
     {"attention.arms", "arms", IFM_TYPE_TEXT, IFM_LIST | IFM_PER_ARM, "", "", 1, 0,
-     OURS "|openblas|cudnn|naive|" IFM_ISA_CHOICES,
+     OURS "|openblas|cudnn|mma|naive|" IFM_ISA_CHOICES,
      "what is compared, the baseline first; empty takes the library where it is there, openblas or on the device cuda "
      "cudnn, then ours; auto is ours too",
      offsetof(struct ifm_attention_settings, arms)},
@@ -112,9 +112,13 @@ static const struct ifm_param chosen_rows[] = {
 static const struct ifm_section chosen_section =
     IFM_SECTION("attention", NULL, chosen_rows, struct ifm_attention_chosen);
 
-static const struct ifm_implementation *const implementations[] = {&ifm_attention_openblas,   &ifm_attention_cpu,
-                                                                   &ifm_attention_cuda_cudnn, &ifm_attention_cuda,
-                                                                   &ifm_attention_cuda_naive, NULL};
+static const struct ifm_implementation *const implementations[] = {&ifm_attention_openblas,
+                                                                   &ifm_attention_cpu,
+                                                                   &ifm_attention_cuda_cudnn,
+                                                                   &ifm_attention_cuda,
+                                                                   &ifm_attention_cuda_mma,
+                                                                   &ifm_attention_cuda_naive,
+                                                                   NULL};
 
 /* ---- settings ---- */
 

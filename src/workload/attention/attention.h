@@ -41,6 +41,6 @@ struct ifm_attention_ask {
 };
 
 extern const struct ifm_implementation ifm_attention_openblas, ifm_attention_cpu, ifm_attention_cuda,
-    ifm_attention_cuda_naive, ifm_attention_cuda_cudnn;
+    ifm_attention_cuda_mma, ifm_attention_cuda_naive, ifm_attention_cuda_cudnn;
 
 #endif
