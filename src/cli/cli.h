@@ -108,6 +108,7 @@ struct ifm_options {
     struct ifm_again *again;             /* where a command takes these; else NULL */
     struct ifm_ci *ci;                   /* the same */
     const char *verb;                    /* the command's name */
+    const char *key;                     /* of --sign the private key, of --signer the public one; NULL = not given */
     const char *changes;                 /* the first argument that changes what is measured, or NULL */
     enum ifm_format format;
     bool dry_run, quiet, verbose, colour;

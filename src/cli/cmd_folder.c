@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "publish/summary.h"
+#include "sample/signature.h"
 #include "story/folder.h"
 #include <stdio.h>
 
@@ -54,12 +55,17 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     return status;
 }
 
-static void print_verified(const struct ifm_story_verified *verified, struct ifm_arena *arena)
+static void print_verified(const char *dir, const struct ifm_story_verified *verified, const char *signer,
+                           const struct ifm_sha256 *key, struct ifm_arena *arena)
 {
     const struct ifm_verified *published = &verified->published;
     printf("verified: every hash fits, and all %zu numbers follow from the record\n"
-           "(hashes show integrity, not authorship)\n",
-           verified->n_numbers);
+           "%s",
+           verified->n_numbers, signer != NULL ? "" : "(hashes show integrity, not authorship)\n");
+    if (signer != NULL)
+        printf("signed by the key %s (SHA-256 of it in DER: %s)\n", ifm_text_plain(signer, arena), key->hex);
+    else if (ifm_signature_exists(dir))
+        printf("(it is signed: --signer KEY checks by whom)\n");
     if (!verified->chained)
         printf("(an older version recorded it: the journal has no chain of hashes over blocks and lines)\n");
     if (!published->words)
@@ -75,13 +81,16 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_options options = {0};
     struct ifm_story_verified verified = {0};
+    struct ifm_sha256 key = {0};
     IFM_TRY(ifm_options_parse(argc, argv, true, NULL, &options, error));
     IFM_TRY(ifm_folder_is_run(options.dir, error));
     IFM_TRY(ifm_folder_claim(options.dir, false, error));
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = ifm_story_verify(options.dir, arena, &verified, error);
+    if (status == IFM_OK && options.key != NULL)
+        status = ifm_signature_check(options.dir, options.key, &key, error);
     if (status == IFM_OK)
-        print_verified(&verified, arena);
+        print_verified(options.dir, &verified, options.key, &key, arena);
     ifm_arena_destroy(arena);
     return status;
 }

@@ -137,7 +137,7 @@ struct ifm_table_look ifm_cli_look(const struct ifm_options *options)
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options)
 {
     return (struct ifm_story_printing){ifm_cli_look(options), stdout, options->quiet ? NULL : stderr,
-                                       options->ci == NULL ? NULL : &options->ci->files};
+                                       options->ci == NULL ? NULL : &options->ci->files, options->key};
 }
 
 static enum ifm_status dry_run(const struct ifm_options *options, const struct ifm_config *config,

@@ -23,6 +23,8 @@
 #define WAIT_QUIET                                                                                                     \
     "wait-quiet", '\0', "TIME", NULL, "wait at most so long until nothing else runs on this machine, then measure"
 #define DRY_RUN "dry-run", '\0', NULL, NULL, "print the plan and a time estimate; record nothing"
+#define SIGN                                                                                                           \
+    "sign", '\0', "KEY", NULL, "sign the folder's manifest with this ed25519 key (a PEM file); verify says by whom"
 #define LOCK_STATE                                                                                                     \
     "state", '\0', "FILE", NULL, "the state file with the old values (default: below XDG_STATE_HOME or ~/.local/state)"
 #define LOCK_ROOT "root", '\0', "DIR", NULL, "a tree of files in place of this machine's /proc and /sys"
@@ -39,6 +41,7 @@ static const struct ifm_option run_options[] = {
     {PLUGIN},
     {INPROCESS},
     {WAIT_QUIET},
+    {SIGN},
     {DRY_RUN},
     {RESULTS},
     {VERBOSE},
@@ -54,6 +57,7 @@ static const struct ifm_option exec_options[] = {
     {NEW_FOLDER},
     {RESUME},
     {WAIT_QUIET},
+    {SIGN},
     {DRY_RUN},
     {RESULTS},
     {VERBOSE},
@@ -72,6 +76,7 @@ static const struct ifm_option ci_options[] = {
     {NEW_FOLDER},
     {RESUME},
     {WAIT_QUIET},
+    {SIGN},
     {DRY_RUN},
     {RESULTS},
     {VERBOSE},
@@ -86,6 +91,7 @@ static const struct ifm_option rerun_options[] = {
     {PLUGIN},
     {INPROCESS},
     {WAIT_QUIET},
+    {SIGN},
     {RESULTS},
     {VERBOSE},
     {QUIET},
@@ -93,6 +99,13 @@ static const struct ifm_option rerun_options[] = {
 };
 
 static const struct ifm_option folder_options[] = {{RESULTS}, {VERBOSE}, {HELP}};
+static const struct ifm_option derive_options[] = {{SIGN}, {RESULTS}, {VERBOSE}, {HELP}};
+static const struct ifm_option verify_options[] = {
+    {"signer", '\0', "KEY", NULL, "the folder must be signed by this ed25519 key (a PEM file of the public part)"},
+    {PLUGIN},
+    {INPROCESS},
+    {HELP},
+};
 static const struct ifm_option list_options[] = {{RESULTS}, {HELP}};
 
 static const struct ifm_option compare_options[] = {
@@ -162,12 +175,12 @@ const struct ifm_verb ifm_verbs[] = {
      OPTIONS(ci_options), .measures = true, .main = ifm_cmd_ci},
     {"rerun", "DIR [OPTIONS]", "measure again with the exact configuration of a run folder", OPTIONS(rerun_options),
      .main = ifm_cmd_rerun},
-    {"derive", "DIR", "recompute every number of a run folder from its raw record", OPTIONS(folder_options),
+    {"derive", "DIR", "recompute every number of a run folder from its raw record", OPTIONS(derive_options),
      .main = ifm_cmd_derive},
     {"judge", "DIR", "recompute the verdict of a run folder and exit with it", OPTIONS(folder_options),
      .main = ifm_cmd_judge},
     {"report", "DIR", "write the report of a run folder again", OPTIONS(folder_options), .main = ifm_cmd_derive},
-    {"verify", "DIR", "check every hash of a run folder and recompute every number", OPTIONS(plugin_options),
+    {"verify", "DIR", "check every hash of a run folder and recompute every number", OPTIONS(verify_options),
      .main = ifm_cmd_verify},
     {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or whole runs", OPTIONS(compare_options),
      .plain = ifm_cmd_compare},

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "sample/signature.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static const struct own_flag own_flags[] = {
     {"plugin", true},     {"times", true},    {"epsilon", true},
     {"wait-quiet", true}, {"verbose", false}, {"max-regression", true},
     {"junit", true},      {"markdown", true}, {"publish-commands", false},
+    {"sign", true},       {"signer", true},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -40,7 +42,8 @@ static const char **of_ci(const char *name, struct ifm_ci *ci)
                                                : NULL;
 }
 
-/* Only commands on programs take names, only `rerun` sessions, and only `ci` its limit and files. */
+/* Only commands on programs take names, only `rerun` sessions, and only `ci` its limit and files; what writes a folder
+ * signs it, and `verify` asks who did. */
 static bool is_known(const struct own_flag *flag, const struct ifm_options *options)
 {
     struct ifm_ci none;
@@ -48,6 +51,10 @@ static bool is_known(const struct own_flag *flag, const struct ifm_options *opti
         return options->ci != NULL;
     if (is_of_again(flag->name))
         return options->again != NULL;
+    if (strcmp(flag->name, "sign") == 0)
+        return options->config != NULL || strcmp(options->verb, "derive") == 0;
+    if (strcmp(flag->name, "signer") == 0)
+        return strcmp(options->verb, "verify") == 0;
     bool of_programs = strcmp(flag->name, "name") == 0 || strcmp(flag->name, "publish-commands") == 0;
     return options->positionals != NULL || !of_programs;
 }
@@ -105,6 +112,10 @@ static enum ifm_status apply_own(const char *name, char *value, struct ifm_optio
         options->out = ifm_path_tidy(value);
     else if (is_of_again(name))
         return ifm_again_take(name, value, options->again, error);
+    else if (strcmp(name, "sign") == 0)
+        return ifm_signature_can(options->key = value, error);
+    else if (strcmp(name, "signer") == 0)
+        options->key = value;
     else if (strcmp(name, "publish-commands") == 0)
         options->positionals->publish = true;
     else if (strcmp(name, "name") == 0)

@@ -204,6 +204,7 @@ static void files(struct ifm_text *out)
         {"report.csv", "The numbers, one a row."},
         {"report.html", "The report, one file that opens without a network."},
         {"manifest.sha256", "Hashes of all files above."},
+        {"manifest.sig", "With --sign, an ed25519 signature over the manifest."},
         {"private.json",
          "Host name, user, folders and command line. They are in no other file, and this file is not hashed."},
     };

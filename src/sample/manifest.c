@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char manifest_name[] = "manifest.sha256";
 enum { HEX = 64, MANIFEST_LIMIT = 64 << 20, DEPTH_LIMIT = 16 };
 
 struct hashed_file {
@@ -39,11 +38,12 @@ static int by_name(const void *left, const void *right)
 
 /* ---- the folder ---- */
 
-/* Never listed: hidden and temporary files, private facts, and the manifest itself. */
+/* Never listed: hidden and temporary files, private facts, the manifest itself and its signature. */
 static bool is_skipped(const char *base)
 {
     size_t length = strlen(base);
-    return base[0] == '.' || strcmp(base, "private.json") == 0 || strcmp(base, manifest_name) == 0 ||
+    return base[0] == '.' || strcmp(base, "private.json") == 0 || strcmp(base, IFM_MANIFEST_NAME) == 0 ||
+           strcmp(base, IFM_SIGNATURE_NAME) == 0 ||
            (length >= 4 && strcmp(base + length - 4, ".tmp") == 0);
 }
 
@@ -126,7 +126,7 @@ enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error *error)
         ifm_text_printf(&text, "%s  %s\n", entry->hash.hex, entry->name);
     }
     if (status == IFM_OK)
-        status = ifm_file_write_atomic(ifm_path_join(listing.arena, dir, manifest_name),
+        status = ifm_file_write_atomic(ifm_path_join(listing.arena, dir, IFM_MANIFEST_NAME),
                                        text.data == NULL ? "" : text.data, text.size, error);
     ifm_text_free(&text);
     ifm_arena_destroy(listing.arena);
@@ -183,7 +183,7 @@ static enum ifm_status read_lines(char *text, size_t size, const char *path, str
 static enum ifm_status read_manifest(const char *dir, struct listing *out, struct ifm_error *error)
 {
     *out = (struct listing){.arena = ifm_arena_create()};
-    const char *path = ifm_path_join(out->arena, dir, manifest_name);
+    const char *path = ifm_path_join(out->arena, dir, IFM_MANIFEST_NAME);
     char *text = NULL;
     size_t size = 0;
     enum ifm_status status;

@@ -1,12 +1,16 @@
 /* The manifest: SHA-256 of every file of a run folder, in sha256sum's format.
  *
  * Hashes show integrity, not authorship: whoever can write the folder can write
- * a fitting manifest. private.json is never listed. */
+ * a fitting manifest. private.json and a signature are never listed. */
 #ifndef IFM_SAMPLE_MANIFEST_H
 #define IFM_SAMPLE_MANIFEST_H
 
 #include "base/error.h"
 #include <stdbool.h>
+
+#define IFM_MANIFEST_NAME "manifest.sha256"
+/* Its signature, where there is one (sample/signature.h). */
+#define IFM_SIGNATURE_NAME "manifest.sig"
 
 /* Hash every regular file below `dir` (run.log, samples/..., derived files; not manifest.sha256, private.json,
  * temporary files) and write manifest.sha256 atomically, sorted by name. */

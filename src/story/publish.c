@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "run/facts/inputs.h"
 #include "sample/manifest.h"
+#include "sample/signature.h"
 #include "story/folder.h"
 
 static enum ifm_status copy_gates(const struct ifm_publication *publication, const struct ifm_story_gates *copies,
@@ -31,6 +32,8 @@ static enum ifm_status publish(struct ifm_folder *folder, const struct ifm_story
     const struct ifm_publication *publication = &folder->publication;
     folder->publication.gate_files = how->gates != NULL;
     IFM_TRY(ifm_publish_files(publication, error));
+    if (how->key != NULL)
+        IFM_TRY(ifm_signature_write(publication->dir, how->key, error));
     IFM_TRY(ifm_publish_table(publication, &how->look, how->out, error));
     if (how->look.format == IFM_FORMAT_TABLE)
         fprintf(how->out, "%sreport: %s/report.html\n", how->look.verbose ? "\n" : "",

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# A signature over the manifest says who vouches for a folder; OpenSSL's own tool agrees with it.
+source "$(dirname "$0")/lib.sh"
+need openssl openssl
+openssl genpkey -algorithm ed25519 -out key.pem 2>/dev/null
+openssl genpkey -algorithm ed25519 -out other.pem 2>/dev/null
+openssl genpkey -algorithm ed25519 -aes256 -pass pass:word -out locked.pem 2>/dev/null
+openssl genpkey -algorithm RSA -out rsa.pem 2>/dev/null
+openssl pkey -in key.pem -pubout -out key.pub
+fake=(null --device fake --repeats 20 --quiet)
+
+# A key that cannot sign is told of before anything is measured.
+refused()
+{
+    "$INFEROMETER" "${fake[@]}" --out never --sign "$1" >out 2>errors && fail "$1 signs"
+    grep -q "$2" errors || fail "$1: $(cat errors)"
+    [ ! -e never ] || fail "$1: a folder was made"
+}
+refused rsa.pem "no private ed25519 key"
+refused key.pub "no private ed25519 key"
+refused locked.pem "locked by a passphrase"
+refused nothing.pem "No such file"
+
+"$INFEROMETER" "${fake[@]}" --out run --sign key.pem >out 2>errors || fail "signed run: $(cat errors)"
+"$INFEROMETER" "${fake[@]}" --out plain >out 2>errors || fail "plain run: $(cat errors)"
+openssl pkeyutl -verify -pubin -inkey key.pub -rawin -in run/manifest.sha256 -sigfile run/manifest.sig >out 2>errors ||
+    fail "openssl does not verify it: $(cat out errors)"
+for key in key.pub key.pem; do
+    "$INFEROMETER" verify run --signer "$key" >out 2>errors || fail "verify: $(cat errors)"
+    grep -q "signed by the key $key" out || fail "verify says: $(cat out)"
+done
+"$INFEROMETER" verify run >out || fail "verify without a key"
+grep -q "signer KEY checks by whom" out || fail "verify without a key says: $(cat out)"
+
+# is_refused FOLDER KEY WORDS
+is_refused()
+{
+    code=0
+    "$INFEROMETER" verify "$1" --signer "$2" >out 2>errors || code=$?
+    [ "$code" = 3 ] && grep -q "$3" errors || fail "$1 by $2: exit $code, $(cat out errors)"
+}
+is_refused run other.pem "this key did not sign"
+is_refused plain key.pub "not signed"
+cp run/manifest.sig plain/
+is_refused plain key.pub "this key did not sign" # the signature of another folder
+
+# What another one writes into the folder, with hashes that fit, is not the signer's.
+
+"$INFEROMETER" derive run --sign other.pem >out 2>errors || fail "derive: $(cat errors)"
+"$INFEROMETER" verify run --signer other.pem >out 2>errors || fail "signed again: $(cat errors)"
+is_refused run key.pub "this key did not sign"
+truncate -s 63 run/manifest.sig
+is_refused run other.pem "this key did not sign"
+"$INFEROMETER" judge run --sign key.pem >out 2>errors && fail "judge signs"
+echo "signed, read back by openssl, six that do not fit"
