@@ -72,8 +72,8 @@ struct ifm_cublaslt {
 #undef IFM_CUBLASLT_MEMBER
     const char *(*p_cublasLtGetStatusString)(int status);
     size_t (*p_cublasLtGetVersion)(void);
-    char name[40];  /* "cuBLASLt 13.1.0" */
-    char file[512]; /* as it was opened */
+    char name[40];    /* "cuBLASLt 13.1.0" */
+    const char *file; /* as it was opened */
 };
 
 /* NULL where there is none, and `*absence` says why. */

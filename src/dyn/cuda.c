@@ -1,6 +1,8 @@
 /* The CUDA driver, opened at run time. */
 #include "dyn/cuda.h"
 
+#include "dyn/symbol.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,16 +11,6 @@
 #define REMEDY "install the NVIDIA driver (580 or newer for CUDA 13); in a container, start it with --gpus all"
 
 enum { WANTED_VERSION = 13000, OLDEST_DRIVER = 12000 };
-
-/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
-static bool find_symbol(void *library, const char *name, ifm_cuda_get_proc_fn **out)
-{
-    void *symbol = dlsym(library, name);
-    if (symbol == NULL)
-        return false;
-    memcpy(out, &symbol, sizeof *out);
-    return true;
-}
 
 /* Each function for the version that this build was written for; `missing` names the first that there is not. */
 static bool resolve(ifm_cuda_get_proc_fn *get, struct ifm_cuda *out, const char **missing)
@@ -76,7 +68,7 @@ bool ifm_cuda_open(const char *file, struct ifm_cuda *out, struct ifm_cuda_absen
         *absence = (struct ifm_cuda_absence){why, REMEDY};
         return false;
     }
-    if (!find_symbol(library, "cuGetProcAddress_v2", &get) || !resolve(get, out, &missing)) {
+    if (!ifm_symbol_find(library, "cuGetProcAddress_v2", &get) || !resolve(get, out, &missing)) {
         snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s", missing);
         *absence = (struct ifm_cuda_absence){why, REMEDY};
         dlclose(library);

@@ -7,55 +7,29 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define REMEDY "pip install nvidia-cudnn-cu13 (PyTorch brings it), install cuDNN 9, or let IFM_CUDNN name libcudnn.so.9"
-
-static const char *const files[] = {"libcudnn.so.9", NULL};
-static const char *const packages[] = {"nvidia/cudnn/lib", NULL};
-
-/* What was found; `missing` names what the last library that was tried lacks. */
-struct search {
-    struct ifm_cudnn *out;
-    const char *missing;
-};
-
-/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
-static bool find(void *library, const char *name, void *function, size_t size)
+static bool identify(void *functions)
 {
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, size);
-    return symbol != NULL;
-}
-
-static bool take(const char *file, void *arg)
-{
-    struct search *search = arg;
-    struct ifm_cudnn *out = search->out;
-    void *library = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-    if (library == NULL)
-        return false;
-    search->missing = NULL;
-#define IFM_CUDNN_FIND(name)                                                                                           \
-    if (!find(library, #name, &out->p_##name, sizeof out->p_##name))                                                   \
-        search->missing = #name;
-#define IFM_CUDNN_FIND_EACH(name, parameters) IFM_CUDNN_FIND(name)
-    IFM_CUDNN_FUNCTIONS(IFM_CUDNN_FIND_EACH)
-    IFM_CUDNN_FIND(cudnnGetErrorString)
-    IFM_CUDNN_FIND(cudnnGetLastErrorString)
-    IFM_CUDNN_FIND(cudnnGetVersion)
-#undef IFM_CUDNN_FIND_EACH
-#undef IFM_CUDNN_FIND
-    if (search->missing != NULL) {
-        dlclose(library);
-        return false;
-    }
+    struct ifm_cudnn *out = functions;
     const size_t version = out->p_cudnnGetVersion();
     snprintf(out->name, sizeof out->name, "cuDNN %zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
-    snprintf(out->file, sizeof out->file, "%s", file);
     return true;
 }
+
+#define SYMBOL(name) IFM_TOOLKIT_SYMBOL(struct ifm_cudnn, name)
+#define SYMBOL_OF(name, parameters) SYMBOL(name)
+static const struct ifm_toolkit_library library = {
+    .what = "library cuDNN",
+    .file = "libcudnn.so.9",
+    .variable = "IFM_CUDNN",
+    .remedy = "pip install nvidia-cudnn-cu13 (PyTorch brings it), install cuDNN 9, or let IFM_CUDNN name libcudnn.so.9",
+    .files = (const char *const[]){"libcudnn.so.9", NULL},
+    .packages = (const char *const[]){"nvidia/cudnn/lib", NULL},
+    .symbols = (const struct ifm_toolkit_symbol[]){IFM_CUDNN_FUNCTIONS(SYMBOL_OF) SYMBOL(cudnnGetErrorString) SYMBOL(
+        cudnnGetLastErrorString) SYMBOL(cudnnGetVersion){NULL, 0}},
+    .identify = identify,
+    .mode = RTLD_LAZY | RTLD_LOCAL,
+};
 
 /* cuDNN asks the loader for them by name and finds those that are open already. One that is absent is cuDNN's to miss.
  */
@@ -72,27 +46,12 @@ static void open_helpers(void)
 
 const struct ifm_cudnn *ifm_cudnn_load(struct ifm_cuda_absence *absence)
 {
-    static const struct ifm_toolkit_library library = {files, packages};
     static struct ifm_cudnn cudnn;
-    static struct ifm_cuda_absence kept = {"", ""};
-    static char why[640];
-    static bool tried, found;
-    if (!tried) {
-        struct search search = {&cudnn, NULL};
-        const char *asked = getenv("IFM_CUDNN");
-        const bool named = asked != NULL && asked[0] != '\0';
-        tried = true;
+    static struct ifm_toolkit_state state;
+    if (!state.tried)
         open_helpers();
-        found = named ? ifm_toolkit_find_at(&library, asked, take, &search) : ifm_toolkit_find(&library, take, &search);
-        if (!found && search.missing != NULL)
-            snprintf(why, sizeof why, "the library cuDNN is too old: it has no %s", search.missing);
-        else if (!found && named)
-            snprintf(why, sizeof why, "there is no library cuDNN at IFM_CUDNN=%s", asked);
-        else if (!found)
-            snprintf(why, sizeof why, "the library cuDNN (libcudnn.so.9) is not found");
-        if (!found)
-            kept = (struct ifm_cuda_absence){why, REMEDY};
-    }
-    *absence = kept;
-    return found ? &cudnn : NULL;
+    if (!ifm_toolkit_load(&library, &cudnn, &state, absence))
+        return NULL;
+    cudnn.file = state.file;
+    return &cudnn;
 }

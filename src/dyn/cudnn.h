@@ -118,8 +118,8 @@ struct ifm_cudnn {
     const char *(*p_cudnnGetErrorString)(int status);
     void (*p_cudnnGetLastErrorString)(char *words, size_t room);
     size_t (*p_cudnnGetVersion)(void);
-    char name[40];  /* "cuDNN 9.19.0" */
-    char file[512]; /* as it was opened */
+    char name[40];    /* "cuDNN 9.19.0" */
+    const char *file; /* as it was opened */
 };
 
 /* NULL where there is none, and `*absence` says why. */

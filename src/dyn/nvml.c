@@ -1,6 +1,8 @@
 /* NVML, opened at run time. */
 #include "dyn/nvml.h"
 
+#include "dyn/symbol.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -12,13 +14,9 @@
 
 enum { ROOM = 256 };
 
-/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
 static void resolve(void *library, struct ifm_nvml *out)
 {
-    void *address;
-#define IFM_NVML_RESOLVE(name, type, arguments)                                                                        \
-    address = dlsym(library, #name);                                                                                   \
-    memcpy(&out->name, &address, sizeof address);
+#define IFM_NVML_RESOLVE(name, type, arguments) (void)ifm_symbol_find(library, #name, &out->name);
     IFM_NVML_FUNCTIONS(IFM_NVML_RESOLVE)
 #undef IFM_NVML_RESOLVE
 }

@@ -8,78 +8,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REMEDY                                                                                                         \
-    "pip install nvidia-cuda-nvrtc (PyTorch brings it), install the CUDA toolkit, or let IFM_NVRTC name libnvrtc.so"
-
-static const char *const files[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
-static const char *const packages[] = {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", NULL};
-
 /* ---- opening ---- */
 
-/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
-static bool find(void *library, const char *name, void *function, size_t size)
+static bool identify(void *functions)
 {
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, size);
-    return symbol != NULL;
+    struct ifm_nvrtc *out = functions;
+    return out->p_nvrtcVersion(&out->major, &out->minor) == 0;
 }
 
-/* What was found; `missing` names what the last library that was tried lacks. */
-struct nvrtc_search {
-    struct ifm_nvrtc *out;
-    const char *missing;
+#define SYMBOL(name) IFM_TOOLKIT_SYMBOL(struct ifm_nvrtc, name)
+#define SYMBOL_OF(name, parameters) SYMBOL(name)
+static const struct ifm_toolkit_library library = {
+    .what = "run-time compiler NVRTC",
+    .file = "libnvrtc.so",
+    .variable = "IFM_NVRTC",
+    .remedy = "pip install nvidia-cuda-nvrtc (PyTorch brings it), install the CUDA toolkit, or let IFM_NVRTC name "
+              "libnvrtc.so",
+    .files = (const char *const[]){"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL},
+    .packages = (const char *const[]){"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", NULL},
+    .symbols = (const struct ifm_toolkit_symbol[]){IFM_NVRTC_FUNCTIONS(SYMBOL_OF) SYMBOL(nvrtcGetErrorString){NULL, 0}},
+    .identify = identify,
+    .mode = RTLD_NOW | RTLD_LOCAL,
 };
-
-/* The library of that name, as it was opened in search->out. */
-static bool take(const char *file, void *arg)
-{
-    struct nvrtc_search *search = arg;
-    struct ifm_nvrtc *out = search->out;
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL)
-        return false;
-    search->missing = NULL;
-#define IFM_NVRTC_FIND(name, parameters)                                                                               \
-    if (!find(library, #name, &out->p_##name, sizeof out->p_##name))                                                   \
-        search->missing = #name;
-    IFM_NVRTC_FUNCTIONS(IFM_NVRTC_FIND)
-#undef IFM_NVRTC_FIND
-    if (!find(library, "nvrtcGetErrorString", &out->p_nvrtcGetErrorString, sizeof out->p_nvrtcGetErrorString))
-        search->missing = "nvrtcGetErrorString";
-    if (search->missing == NULL && out->p_nvrtcVersion(&out->major, &out->minor) != 0)
-        search->missing = "version";
-    if (search->missing != NULL) {
-        dlclose(library);
-        return false;
-    }
-    snprintf(out->file, sizeof out->file, "%s", file);
-    return true;
-}
 
 const struct ifm_nvrtc *ifm_nvrtc_load(struct ifm_cuda_absence *absence)
 {
     static struct ifm_nvrtc nvrtc;
-    static struct ifm_cuda_absence kept = {"", ""};
-    static char why[640];
-    static bool tried, found;
-    if (!tried) {
-        static const struct ifm_toolkit_library library = {files, packages};
-        struct nvrtc_search search = {&nvrtc, NULL};
-        const char *asked = getenv("IFM_NVRTC");
-        bool named = asked != NULL && asked[0] != '\0';
-        tried = true;
-        found = named ? ifm_toolkit_find_at(&library, asked, take, &search) : ifm_toolkit_find(&library, take, &search);
-        if (!found && search.missing != NULL)
-            snprintf(why, sizeof why, "the run-time compiler NVRTC is too old: it has no %s", search.missing);
-        else if (!found && named)
-            snprintf(why, sizeof why, "there is no run-time compiler NVRTC at IFM_NVRTC=%s", asked);
-        else if (!found)
-            snprintf(why, sizeof why, "the run-time compiler NVRTC (libnvrtc.so) is not found");
-        if (!found)
-            kept = (struct ifm_cuda_absence){why, REMEDY};
-    }
-    *absence = kept;
-    return found ? &nvrtc : NULL;
+    static struct ifm_toolkit_state state;
+    if (!ifm_toolkit_load(&library, &nvrtc, &state, absence))
+        return NULL;
+    nvrtc.file = state.file;
+    return &nvrtc;
 }
 
 /* ---- compiling ---- */

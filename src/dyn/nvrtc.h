@@ -36,7 +36,7 @@ struct ifm_nvrtc {
 #undef IFM_NVRTC_MEMBER
     const char *(*p_nvrtcGetErrorString)(int result);
     int major, minor; /* 13, 0 */
-    char file[512];   /* as it was opened */
+    const char *file; /* as it was opened */
 };
 
 /* What is compiled: one source and the headers that it may include. */

@@ -1,6 +1,8 @@
 /* OpenBLAS, opened at run time: which build may be used, with which core type, and its functions. */
 #include "dyn/openblas.h"
 
+#include "dyn/symbol.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,15 +77,6 @@ static void *open_library(const char *file, char asked[static 32])
     return library;
 }
 
-/* dlsym returns an object pointer, which ISO C does not convert to a function pointer. */
-static bool find(void *library, const char *name, void *function, size_t size)
-{
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, size);
-    return symbol != NULL;
-}
-#define FIND(library, name, function) find(library, name, &(function), sizeof(function))
-
 /* What is wrong with the build, NULL = nothing. */
 static const char *fault(const char *config, int parallel)
 {
@@ -101,13 +94,16 @@ static bool take(void *library, struct ifm_openblas *out, struct ifm_openblas_ro
     char *(*config)(void), *(*core)(void);
     int (*parallel)(void);
     void (*set_threads)(int);
-    if (!FIND(library, "openblas_get_config", config) || !FIND(library, "openblas_get_corename", core) ||
-        !FIND(library, "openblas_get_parallel", parallel) || !FIND(library, "openblas_set_num_threads", set_threads) ||
-        !FIND(library, "cblas_sgemm", out->sgemm) || !FIND(library, "cblas_sgemv", out->sgemv)) {
+    if (!ifm_symbol_find(library, "openblas_get_config", &config) ||
+        !ifm_symbol_find(library, "openblas_get_corename", &core) ||
+        !ifm_symbol_find(library, "openblas_get_parallel", &parallel) ||
+        !ifm_symbol_find(library, "openblas_set_num_threads", &set_threads) ||
+        !ifm_symbol_find(library, "cblas_sgemm", &out->sgemm) ||
+        !ifm_symbol_find(library, "cblas_sgemv", &out->sgemv)) {
         snprintf(room->why_not, sizeof room->why_not, "%s is not OpenBLAS (%s)", FILE_NAME, REMEDY);
         return false;
     }
-    FIND(library, "cblas_sbgemm", out->sbgemm);
+    ifm_symbol_find(library, "cblas_sbgemm", &out->sbgemm);
     snprintf(room->config, sizeof room->config, "%s", config());
     const char *wrong = fault(room->config, parallel());
     if (wrong != NULL) {

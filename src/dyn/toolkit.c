@@ -1,6 +1,9 @@
-/* The search for libraries of the CUDA toolkit. */
+/* The search for libraries of the CUDA toolkit, and their opening. */
 #include "dyn/toolkit.h"
 
+#include "dyn/symbol.h"
+
+#include <dlfcn.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,22 +15,43 @@ static const char *const packages[] = {"lib/python3*/site-packages", "lib/python
 
 struct toolkit_search {
     const struct ifm_toolkit_library *library;
-    ifm_toolkit_take_fn *take;
-    void *arg;
+    void *functions;
+    char *opened;        /* the file */
+    const char *missing; /* what the last library that was tried lacks */
 };
 
-static bool find_in(const struct toolkit_search *search, const char *folder)
+/* Whether `file` is the library, with all that it must have. */
+static bool take(struct toolkit_search *search, const char *file)
+{
+    void *handle = dlopen(file, search->library->mode);
+    if (handle == NULL)
+        return false;
+    search->missing = NULL;
+    for (const struct ifm_toolkit_symbol *symbol = search->library->symbols; symbol->name != NULL; symbol++)
+        if (!ifm_symbol_find(handle, symbol->name, (char *)search->functions + symbol->offset))
+            search->missing = symbol->name;
+    if (search->missing == NULL && !search->library->identify(search->functions))
+        search->missing = "version";
+    if (search->missing != NULL) {
+        dlclose(handle);
+        return false;
+    }
+    snprintf(search->opened, IFM_TOOLKIT_FILE, "%s", file);
+    return true;
+}
+
+static bool find_in(struct toolkit_search *search, const char *folder)
 {
     char file[1024];
     for (size_t i = 0; search->library->files[i] != NULL; i++) {
         snprintf(file, sizeof file, "%s/%s", folder, search->library->files[i]);
-        if (search->take(file, search->arg))
+        if (take(search, file))
             return true;
     }
     return false;
 }
 
-static bool find_in_toolkit(const struct toolkit_search *search, const char *root)
+static bool find_in_toolkit(struct toolkit_search *search, const char *root)
 {
     char folder[768];
     if (root == NULL || root[0] == '\0')
@@ -41,7 +65,7 @@ static bool find_in_toolkit(const struct toolkit_search *search, const char *roo
 }
 
 /* Python's packages below a prefix (a virtual environment, /usr, ~/.local), of the newest Python first. */
-static bool find_in_packages(const struct toolkit_search *search, const char *prefix)
+static bool find_in_packages(struct toolkit_search *search, const char *prefix)
 {
     char pattern[512], folder[1024];
     bool found = false;
@@ -73,26 +97,46 @@ static const char *python_prefix(char prefix[static 512])
     return NULL;
 }
 
-bool ifm_toolkit_find(const struct ifm_toolkit_library *library, ifm_toolkit_take_fn *take, void *arg)
+static bool find_anywhere(struct toolkit_search *search)
 {
-    const struct toolkit_search search = {library, take, arg};
     char local[512] = "", prefix[512];
     const char *home = getenv("HOME"), *conda = getenv("CONDA_PREFIX");
     if (home != NULL)
         snprintf(local, sizeof local, "%s/.local", home);
-    for (size_t i = 0; library->files[i] != NULL; i++)
-        if (take(library->files[i], arg))
+    for (size_t i = 0; search->library->files[i] != NULL; i++)
+        if (take(search, search->library->files[i]))
             return true;
-    return find_in_toolkit(&search, getenv("CUDA_HOME")) || find_in_toolkit(&search, getenv("CUDA_PATH")) ||
-           find_in_toolkit(&search, "/usr/local/cuda") || find_in_packages(&search, getenv("VIRTUAL_ENV")) ||
-           find_in_packages(&search, conda) || find_in_toolkit(&search, conda) ||
-           find_in_packages(&search, python_prefix(prefix)) || find_in_packages(&search, local) ||
-           find_in_packages(&search, "/usr/local") || find_in_packages(&search, "/usr");
+    return find_in_toolkit(search, getenv("CUDA_HOME")) || find_in_toolkit(search, getenv("CUDA_PATH")) ||
+           find_in_toolkit(search, "/usr/local/cuda") || find_in_packages(search, getenv("VIRTUAL_ENV")) ||
+           find_in_packages(search, conda) || find_in_toolkit(search, conda) ||
+           find_in_packages(search, python_prefix(prefix)) || find_in_packages(search, local) ||
+           find_in_packages(search, "/usr/local") || find_in_packages(search, "/usr");
 }
 
-bool ifm_toolkit_find_at(const struct ifm_toolkit_library *library, const char *path, ifm_toolkit_take_fn *take,
-                         void *arg)
+static bool search_for(const struct ifm_toolkit_library *library, void *functions, struct ifm_toolkit_state *state)
 {
-    const struct toolkit_search search = {library, take, arg};
-    return take(path, arg) || find_in(&search, path);
+    struct toolkit_search search = {library, functions, state->file, NULL};
+    const char *asked = getenv(library->variable);
+    const bool named = asked != NULL && asked[0] != '\0';
+    if (named ? take(&search, asked) || find_in(&search, asked) : find_anywhere(&search))
+        return true;
+    if (search.missing != NULL)
+        snprintf(state->reason, sizeof state->reason, "the %s is too old: it has no %s", library->what, search.missing);
+    else if (named)
+        snprintf(state->reason, sizeof state->reason, "there is no %s at %s=%s", library->what, library->variable,
+                 asked);
+    else
+        snprintf(state->reason, sizeof state->reason, "the %s (%s) is not found", library->what, library->file);
+    return false;
+}
+
+bool ifm_toolkit_load(const struct ifm_toolkit_library *library, void *functions, struct ifm_toolkit_state *state,
+                      struct ifm_cuda_absence *absence)
+{
+    if (!state->tried)
+        state->found = search_for(library, functions, state);
+    state->tried = true;
+    *absence =
+        state->found ? (struct ifm_cuda_absence){"", ""} : (struct ifm_cuda_absence){state->reason, library->remedy};
+    return state->found;
 }
