@@ -12,6 +12,45 @@ struct planted_fault {
     bool coded;    /* of caches in a compressed format alone */
 };
 
+/* Rows of a list: spoiled behind a step, other during it and put back by `undo`, changed before it and back behind it.
+ */
+#define AFTER(what, fault)                                                                                             \
+    {                                                                                                                  \
+        what, NULL, fault, 0, false                                                                                    \
+    }
+#define WHILE(what, fault)                                                                                             \
+    {                                                                                                                  \
+        what, fault, undo, 0, false                                                                                    \
+    }
+#define ROUND(what, fault)                                                                                             \
+    {                                                                                                                  \
+        what, fault, fault, 0, false                                                                                   \
+    }
+#define IDLE                                                                                                           \
+    {"no step is done", NULL, NULL, 1, false}, {"idle after the first step", NULL, NULL, 2, false},                    \
+        {"idle after two steps", NULL, NULL, 3, false}, {"idle before the last measured step", NULL, NULL, 4, false},  \
+        {"idle on the last measured step alone", NULL, NULL, -4, false},                                               \
+    {                                                                                                                  \
+        "idle after the last measured step", NULL, NULL, 5, false                                                      \
+    }
+
+enum { PLANTED_SETTINGS = 16 };
+
+/* Settings of "path=value path=value"; `prefix` stands before each path. */
+static inline size_t planted_settings(struct ifm_arena *arena, const char *prefix, const char *text,
+                                      struct ifm_setting settings[PLANTED_SETTINGS])
+{
+    size_t n = 0;
+    for (char *at = strtok(ifm_arena_strdup(arena, text), " "); at != NULL; at = strtok(NULL, " ")) {
+        char *equals = strchr(at, '=');
+        assert_non_null(equals);
+        assert_true(n < PLANTED_SETTINGS);
+        *equals = '\0';
+        settings[n++] = (struct ifm_setting){ifm_arena_printf(arena, "%s%s", prefix, at), equals + 1};
+    }
+    return n;
+}
+
 static struct {
     const struct ifm_implementation *real;
     const struct planted_fault *fault;

@@ -22,7 +22,6 @@
 #include <limits.h>
 #include <math.h>
 
-enum { SETTINGS_MOST = 16 };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- outputs as rows of numbers, whatever their format ---- */
@@ -123,33 +122,19 @@ ON_OUTPUTS(infinite, put(v, v->rows - 1, v->row - 1, INFINITY))
 ON_OUTPUTS(half_not_written, change(v, middle, v->rows, 1, NAN))
 
 #define OUTPUT_FAULTS                                                                                                  \
-    {"all rows but three are zero", NULL, zero_all_but_three, 0, false},                                               \
-        {"all rows are zero", NULL, zero_all, 0, false}, {"a row is zero", NULL, zero_a_row, 0, false},                \
-        {"the first row is zero", NULL, zero_the_first, 0, false},                                                     \
-        {"the last row is zero", NULL, zero_the_last, 0, false},                                                       \
-        {"an element is zero", NULL, zero_an_element, 0, false},                                                       \
-        {"an element has the other sign", NULL, negate_an_element, 0, false},                                          \
-        {"a row has the other sign", NULL, negate_a_row, 0, false},                                                    \
-        {"all outputs x 1.01", NULL, one_percent_more, 0, false},                                                      \
-        {"all outputs x 0.99", NULL, one_percent_less, 0, false},                                                      \
-        {"all outputs + 2 % of their rms", NULL, a_constant_more, 0, false},                                           \
-        {"all outputs - 2 % of their rms", NULL, a_constant_less, 0, false},                                           \
-        {"all outputs x 2", NULL, twice_as_much, 0, false}, {"a row x 1.5", NULL, a_row_half_as_much_again, 0, false}, \
-        {"half of the rows x 1.05", NULL, half_of_the_rows_more, 0, false},                                            \
-        {"two rows swapped", NULL, rows_swapped, 0, false},                                                            \
-        {"the first and the last row swapped", NULL, far_rows_swapped, 0, false},                                      \
-        {"two elements swapped", NULL, elements_swapped, 0, false},                                                    \
-        {"a row is a copy of another", NULL, a_row_twice, 0, false},                                                   \
-        {"all rows one place on", NULL, rows_moved_by_one, 0, false},                                                  \
-        {"rows in reverse", NULL, rows_in_reverse, 0, false},                                                          \
-        {"a row one element on", NULL, a_row_moved_by_one, 0, false}, {"not a number", NULL, not_a_number, 0, false},  \
-        {"infinity", NULL, infinite, 0, false}, {"half is not written", NULL, half_not_written, 0, false},             \
-        {"no step is done", NULL, NULL, 1, false}, {"idle after the first step", NULL, NULL, 2, false},                \
-        {"idle after two steps", NULL, NULL, 3, false},                                                                \
-        {"idle on the last measured step alone", NULL, NULL, -4, false},                                               \
-    {                                                                                                                  \
-        "idle after the last measured step", NULL, NULL, 5, false                                                      \
-    }
+    AFTER("all rows but three are zero", zero_all_but_three), AFTER("all rows are zero", zero_all),                    \
+        AFTER("a row is zero", zero_a_row), AFTER("the first row is zero", zero_the_first),                            \
+        AFTER("the last row is zero", zero_the_last), AFTER("an element is zero", zero_an_element),                    \
+        AFTER("an element has the other sign", negate_an_element), AFTER("a row has the other sign", negate_a_row),    \
+        AFTER("all outputs x 1.01", one_percent_more), AFTER("all outputs x 0.99", one_percent_less),                  \
+        AFTER("all outputs + 2 % of their rms", a_constant_more),                                                      \
+        AFTER("all outputs - 2 % of their rms", a_constant_less), AFTER("all outputs x 2", twice_as_much),             \
+        AFTER("a row x 1.5", a_row_half_as_much_again), AFTER("half of the rows x 1.05", half_of_the_rows_more),       \
+        AFTER("two rows swapped", rows_swapped), AFTER("the first and the last row swapped", far_rows_swapped),        \
+        AFTER("two elements swapped", elements_swapped), AFTER("a row is a copy of another", a_row_twice),             \
+        AFTER("all rows one place on", rows_moved_by_one), AFTER("rows in reverse", rows_in_reverse),                  \
+        AFTER("a row one element on", a_row_moved_by_one), AFTER("not a number", not_a_number),                        \
+        AFTER("infinity", infinite), AFTER("half is not written", half_not_written), IDLE
 
 /* ---- the bench ---- */
 
@@ -186,20 +171,6 @@ static int teardown(void **context)
     return 0;
 }
 
-/* Settings as "path=value path=value". */
-static size_t parse(struct bench *bench, const char *text, struct ifm_setting settings[SETTINGS_MOST])
-{
-    size_t n = 0;
-    for (char *at = strtok(ifm_arena_strdup(bench->arena, text), " "); at != NULL; at = strtok(NULL, " ")) {
-        char *equals = strchr(at, '=');
-        assert_non_null(equals);
-        assert_true(n < SETTINGS_MOST);
-        *equals = '\0';
-        settings[n++] = (struct ifm_setting){at, equals + 1};
-    }
-    return n;
-}
-
 /* Every arm of the settings, on an instruction set (or a library). How many there were. */
 static size_t refuse_in(struct bench *bench, const struct ifm_workload *workload, const char *isa, const char *text,
                         const struct planted_fault *faults, size_t n_faults)
@@ -208,8 +179,8 @@ static size_t refuse_in(struct bench *bench, const struct ifm_workload *workload
     struct ifm_arm_list arms;
     struct ifm_error error = {0};
     const char *why_not = NULL;
-    struct ifm_setting *settings = IFM_ARENA_ARRAY(bench->arena, struct ifm_setting, SETTINGS_MOST);
-    const size_t n = parse(bench, text, settings);
+    struct ifm_setting *settings = IFM_ARENA_ARRAY(bench->arena, struct ifm_setting, PLANTED_SETTINGS);
+    const size_t n = planted_settings(bench->arena, "", text, settings);
     for (size_t i = 0; i < n_faults; i++)
         coded += faults[i].coded;
     if (workload->describe(settings, n, &bench->machine, bench->arena, &arms, &why_not, &error) != IFM_OK)
@@ -454,7 +425,7 @@ static void restore_unit(void *state)
 static const struct planted_fault attention_faults[] = {
     OUTPUT_FAULTS,
     {"a key is left out", drop_a_key, restore_key, 0, false},
-    {"the other mask", other_mask, other_mask, 0, false},
+    ROUND("the other mask", other_mask),
     {"stale keys", other_keys, restore_keys, 0, false},
     {"stale values", other_values, restore_values, 0, false},
     {"a unit is left out", skip_a_unit, restore_unit, 0, false},

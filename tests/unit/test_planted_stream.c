@@ -22,13 +22,6 @@ enum { FEW_ROUNDS = 1001 /* not all of those that take long enough to be timed *
         struct ifm_stream_run *run = state;                                                                            \
         __VA_ARGS__;                                                                                                   \
     }
-#define IDLE                                                                                                           \
-    {"no step is done", NULL, NULL, 1, false}, {"idle after the first step", NULL, NULL, 2, false},                    \
-        {"idle after two steps", NULL, NULL, 3, false}, {"idle before the last measured step", NULL, NULL, 4, false},  \
-        {"idle on the last measured step alone", NULL, NULL, -4, false},                                               \
-    {                                                                                                                  \
-        "idle after the last measured step", NULL, NULL, 5, false                                                      \
-    }
 
 /* ---- what is done less, or otherwise, during a step; `undo` puts it back ---- */
 
@@ -88,27 +81,27 @@ ON_RUN(a_byte_a_page, for (uint64_t at = 5; at < run->bytes; at += 4096) run->to
 
 static const struct planted_fault target_faults[] = {
     IDLE,
-    {"the first byte", NULL, flip_first, 0, false},
-    {"the last byte", NULL, flip_last, 0, false},
-    {"a byte in the middle", NULL, flip_middle, 0, false},
-    {"a word", NULL, flip_a_word, 0, false},
-    {"a line of zeros", NULL, zero_a_line, 0, false},
-    {"a page of zeros", NULL, zero_a_page, 0, false},
-    {"all zeros", NULL, zero_target, 0, false},
-    {"the second half", NULL, spoil_second_half, 0, false},
-    {"the tail", NULL, spoil_tail, 0, false},
-    {"one more", NULL, add_one, 0, false},
-    {"every other line", NULL, every_other_line, 0, false},
-    {"a byte of each page", NULL, a_byte_a_page, 0, false},
-    {"a byte less", a_byte_less, undo, 0, false},
-    {"a line less", a_line_less, undo, 0, false},
-    {"half of the bytes", half_the_bytes, undo, 0, false},
-    {"no byte", no_bytes, undo, 0, false},
-    {"the target one line on", target_a_line_on, undo, 0, false},
+    AFTER("the first byte", flip_first),
+    AFTER("the last byte", flip_last),
+    AFTER("a byte in the middle", flip_middle),
+    AFTER("a word", flip_a_word),
+    AFTER("a line of zeros", zero_a_line),
+    AFTER("a page of zeros", zero_a_page),
+    AFTER("all zeros", zero_target),
+    AFTER("the second half", spoil_second_half),
+    AFTER("the tail", spoil_tail),
+    AFTER("one more", add_one),
+    AFTER("every other line", every_other_line),
+    AFTER("a byte of each page", a_byte_a_page),
+    WHILE("a byte less", a_byte_less),
+    WHILE("a line less", a_line_less),
+    WHILE("half of the bytes", half_the_bytes),
+    WHILE("no byte", no_bytes),
+    WHILE("the target one line on", target_a_line_on),
 };
 static const struct planted_fault write_faults[] = {
-    {"another pattern", other_pattern, undo, 0, false},
-    {"a pattern of zeros", no_pattern, undo, 0, false},
+    WHILE("another pattern", other_pattern),
+    WHILE("a pattern of zeros", no_pattern),
 };
 
 /* The words of the source, moved or changed while the step reads them. */
@@ -117,10 +110,10 @@ ON_RUN(change_source_end, run->from[run->bytes - 1] ^= 1)
 ON_RUN(change_source_words, for (uint64_t at = 0; at + 8 <= run->bytes; at += 512) run->from[at] ^= 2)
 
 static const struct planted_fault copy_faults[] = {
-    {"the source one line on", source_a_line_on, undo, 0, false},
-    {"another source", change_source, change_source, 0, false},
-    {"another end of the source", change_source_end, change_source_end, 0, false},
-    {"other words in the source", change_source_words, change_source_words, 0, false},
+    WHILE("the source one line on", source_a_line_on),
+    ROUND("another source", change_source),
+    ROUND("another end of the source", change_source_end),
+    ROUND("other words in the source", change_source_words),
 };
 /* ---- sums ---- */
 
@@ -140,35 +133,35 @@ ON_RUN(sum_in_32_bits, run->results[0].sum &= UINT32_MAX; run->results[0].sum ^=
 
 static const struct planted_fault sum_faults[] = {
     IDLE,
-    {"one more", NULL, sum_one_more, 0, false},
-    {"one less", NULL, sum_one_less, 0, false},
-    {"zero", NULL, sum_zero, 0, false},
-    {"twice", NULL, sum_twice, 0, false},
-    {"negative", NULL, sum_negative, 0, false},
-    {"one bit", NULL, sum_a_bit, 0, false},
-    {"another worker's", NULL, sum_copied, 0, false},
-    {"of two workers in one", NULL, sums_joined, 0, false},
-    {"moved to another worker", NULL, sum_moved, 0, false},
-    {"x 1.01", NULL, sum_one_percent, 0, false},
-    {"the last one is missing", NULL, sum_of_the_last_missing, 0, false},
-    {"all are zero", NULL, sums_all_zero, 0, false},
-    {"32 bits", NULL, sum_in_32_bits, 0, false},
+    AFTER("one more", sum_one_more),
+    AFTER("one less", sum_one_less),
+    AFTER("zero", sum_zero),
+    AFTER("twice", sum_twice),
+    AFTER("negative", sum_negative),
+    AFTER("one bit", sum_a_bit),
+    AFTER("another worker's", sum_copied),
+    AFTER("of two workers in one", sums_joined),
+    AFTER("moved to another worker", sum_moved),
+    AFTER("x 1.01", sum_one_percent),
+    AFTER("the last one is missing", sum_of_the_last_missing),
+    AFTER("all are zero", sums_all_zero),
+    AFTER("32 bits", sum_in_32_bits),
 };
 static const struct planted_fault read_faults[] = {
-    {"a line less", a_line_less, undo, 0, false},
-    {"half of the bytes", half_the_bytes, undo, 0, false},
-    {"no byte", no_bytes, undo, 0, false},
-    {"the source one line on", source_a_line_on, undo, 0, false},
-    {"another source", change_source, change_source, 0, false},
+    WHILE("a line less", a_line_less),
+    WHILE("half of the bytes", half_the_bytes),
+    WHILE("no byte", no_bytes),
+    WHILE("the source one line on", source_a_line_on),
+    ROUND("another source", change_source),
 };
 static const struct planted_fault flops_faults[] = {
-    {"a round less", a_round_less, undo, 0, false},
-    {"two rounds less", two_rounds_less, undo, 0, false},
-    {"a round more", a_round_more, undo, 0, false},
-    {"half of the rounds", half_the_rounds, undo, 0, false},
-    {"twice the rounds", twice_the_rounds, undo, 0, false},
-    {"three quarters of the rounds", three_quarters_of_the_rounds, undo, 0, false},
-    {"no rounds", no_rounds, undo, 0, false},
+    WHILE("a round less", a_round_less),
+    WHILE("two rounds less", two_rounds_less),
+    WHILE("a round more", a_round_more),
+    WHILE("half of the rounds", half_the_rounds),
+    WHILE("twice the rounds", twice_the_rounds),
+    WHILE("three quarters of the rounds", three_quarters_of_the_rounds),
+    WHILE("no rounds", no_rounds),
 };
 /* ---- chains ---- */
 
@@ -198,24 +191,24 @@ DURING(keep_places, (void)run)
 
 static const struct planted_fault chain_faults[] = {
     IDLE,
-    {"one is at another line", NULL, first_back, 0, false},
-    {"all are at the first line", NULL, all_at_zero, 0, false},
-    {"all are where the first is", NULL, all_at_the_first, 0, false},
-    {"two are swapped", NULL, two_swapped, 0, false},
-    {"the last is where the first is", NULL, last_at_the_first, 0, false},
-    {"one is a byte on", NULL, a_byte_on, 0, false},
-    {"one is a line on", NULL, a_line_on, 0, false},
-    {"one is a load on", NULL, one_step_on, 0, false},
-    {"one is outside", NULL, outside, 0, false},
-    {"one is far outside", NULL, far_outside, 0, false},
-    {"in reverse", NULL, in_reverse, 0, false},
+    AFTER("one is at another line", first_back),
+    AFTER("all are at the first line", all_at_zero),
+    AFTER("all are where the first is", all_at_the_first),
+    AFTER("two are swapped", two_swapped),
+    AFTER("the last is where the first is", last_at_the_first),
+    AFTER("one is a byte on", a_byte_on),
+    AFTER("one is a line on", a_line_on),
+    AFTER("one is a load on", one_step_on),
+    AFTER("one is outside", outside),
+    AFTER("one is far outside", far_outside),
+    AFTER("in reverse", in_reverse),
     {"no chain moves", keep_places, restore_places, 0, false},
-    {"a load less", a_load_less, undo, 0, false},
-    {"a load more", a_load_more, undo, 0, false},
-    {"half of the loads", half_the_loads, undo, 0, false},
-    {"a quarter of the loads", a_quarter_of_the_loads, undo, 0, false},
-    {"no load", no_loads, undo, 0, false},
-    {"twice the loads, and one", twice_the_loads_and_one, undo, 0, false},
+    WHILE("a load less", a_load_less),
+    WHILE("a load more", a_load_more),
+    WHILE("half of the loads", half_the_loads),
+    WHILE("a quarter of the loads", a_quarter_of_the_loads),
+    WHILE("no load", no_loads),
+    WHILE("twice the loads, and one", twice_the_loads_and_one),
 };
 /* ---- the bench ---- */
 

@@ -1,19 +1,15 @@
 /* Every fault planted into a probe of stream on the device cuda is refused, of each kernel and of the driver's copy and
- * fill: words spoiled in a target or in the sums, arguments of a step that are others, work that is left out.
- *
- * Memory is reached through the device alone, so that this program runs on a GPU too: tools/portable.sh carries it
- * there. In a build's tests the driver is the one of tests/fake_cuda. */
+ * fill: words spoiled in a target or in the sums, arguments of a step that are others, work that is left out. */
 #include <cmocka.h>
 
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/stream.h"
 #include "opened.h"
 #include "planted.h"
+#include "planted_cuda.h"
 #include "workload/stream/run_cuda.h"
-#include <math.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-enum { SIZE = 200000, PAGE = 4096, LINE = 64 };
+enum { PAGE = 4096, LINE = 64 };
 
 /* ---- device memory, a word or a stretch of it at a time ---- */
 
@@ -24,9 +20,7 @@ static void fill(const struct ifm_stream_cuda_run *run, void *base, uint64_t byt
 
 static void get(const struct ifm_stream_cuda_run *run, const void *base, uint64_t byte, void *out, size_t bytes)
 {
-    struct ifm_error error = {0};
-    if (ifm_cuda_read(run->device, out, (const char *)base + byte, bytes, &error) != IFM_OK)
-        fail_msg("%s", error.message);
+    planted_read(run->device, out, (const char *)base + byte, bytes);
 }
 
 static void put(const struct ifm_stream_cuda_run *run, void *base, uint64_t byte, const void *from, size_t bytes)
@@ -50,21 +44,6 @@ static void flip(const struct ifm_stream_cuda_run *run, void *base, uint64_t byt
     {                                                                                                                  \
         struct ifm_stream_cuda_run *run = state;                                                                       \
         __VA_ARGS__;                                                                                                   \
-    }
-#define AFTER(what, fault)                                                                                             \
-    {                                                                                                                  \
-        what, NULL, fault, 0, false                                                                                    \
-    }
-#define WHILE(what, fault)                                                                                             \
-    {                                                                                                                  \
-        what, fault, undo, 0, false                                                                                    \
-    }
-#define IDLE                                                                                                           \
-    {"no step is done", NULL, NULL, 1, false}, {"idle after the first step", NULL, NULL, 2, false},                    \
-        {"idle after two steps", NULL, NULL, 3, false}, {"idle before the last measured step", NULL, NULL, 4, false},  \
-        {"idle on the last measured step alone", NULL, NULL, -4, false},                                               \
-    {                                                                                                                  \
-        "idle after the last measured step", NULL, NULL, 5, false                                                      \
     }
 
 /* ---- other arguments during a step; `undo` puts them back ---- */
@@ -146,9 +125,9 @@ static const struct planted_fault copy_while[] = {
     WHILE("a line alone", only_a_line),
     WHILE("the target one line on", target_a_line_on),
     WHILE("the source one line on", source_a_line_on),
-    {"a bit of another source", change_a_bit_of_the_source, change_a_bit_of_the_source, 0, false},
-    {"another end of the source", change_the_end_of_the_source, change_the_end_of_the_source, 0, false},
-    {"other words in the source", change_words_of_the_source, change_words_of_the_source, 0, false},
+    ROUND("a bit of another source", change_a_bit_of_the_source),
+    ROUND("another end of the source", change_the_end_of_the_source),
+    ROUND("other words in the source", change_words_of_the_source),
 };
 
 /* ---- sums of read: that of all warps is compared ---- */
@@ -202,8 +181,8 @@ static const struct planted_fault read_while[] = {
     WHILE("half of the bytes", half_the_bytes),
     WHILE("a line alone", only_a_line),
     WHILE("the source one line on", source_a_line_on),
-    {"a bit of another source", change_a_bit_of_the_source, change_a_bit_of_the_source, 0, false},
-    {"another end of the source", change_the_end_of_the_source, change_the_end_of_the_source, 0, false},
+    ROUND("a bit of another source", change_a_bit_of_the_source),
+    ROUND("another end of the source", change_the_end_of_the_source),
 };
 
 /* ---- values of flops, one a thread, and the tile of matrix ---- */
@@ -306,100 +285,20 @@ static const struct planted_fault rounds_while[] = {
 static const struct planted_fault flops_while[] = {WHILE("half of the blocks", fewer_blocks)};
 static const struct planted_fault matrix_while[] = {WHILE("other factors", other_factors)};
 
-/* ---- the bench ---- */
-
-struct bench {
-    struct ifm_arena *arena;
-    struct ifm_machine machine;
-};
-
-struct fault_list {
-    const struct planted_fault *faults;
-    size_t n;
-    bool arguments; /* a graph keeps those of its first step: these are planted where each step is launched by itself */
-};
-
-static int setup(void **context)
-{
-    struct bench *bench = calloc(1, sizeof *bench);
-    struct ifm_error error = {0};
-    bench->arena = ifm_arena_create();
-    *context = bench;
-    if (ifm_device_cuda.describe(0, &bench->machine, &error) == IFM_OK)
-        return 0;
-    print_error("%s\n", error.message);
-    return -1;
-}
-
-static int teardown(void **context)
-{
-    struct bench *bench = *context;
-    ifm_arena_destroy(bench->arena);
-    free(bench);
-    return 0;
-}
-
-static void refuse_arm(struct bench *bench, const struct ifm_arm *arm, const struct fault_list *lists, bool no_graphs)
-{
-    const struct ifm_device_options options = {.threads = 1, .no_graphs = no_graphs};
-    struct ifm_device *device;
-    struct ifm_error error = {0};
-    struct opened opened;
-    if (ifm_device_cuda.open(&options, &device, &error) != IFM_OK ||
-        open_arm_on(&ifm_workload_stream, arm, "cuda", device, 1, 7, bench->arena, &opened, &error) != IFM_OK)
-        fail_msg("%s: %s", arm->name, error.message);
-    for (const struct fault_list *list = lists; list->n > 0; list++)
-        if (no_graphs || !list->arguments)
-            refuses_every_fault(&opened, ifm_arena_printf(bench->arena, "%s, graphs %d", arm->name, !no_graphs),
-                                list->faults, list->n, true);
-    ifm_implementation_close(opened.by, opened.state);
-    device->ops->close(device);
-}
-
-static void refuse_probe(struct bench *bench, const char *probe, const struct fault_list *lists)
-{
-    const struct ifm_setting settings[] = {{"stream.probe", probe},
-                                           {"stream.size", ifm_arena_printf(bench->arena, "%d", SIZE)}};
-    struct ifm_arm_list arms;
-    struct ifm_error error = {0};
-    const char *why_not = NULL;
-    size_t faults = 0;
-    assert_int_equal(
-        ifm_workload_stream.describe(settings, COUNT(settings), &bench->machine, bench->arena, &arms, &why_not, &error),
-        IFM_OK);
-    if (why_not != NULL) { /* matrix is of compute capability 9.0 */
-        print_message("%s\n", why_not);
-        skip();
-    }
-    give_settings(&arms, settings, COUNT(settings));
-    for (const struct fault_list *list = lists; list->n > 0; list++)
-        faults += list->n;
-    for (size_t i = 0; i < arms.n; i++) {
-        refuse_arm(bench, &arms.items[i], lists, true);
-        refuse_arm(bench, &arms.items[i], lists, false);
-        planted_count("stream", "cuda", arms.items[i].name, faults);
-    }
-}
-
-#define LIST(faults, arguments)                                                                                        \
-    {                                                                                                                  \
-        faults, COUNT(faults), arguments                                                                               \
-    }
-#define REFUSE(probe, ...)                                                                                             \
+#define REFUSE(probe, n_arms, ...)                                                                                     \
     static void probe##_refuses_them(void **context)                                                                   \
     {                                                                                                                  \
-        static const struct fault_list lists[] = {__VA_ARGS__, {NULL, 0, false}};                                      \
-        refuse_probe(*context, #probe, lists);                                                                         \
+        static const struct fault_list lists[] = {__VA_ARGS__, END_OF_LISTS};                                          \
+        refuse_cell(*context, &ifm_workload_stream, "probe=" #probe " size=200000", n_arms, lists);                    \
     }
-REFUSE(read, LIST(read_faults, false), LIST(read_while, true))
-REFUSE(write, LIST(target_faults, false), LIST(write_while, true))
-REFUSE(copy, LIST(target_faults, false), LIST(copy_while, true))
-REFUSE(flops, LIST(value_faults, false), LIST(rounds_while, true), LIST(flops_while, true))
-REFUSE(matrix, LIST(value_faults, false), LIST(rounds_while, true), LIST(matrix_while, true))
+REFUSE(read, 2, LIST(read_faults), LIST_OF_ARGUMENTS(read_while, NULL))
+REFUSE(write, 2, LIST(target_faults), LIST_OF_ARGUMENTS(write_while, NULL))
+REFUSE(copy, 3, LIST(target_faults), LIST_OF_ARGUMENTS(copy_while, NULL))
+REFUSE(flops, 1, LIST(value_faults), LIST_OF_ARGUMENTS(rounds_while, NULL), LIST_OF_ARGUMENTS(flops_while, NULL))
+REFUSE(matrix, 1, LIST(value_faults), LIST_OF_ARGUMENTS(rounds_while, NULL), LIST_OF_ARGUMENTS(matrix_while, NULL))
 
 int main(void)
 {
-#define WITH_BENCH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         WITH_BENCH(read_refuses_them),  WITH_BENCH(write_refuses_them),  WITH_BENCH(copy_refuses_them),
         WITH_BENCH(flops_refuses_them), WITH_BENCH(matrix_refuses_them), cmocka_unit_test(planted_table_is_full),
