@@ -5,25 +5,18 @@
  *   fails=FUNCTION   this function gives CUBLAS_STATUS_NOT_SUPPORTED, 15
  *   none=1           the heuristic succeeds and finds nothing */
 #include "dyn/cublaslt.h"
+#include "fake_library.h"
 #include "kernel/cuda/gemm.h"
 
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define EXPORT __attribute__((visibility("default")))
-#define DECLARE(name, parameters) EXPORT int name parameters;
+#define DECLARE(name, parameters) FAKE_EXPORT int name parameters;
 IFM_CUBLASLT_FUNCTIONS(DECLARE)
-EXPORT const char *cublasLtGetStatusString(int status);
-EXPORT size_t cublasLtGetVersion(void);
+FAKE_EXPORT const char *cublasLtGetStatusString(int status);
+FAKE_EXPORT size_t cublasLtGetVersion(void);
 
 enum { NOT_SUPPORTED = 15, INVALID_VALUE = 7, ALGORITHM = 4711, LEAST_WORKSPACE = 1024 };
 
 struct cublasLtContext {
-    CUfunction kernel;
-    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
-                       void **, void **);
+    struct fake_library library;
 };
 struct ifm_cublaslt_desc {
     int compute, scale, transposed;
@@ -37,54 +30,15 @@ struct ifm_cublaslt_preference {
     size_t workspace;
 };
 
-static bool is_scripted(const char *line)
-{
-    const char *script = getenv("FAKE_CUBLASLT");
-    const size_t length = strlen(line);
-    for (; script != NULL && script[0] != '\0'; script += strcspn(script, ";"), script += script[0] == ';')
-        if (strcspn(script, ";") == length && strncmp(script, line, length) == 0)
-            return true;
-    return false;
-}
 #define MAY_FAIL()                                                                                                     \
-    if (fails(__func__))                                                                                               \
+    if (fake_script_says(getenv("FAKE_CUBLASLT"), "fails", __func__))                                                  \
     return NOT_SUPPORTED
 
-static bool fails(const char *function)
-{
-    char line[96] = "fails=";
-    strncat(line, function, sizeof line - strlen(line) - 1);
-    return is_scripted(line);
-}
-
-static bool resolve(ifm_cuda_get_proc_fn *get, const char *name, void *function)
-{
-    void *address = NULL;
-    CUdriverProcAddressQueryResult status;
-    const bool found = get(name, &address, 13000, 0, &status) == CUDA_SUCCESS;
-    memcpy(function, &address, sizeof address);
-    return found;
-}
-
-/* By the driver that the process has open. */
 int cublasLtCreate(cublasLtHandle_t *out)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *symbol;
-    ifm_cuda_get_proc_fn *get;
-    CUresult (*load)(CUmodule *, const void *), (*find)(CUfunction *, CUmodule, const char *);
-    CUmodule module;
     MAY_FAIL();
     *out = calloc(1, sizeof **out);
-    if (driver == NULL || *out == NULL)
-        return NOT_SUPPORTED;
-    symbol = dlsym(driver, "cuGetProcAddress_v2");
-    memcpy(&get, &symbol, sizeof symbol);
-    return resolve(get, "cuModuleLoadData", &load) && resolve(get, "cuModuleGetFunction", &find) &&
-                   resolve(get, "cuLaunchKernel", &(*out)->launch) &&
-                   load(&module, "\177ELF of the library") == CUDA_SUCCESS &&
-                   find(&(*out)->kernel, module, "fake_cublaslt") == CUDA_SUCCESS
-               ? CUBLAS_STATUS_SUCCESS
-               : NOT_SUPPORTED;
+    return *out != NULL && fake_library_open("fake_cublaslt", &(*out)->library) ? CUBLAS_STATUS_SUCCESS : NOT_SUPPORTED;
 }
 
 int cublasLtDestroy(cublasLtHandle_t handle)
@@ -171,7 +125,7 @@ int cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t
     MAY_FAIL();
     if (handle == NULL || most < 1 || c != d || !fits(desc, a, b, d) || preference->workspace < LEAST_WORKSPACE)
         return INVALID_VALUE;
-    *n = is_scripted("none=1") ? 0 : 1;
+    *n = fake_script_says(getenv("FAKE_CUBLASLT"), "none", "1") ? 0 : 1;
     *out = (cublasLtMatmulHeuristicResult_t){.algo = {{ALGORITHM}}, .workspaceSize = LEAST_WORKSPACE};
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -199,10 +153,7 @@ int cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const voi
         .group = 128,
         .format = a_layout->type == CUDA_R_16BF ? IFM_CUDA_GEMM_BF16 : IFM_CUDA_GEMM_F16,
     };
-    void *parameters[] = {&arguments};
-    return handle->launch(handle->kernel, 1, 1, 1, 128, 1, 1, 0, stream, parameters, NULL) == CUDA_SUCCESS
-               ? CUBLAS_STATUS_SUCCESS
-               : NOT_SUPPORTED;
+    return fake_library_launch(&handle->library, 1, 128, stream, &arguments) ? CUBLAS_STATUS_SUCCESS : NOT_SUPPORTED;
 }
 
 const char *cublasLtGetStatusString(int status)

@@ -4,8 +4,7 @@
 
 #include "dyn/cuda.h"
 #include "fake_cuda/fake_cuda.h"
-
-#define FAKE_EXPORT __attribute__((visibility("default")))
+#include "fake_script.h"
 
 /* Each function that the device resolves has a twin here, of the same type. */
 #define FAKE_DECLARE(name, parameters) CUresult fake_##name parameters;

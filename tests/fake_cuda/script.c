@@ -1,30 +1,17 @@
 /* The script of the fake driver, read. */
 #include "fake_cuda/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static char script[1024];
 static bool script_known;
 
 const char *fake_value(const char *key)
 {
-    static char value[256];
     if (!script_known) {
         const char *environment = getenv("FAKE_CUDA");
         snprintf(script, sizeof script, "%s", environment == NULL ? "" : environment);
         script_known = true;
     }
-    size_t length = strlen(key);
-    for (const char *at = script; at[0] != '\0'; at += strcspn(at, ";"), at += at[0] == ';') {
-        at += strspn(at, " ");
-        if (strncmp(at, key, length) != 0 || at[length] != '=')
-            continue;
-        snprintf(value, sizeof value, "%.*s", (int)strcspn(at + length + 1, ";"), at + length + 1);
-        return value;
-    }
-    return NULL;
+    return fake_script_value(script, key);
 }
 
 unsigned long long fake_number(const char *key, unsigned long long fallback)

@@ -7,29 +7,22 @@
  *   none=1           the heuristic succeeds and finds nothing
  *   no_plan=1        the first engine makes no plan, the second does */
 #include "dyn/cudnn.h"
+#include "fake_library.h"
 #include "kernel/cuda/attention.h"
 
-#include <dlfcn.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define EXPORT __attribute__((visibility("default")))
-#define DECLARE(name, parameters) EXPORT int name parameters;
+#define DECLARE(name, parameters) FAKE_EXPORT int name parameters;
 IFM_CUDNN_FUNCTIONS(DECLARE)
-EXPORT const char *cudnnGetErrorString(int status);
-EXPORT void cudnnGetLastErrorString(char *words, size_t room);
-EXPORT size_t cudnnGetVersion(void);
+FAKE_EXPORT const char *cudnnGetErrorString(int status);
+FAKE_EXPORT void cudnnGetLastErrorString(char *words, size_t room);
+FAKE_EXPORT size_t cudnnGetVersion(void);
 
 enum { BAD_PARAM = 2000, NOT_SUPPORTED = 3000, MOST = 32, CONFIGURATIONS = 2, WORKSPACE = 256 };
 
 struct cudnnContext {
-    CUfunction kernel;
+    struct fake_library library;
     CUstream stream;
-    CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
-                       void **, void **);
 };
 
 /* Every attribute of a descriptor as it was set. */
@@ -48,22 +41,10 @@ struct descriptor {
 
 static const char *words = "";
 
-static bool is_scripted(const char *line)
-{
-    const char *script = getenv("FAKE_CUDNN");
-    const size_t length = strlen(line);
-    for (; script != NULL && script[0] != '\0'; script += strcspn(script, ";"), script += script[0] == ';')
-        if (strcspn(script, ";") == length && strncmp(script, line, length) == 0)
-            return true;
-    return false;
-}
-
 static bool fails(const char *function)
 {
-    char line[96];
-    snprintf(line, sizeof line, "fails=%s", function);
     words = "the script says so";
-    return is_scripted(line);
+    return fake_script_says(getenv("FAKE_CUDNN"), "fails", function);
 }
 
 static const struct attribute *attribute_of(const struct descriptor *d, int name)
@@ -86,33 +67,10 @@ static const struct descriptor *member(const struct descriptor *d, int name)
     return found == NULL ? NULL : (const struct descriptor *)(intptr_t)found->values[0];
 }
 
-static bool resolve(ifm_cuda_get_proc_fn *get, const char *name, void *function)
-{
-    void *address = NULL;
-    CUdriverProcAddressQueryResult status;
-    const bool found = get(name, &address, 13000, 0, &status) == CUDA_SUCCESS;
-    memcpy(function, &address, sizeof address);
-    return found;
-}
-
-/* By the driver that the process has open. */
 int cudnnCreate(cudnnHandle_t *out)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *symbol;
-    ifm_cuda_get_proc_fn *get;
-    CUresult (*load)(CUmodule *, const void *), (*find)(CUfunction *, CUmodule, const char *);
-    CUmodule module;
-    *out = NULL;
-    if (fails(__func__) || driver == NULL || (*out = calloc(1, sizeof **out)) == NULL)
-        return NOT_SUPPORTED;
-    symbol = dlsym(driver, "cuGetProcAddress_v2");
-    memcpy(&get, &symbol, sizeof symbol);
-    return resolve(get, "cuModuleLoadData", &load) && resolve(get, "cuModuleGetFunction", &find) &&
-                   resolve(get, "cuLaunchKernel", &(*out)->launch) &&
-                   load(&module, "\177ELF of the library") == CUDA_SUCCESS &&
-                   find(&(*out)->kernel, module, "fake_cudnn") == CUDA_SUCCESS
-               ? CUDNN_STATUS_SUCCESS
-               : NOT_SUPPORTED;
+    *out = fails(__func__) ? NULL : calloc(1, sizeof **out);
+    return *out != NULL && fake_library_open("fake_cudnn", &(*out)->library) ? CUDNN_STATUS_SUCCESS : NOT_SUPPORTED;
 }
 
 int cudnnDestroy(cudnnHandle_t handle)
@@ -172,7 +130,8 @@ int cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor)
     const struct descriptor *of = member(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
     if (d == NULL || d->finished || fails(__func__))
         return BAD_PARAM;
-    if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && of->number == 0 && is_scripted("no_plan=1"))
+    if (d->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && of->number == 0 &&
+        fake_script_says(getenv("FAKE_CUDNN"), "no_plan", "1"))
         return NOT_SUPPORTED;
     d->finished = true;
     return CUDNN_STATUS_SUCCESS;
@@ -226,7 +185,7 @@ int cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor, int name, int 
     const struct descriptor *graph = member(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
     if (name != CUDNN_ATTR_ENGINEHEUR_RESULTS || room < CONFIGURATIONS || graph == NULL)
         return BAD_PARAM;
-    *n = is_scripted("none=1") || !is_attention(graph, &causal) ? 0 : CONFIGURATIONS;
+    *n = fake_script_says(getenv("FAKE_CUDNN"), "none", "1") || !is_attention(graph, &causal) ? 0 : CONFIGURATIONS;
     for (int i = 0; i < *n; i++) { /* they keep what they are of */
         struct descriptor *to;
         memcpy(&to, (char *)values + (size_t)i * sizeof to, sizeof to);
@@ -290,9 +249,8 @@ int cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cud
         .causal = causal,
         .storage = value_of(q, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16 ? IFM_CUDA_BF16 : IFM_CUDA_F16,
     };
-    void *parameters[] = {&arguments};
-    return handle->launch(handle->kernel, (unsigned)(batch * dims[1] * dims[2]), 1, 1, IFM_ATTENTION_NAIVE_THREADS, 1,
-                          1, 0, handle->stream, parameters, NULL) == CUDA_SUCCESS
+    return fake_library_launch(&handle->library, (unsigned)(batch * dims[1] * dims[2]), IFM_ATTENTION_NAIVE_THREADS,
+                               handle->stream, &arguments)
                ? CUDNN_STATUS_SUCCESS
                : NOT_SUPPORTED;
 }

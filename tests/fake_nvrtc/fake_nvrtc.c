@@ -8,12 +8,7 @@
  *   oldest=80      the oldest (default 75)
  *   log=FILE       gets one line for each source that is compiled: its name, architecture and number of headers */
 #include "dyn/nvrtc.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define EXPORT __attribute__((visibility("default")))
+#include "fake_script.h"
 
 enum { COMPILATION = 6, CODE = 128 };
 
@@ -23,22 +18,13 @@ struct _nvrtcProgram {
     bool compiled;
 };
 
-#define DECLARE(name, parameters) EXPORT int name parameters;
+#define DECLARE(name, parameters) FAKE_EXPORT int name parameters;
 IFM_NVRTC_FUNCTIONS(DECLARE)
-EXPORT const char *nvrtcGetErrorString(int result);
+FAKE_EXPORT const char *nvrtcGetErrorString(int result);
 
 static const char *value_of(const char *key)
 {
-    static char value[512];
-    const char *at = getenv("FAKE_NVRTC");
-    const size_t length = strlen(key);
-    for (; at != NULL && at[0] != '\0'; at += strcspn(at, ";"), at += at[0] == ';') {
-        if (strncmp(at, key, length) != 0 || at[length] != '=')
-            continue;
-        snprintf(value, sizeof value, "%.*s", (int)strcspn(at + length + 1, ";"), at + length + 1);
-        return value;
-    }
-    return NULL;
+    return fake_script_value(getenv("FAKE_NVRTC"), key);
 }
 
 static int number_of(const char *key, int fallback)
