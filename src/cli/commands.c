@@ -49,20 +49,18 @@ static const struct ifm_option run_options[] = {
     {HELP},
 };
 
+/* What the measured commands of exec and ci have in common. */
+#define OF_COMMANDS                                                                                                    \
+    {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"}, {PUBLISH}, {NEW_FOLDER},          \
+        {RESUME}, {WAIT_QUIET}, {SIGN}, {DRY_RUN}, {RESULTS}, {VERBOSE}, {QUIET},                                      \
+    {                                                                                                                  \
+        HELP                                                                                                           \
+    }
+
 static const struct ifm_option exec_options[] = {
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each command (default: the program's name)"},
     {"config", 'c', "FILE", NULL, "a YAML study whose settings are used"},
-    {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
-    {PUBLISH},
-    {NEW_FOLDER},
-    {RESUME},
-    {WAIT_QUIET},
-    {SIGN},
-    {DRY_RUN},
-    {RESULTS},
-    {VERBOSE},
-    {QUIET},
-    {HELP},
+    OF_COMMANDS,
 };
 
 static const struct ifm_option ci_options[] = {
@@ -71,17 +69,7 @@ static const struct ifm_option ci_options[] = {
     {"markdown", '\0', "FILE", NULL, "a copy of the folder's gate.md, for a pull request"},
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each (default: old and new)"},
     {"config", 'c', "FILE", NULL, "a YAML study whose settings and gates are used"},
-    {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"},
-    {PUBLISH},
-    {NEW_FOLDER},
-    {RESUME},
-    {WAIT_QUIET},
-    {SIGN},
-    {DRY_RUN},
-    {RESULTS},
-    {VERBOSE},
-    {QUIET},
-    {HELP},
+    OF_COMMANDS,
 };
 
 static const struct ifm_option rerun_options[] = {

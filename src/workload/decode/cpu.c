@@ -371,15 +371,6 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
     return NULL;
 }
 
-/* The user's file is there and has what is asked for. */
-static enum ifm_status ready(const struct ifm_opening *opening, struct ifm_error *error)
-{
-    struct ifm_data_source source;
-    IFM_TRY(ifm_decode_source(opening->settings, 0, &source, error));
-    ifm_data_source_close(&source);
-    return IFM_OK;
-}
-
 static enum ifm_status compare(const struct ifm_decode_run *state, struct ifm_check *out, struct ifm_error *error)
 {
     const struct ifm_kv_job *job = &state->jobs[state->last];
@@ -456,7 +447,7 @@ const struct ifm_implementation ifm_decode_cpu = {
     .device = "cpu",
     .purpose = "kernels of each format and instruction set",
     .supports = supports,
-    .ready = ready,
+    .ready = ifm_decode_ready,
     .state_bytes = sizeof(struct ifm_decode_run),
     .open = open_decode,
     .step = ifm_decode_step,

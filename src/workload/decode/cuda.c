@@ -303,20 +303,11 @@ static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_err
     return IFM_OK;
 }
 
-/* The user's file is there and has what is asked for. */
-static enum ifm_status ready(const struct ifm_opening *opening, struct ifm_error *error)
-{
-    struct ifm_data_source source;
-    IFM_TRY(ifm_decode_source(opening->settings, 0, &source, error));
-    ifm_data_source_close(&source);
-    return IFM_OK;
-}
-
 #define DECODE_CUDA(NAME, TITLE, PURPOSE, SUPPORTS)                                                                    \
     {                                                                                                                  \
-        .name = NAME, .title = TITLE, .device = "cuda", .purpose = PURPOSE, .supports = SUPPORTS, .ready = ready,      \
-        .state_bytes = sizeof(struct ifm_decode_cuda_run), .open = open_decode, .step = step, .spoil = spoil,          \
-        .check = check, .close = close_decode,                                                                         \
+        .name = NAME, .title = TITLE, .device = "cuda", .purpose = PURPOSE, .supports = SUPPORTS,                      \
+        .ready = ifm_decode_ready, .state_bytes = sizeof(struct ifm_decode_cuda_run), .open = open_decode,             \
+        .step = step, .spoil = spoil, .check = check, .close = close_decode,                                           \
     }
 const struct ifm_implementation ifm_decode_cuda_naive =
     DECODE_CUDA("naive", "naive (CUDA)", "a block for each query head, f32", supports_naive);

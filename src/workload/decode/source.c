@@ -135,3 +135,11 @@ enum ifm_status ifm_decode_keep(const struct ifm_data_source *source, const stru
     free(o.mass);
     return status;
 }
+
+enum ifm_status ifm_decode_ready(const struct ifm_opening *opening, struct ifm_error *error)
+{
+    struct ifm_data_source source;
+    IFM_TRY(ifm_decode_source(opening->settings, 0, &source, error));
+    ifm_data_source_close(&source);
+    return IFM_OK;
+}

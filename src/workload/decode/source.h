@@ -7,6 +7,7 @@
 
 #include "workload/data/source.h"
 #include "workload/decode/shape.h"
+#include "workload/workload.h"
 
 /* As ifm_data_source_open, of what the settings say; close it so. */
 IFM_CHECKED enum ifm_status ifm_decode_source(const struct ifm_decode_settings *s, uint64_t seed,
@@ -19,5 +20,7 @@ IFM_CHECKED enum ifm_status ifm_decode_source(const struct ifm_decode_settings *
 IFM_CHECKED enum ifm_status ifm_decode_keep(const struct ifm_data_source *source, const struct ifm_decode_settings *s,
                                             const struct ifm_decode_form *form, uint64_t pair, uint64_t length,
                                             uint8_t *keep, struct ifm_error *error);
+/* `ready` of the implementations: the user's file is there and has what is asked for. */
+IFM_CHECKED enum ifm_status ifm_decode_ready(const struct ifm_opening *opening, struct ifm_error *error);
 
 #endif
