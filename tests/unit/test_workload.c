@@ -230,26 +230,70 @@ static void caches_arms_go_up_in_half_octaves(void **context)
     assert_int_equal(bench->arms.items[35].ledger.rows, 1 << 20);
 }
 
+/* Of any number of lines, powers of two and others; the same however many write it. */
 static void a_cycle_is_one_cycle(void **context)
 {
-    struct bench *bench = *context;
-    enum { LINES = 1000, CHAINS = 8 };
-    static _Alignas(64) uint64_t lines[LINES][8], again[LINES][8];
-    uint64_t starts[CHAINS];
-    assert_int_equal(ifm_cycle_write(lines, LINES, 5, starts, CHAINS, &bench->error), IFM_OK);
-    bool seen[LINES] = {false};
-    uint64_t at = 0;
-    for (size_t i = 0; i < LINES; i++) {
-        if (i % (LINES / CHAINS) == 0)
-            assert_int_equal(starts[i / (LINES / CHAINS)], at);
-        assert_int_equal(at % 64, 0);
-        assert_true(at / 64 < LINES && !seen[at / 64]);
-        seen[at / 64] = true;
-        at = lines[at / 64][0];
+    static const uint32_t sizes[] = {2, 3, 8, 64, 88, 1000, 4096, 65000};
+    enum { MOST = 65000, WORDS = IFM_CYCLE_LINE / 8 };
+    uint64_t *lines = calloc(MOST, IFM_CYCLE_LINE), *parts = calloc(MOST, IFM_CYCLE_LINE);
+    bool *seen = malloc(MOST);
+    (void)context;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const uint32_t n = sizes[i];
+        const struct ifm_cycle cycle = ifm_cycle_of(5, n), other = ifm_cycle_of(6, n);
+        ifm_cycle_write(&cycle, lines, 0, n);
+        for (uint32_t part = 0; part < 7; part++)
+            ifm_cycle_write(&cycle, parts, n * part / 7, n * (part + 1) / 7);
+        assert_memory_equal(lines, parts, (size_t)n * IFM_CYCLE_LINE);
+        memset(seen, 0, MOST);
+        uint64_t at = ifm_cycle_at(&cycle, 0);
+        for (uint32_t place = 0; place < n; place++) {
+            assert_int_equal(at, ifm_cycle_at(&cycle, place));
+            assert_true(at % IFM_CYCLE_LINE == 0 && at / IFM_CYCLE_LINE < n && !seen[at / IFM_CYCLE_LINE]);
+            seen[at / IFM_CYCLE_LINE] = true;
+            at = lines[at / 8];
+        }
+        assert_int_equal(at, ifm_cycle_at(&cycle, 0));
+        assert_int_equal(ifm_cycle_wrong(&cycle, lines, 0, n), 0);
+        assert_true(n < 64 || ifm_cycle_wrong(&other, lines, 0, n) > n * 9 / 10);
+        lines[(size_t)(n - 1) * WORDS] ^= IFM_CYCLE_LINE;
+        assert_int_equal(ifm_cycle_wrong(&cycle, lines, 0, n), 1);
+        assert_int_equal(ifm_cycle_wrong(&cycle, lines, 0, n - 1), 0);
     }
-    assert_int_equal(at, 0);
-    assert_int_equal(ifm_cycle_write(again, LINES, 6, starts, CHAINS, &bench->error), IFM_OK);
-    assert_memory_not_equal(lines, again, sizeof lines);
+    free(seen);
+    free(parts);
+    free(lines);
+}
+
+/* No step says where the next one leads: lengths and directions of steps are those of numbers drawn evenly. */
+static void a_cycle_has_no_pattern(void **context)
+{
+    enum { LINES = 92672 /* between two powers of two, as every other size of the sweep */, PARTS = 16 };
+    (void)context;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        const struct ifm_cycle cycle = ifm_cycle_of(seed, LINES);
+        double pairs[PARTS][PARTS] = {{0}}, steps[PARTS] = {0}, lengths = 0, square = 0;
+        unsigned near = 0, repeated = 0;
+        uint64_t at = ifm_cycle_at(&cycle, 0) / IFM_CYCLE_LINE, before = 0;
+        for (uint32_t place = 1; place < LINES; place++) {
+            const uint64_t next = ifm_cycle_at(&cycle, place) / IFM_CYCLE_LINE;
+            const uint64_t forward = (next + LINES - at) % LINES;
+            pairs[at * PARTS / LINES][next * PARTS / LINES]++;
+            steps[forward * PARTS / LINES]++;
+            lengths += fabs((double)next - (double)at) / LINES;
+            near += forward <= 4 || forward >= LINES - 4;
+            repeated += forward == before;
+            before = forward;
+            at = next;
+        }
+        for (size_t i = 0; i < PARTS * PARTS; i++)
+            square += pow(pairs[i / PARTS][i % PARTS] * PARTS * PARTS / LINES - 1, 2) * LINES / PARTS / PARTS;
+        for (size_t i = 0; i < PARTS; i++)
+            assert_true(fabs(steps[i] * PARTS / LINES - 1) < 6 / sqrt((double)LINES / PARTS));
+        assert_true(square < 256 + 6 * sqrt(2.0 * 256)); /* chi-square of as many pairs */
+        assert_true(fabs(lengths / LINES - 1.0 / 3) < 0.01);
+        assert_true(near < 30 && repeated < 10); /* 8 and 1 are expected */
+    }
 }
 
 /* On the fake device a step only advances the scripted clock, and nothing claims to have been checked. */
@@ -311,6 +355,7 @@ int main(void)
         WITH_BENCH(flops_ledger_is_what_the_kernel_does),
         WITH_BENCH(caches_arms_go_up_in_half_octaves),
         WITH_BENCH(a_cycle_is_one_cycle),
+        WITH_BENCH(a_cycle_has_no_pattern),
         WITH_BENCH(the_fake_device_runs_no_kernel),
         WITH_BENCH(the_default_probe_exceeds_every_cache),
     };

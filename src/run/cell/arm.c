@@ -10,6 +10,8 @@
 #include <stdlib.h>
 
 static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
+/* All timings of an arm: longer than what interrupts a short one, shorter than all repeats of a long one. */
+static const double ROUGH_ENOUGH_NS = 3e7;
 enum { MOST_ROUGH_STEPS = 1 << 30, STILL_NS = 2000000000, FOREIGN_STEPS = 4 };
 /* Share of the cap on warm-up that a fresh process may spend on its own in each block. */
 static const double WARM_SHARE = 0.1;
@@ -267,13 +269,14 @@ static void release_untimed(struct ifm_cell_run *cell)
         cell->device->ops->release(cell->device);
 }
 
-/* Time of one step: the fastest of three runs of enough steps for a millisecond. Rough, but free of cold starts. A
- * device that works apart prepares each number of steps in its first run, which is not timed. */
+/* Time of one step: the fastest of three runs of enough steps for a millisecond, fewer of steps so long that these are
+ * enough. Rough, but free of cold starts. A device that works apart prepares each number of steps in its first run,
+ * which is not timed. */
 static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
 {
     struct ifm_device *device = cell->device;
     uint64_t n = 1, prepared = device->ops->resolve == NULL ? UINT64_MAX : 1;
-    double best = 0;
+    double best = 0, spent = 0;
     int64_t began_ns = ifm_clock_boot_ns();
     hold_untimed(cell);
     arm->implementation->step(arm->state, 1);
@@ -294,8 +297,8 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
             continue;
         }
         best = round == 0 || elapsed / (double)n < best ? elapsed / (double)n : best;
-        /* One round is enough for a step of seconds. */
-        round = elapsed > 100 * ROUGH_NS ? 3 : round + 1;
+        spent += elapsed;
+        round = spent > ROUGH_ENOUGH_NS ? 3 : round + 1;
     }
     release_untimed(cell);
     return best > 0 ? best : 0.1;

@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "kernel/cpu/isa.h"
 #include "workload/data/data.h"
-#include "workload/stream/cycle.h"
 #include "workload/stream/run.h"
 
 #include <stdio.h>
@@ -206,6 +205,14 @@ static void fill_source(void *arg, unsigned index, unsigned count)
     }
 }
 
+static void write_cycle(void *arg, unsigned index, unsigned count)
+{
+    const struct ifm_stream_run *state = arg;
+    const struct stream_span span = span_of(state->bytes, index, count);
+    ifm_cycle_write(&state->cycle, state->from, (uint32_t)(span.from / IFM_LINE),
+                    (uint32_t)((span.from + span.bytes) / IFM_LINE));
+}
+
 static enum ifm_status buffer(struct ifm_stream_run *state, const char *what, unsigned char **out, bool *fresh,
                               struct ifm_error *error)
 {
@@ -268,8 +275,11 @@ static enum ifm_status allocate(struct ifm_stream_run *state, struct ifm_error *
         IFM_TRY(buffer(state, ifm_probe_names[state->probe], &state->to, &fresh, error));
     if (state->probe == IFM_PROBE_CACHES) {
         IFM_TRY(buffer(state, "caches", &state->from, &fresh, error));
-        IFM_TRY(ifm_cycle_write(state->from, state->bytes / IFM_LINE, state->seed, state->start, IFM_CHAINS, error));
-        memcpy(state->position, state->start, sizeof state->position);
+        const uint32_t lines = (uint32_t)(state->bytes / IFM_LINE);
+        state->cycle = ifm_cycle_of(state->seed, lines);
+        state->device->ops->parallel(state->device, state->threads, write_cycle, state);
+        for (uint32_t i = 0; i < IFM_CHAINS; i++)
+            state->position[i] = state->start[i] = ifm_cycle_at(&state->cycle, i * (lines / IFM_CHAINS));
     }
     return share_cursor(state, error);
 }
@@ -492,25 +502,23 @@ static uint64_t sum_wrong(struct ifm_stream_run *state, ifm_work_fn *compare)
     return wrong;
 }
 
-/* Chains that are not where all steps since open have led them. The cycle is walked here once, from the places that are
- * `each` lines apart, and the number of a line along it says how far a chain has come. */
-static uint64_t wrong_chains(const struct ifm_stream_run *state)
+static void check_cycle(void *arg, unsigned index, unsigned count)
 {
-    const uint64_t lines = state->bytes / IFM_LINE, each = lines / IFM_CHAINS;
+    struct ifm_stream_run *state = arg;
+    const struct stream_span span = span_of(state->bytes, index, count);
+    state->wrong[index] = ifm_cycle_wrong(&state->cycle, state->from, (uint32_t)(span.from / IFM_LINE),
+                                          (uint32_t)((span.from + span.bytes) / IFM_LINE));
+}
+
+/* Chains that are not where all steps since open lead them; all, where the cycle is another one. */
+static uint64_t wrong_chains(struct ifm_stream_run *state)
+{
+    const uint64_t lines = state->cycle.lines, each = lines / IFM_CHAINS;
     const uint64_t walked = state->steps * (state->asked.loads / IFM_CHAINS) % lines;
-    uint64_t at[IFM_CHAINS], wrong = 0;
-    bool found[IFM_CHAINS] = {false};
-    memcpy(at, state->start, sizeof at);
-    for (uint64_t step = 0; step < each; step++)
-        for (unsigned from = 0; from < IFM_CHAINS; from++) {
-            const uint64_t line = from * each + step;
-            for (unsigned i = 0; i < IFM_CHAINS; i++)
-                found[i] |= at[from] == state->position[i] && line == (i * each + walked) % lines;
-            memcpy(&at[from], state->from + at[from], sizeof at[from]);
-        }
-    for (unsigned i = 0; i < IFM_CHAINS; i++) /* a cycle that changed leads elsewhere */
-        wrong += !found[i] || at[i] != state->start[(i + 1) % IFM_CHAINS];
-    return wrong;
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < IFM_CHAINS; i++)
+        wrong += state->position[i] != ifm_cycle_at(&state->cycle, (uint32_t)((i * each + walked) % lines));
+    return sum_wrong(state, check_cycle) > 0 ? IFM_CHAINS : wrong;
 }
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)

@@ -5,6 +5,7 @@
 #define IFM_WORKLOAD_STREAM_RUN_H
 
 #include "kernel/cpu/dispatch.h"
+#include "workload/stream/cycle.h"
 #include "workload/stream/lent.h"
 #include "workload/stream/stream.h"
 
@@ -25,6 +26,7 @@ struct ifm_stream_run {
     uint64_t *next;   /* where the next step over pieces begins, of all arms that share the buffer: what one of them has
                          just left in a cache is no memory to another */
     uint64_t seed, pattern;
+    struct ifm_cycle cycle; /* of caches */
     uint64_t position[IFM_CHAINS], start[IFM_CHAINS];
     struct ifm_stream_result *results;
     /* what the check holds against it */
