@@ -182,6 +182,11 @@ ON_RUN(
         run->position[IFM_CHAINS - 1 - i] = at;
     })
 
+ON_RUN(another_way, run->from[run->bytes / 2 / IFM_LINE * IFM_LINE] ^= 64)
+
+ON_RUN(right_way, ifm_cycle_write(&run->cycle, run->from, (uint32_t)(run->bytes / 2 / IFM_LINE),
+                                  (uint32_t)(run->bytes / 2 / IFM_LINE) + 1))
+
 /* A place outside the lines must not be followed by a next step. */
 static void restore_places(void *state)
 {
@@ -202,6 +207,8 @@ static const struct planted_fault chain_faults[] = {
     AFTER("one is outside", outside),
     AFTER("one is far outside", far_outside),
     AFTER("in reverse", in_reverse),
+    AFTER("a line leads elsewhere", another_way),
+    {"a line leads elsewhere between steps", right_way, another_way, 0, false},
     {"no chain moves", keep_places, restore_places, 0, false},
     WHILE("a load less", a_load_less),
     WHILE("a load more", a_load_more),
