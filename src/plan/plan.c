@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { SINCE_SEEDS_OF_NO_PLACE = 9 }; /* of IFM_PLAN_RULES */
 enum { MOST_CELLS = 4096, STREAM_OF_CELL_SEEDS = 0x63656c6c, STREAM_OF_REPLICAS = 0x7265706c };
 
 static const struct ifm_workload_entry *find_workload(const struct ifm_catalog *catalog, const char *name)
@@ -105,11 +106,15 @@ static uint64_t drawn_seed(uint64_t seed, uint32_t stream, uint64_t counter)
     return ((uint64_t)word[0] << 32 | word[1]) >> 1;
 }
 
-/* Replica 1 is the study's own seed; every other one draws another study's. */
-static uint64_t cell_seed(uint64_t seed, unsigned index, uint64_t replica)
+/* Replica 1 is the study's own seed; every other one draws another study's. No setting of the cell is in it, and not its
+ * place in the plan: a shape has the same data alone and in any list, with any threads, instruction set or number of
+ * layers, and so the same digits of its errors. Data of two shapes differ by the shapes. */
+static uint64_t cell_seed(const struct ifm_study *study, const struct ifm_cell *cell, const struct ifm_machine *machine)
 {
-    uint64_t own = replica <= 1 ? seed : drawn_seed(seed, STREAM_OF_REPLICAS, replica);
-    return drawn_seed(own, STREAM_OF_CELL_SEEDS, index);
+    const uint64_t replica = cell->measure.replica;
+    const uint64_t own = replica <= 1 ? study->seed : drawn_seed(study->seed, STREAM_OF_REPLICAS, replica);
+    return drawn_seed(own, STREAM_OF_CELL_SEEDS,
+                      ifm_machine_plans_by(machine, SINCE_SEEDS_OF_NO_PLACE) ? 0 : cell->index);
 }
 
 /* In cold mode memory serves every read, however small the working set. */
@@ -162,7 +167,7 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     cell->measure = study->measure;
     if (catalog->measure != NULL)
         IFM_TRY(ifm_section_bind(catalog->measure, settings, scope->n, arena, &cell->measure, error));
-    cell->seed = cell_seed(study->seed, cell->index, cell->measure.replica);
+    cell->seed = cell_seed(study, cell, &catalog->machine);
     struct ifm_catalog own = *catalog; /* a cell may sweep its threads: amounts are those of its own */
     own.machine.threads = cell->threads;
     struct ifm_arms_request request = {study, &own, workload, settings, scope->n};

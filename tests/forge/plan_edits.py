@@ -27,6 +27,7 @@ STUDIES = {
     "recorded": "recorded:decode",
     "rules5": "recorded:gemm-layers",
     "rules6": "recorded:decode-model",
+    "rules8": "recorded:decode-lengths",
     "session": "recorded:session",
 }
 
@@ -113,6 +114,8 @@ EDITS = [
     ("rules6", "cells[0].arms[1].stored", "times", 0.125),
     ("rules6", "cells[0].arms[1].memory", "times", 0.5),
     ("rules6", "cells[0].arms[2].settings.stream.size", "set", "1048576"),
+    ("rules8", "cells[1].seed", "set", "9072005700738405318"),
+    ("rules8", "cells[1].arms[1].chosen.layers", "set", "256"),
     ("session", "cells[0].arms[1].role", "set", "baseline"),
     ("session", "cells[0].seed", "set", "7"),
     ("session", "cells[0].measure.margin", "set", 0.5),

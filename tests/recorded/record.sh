@@ -72,6 +72,11 @@ record_decode-cycle()
     "$ifm" decode --seq=512 --heads=4 --dim=64 --batch 1 --layers 1 --compress=2 --warmup=100 --inner_loops=4 \
         --truncate=5 --inference --decode_tokens=16 --ceilings read --repeats 80 --threads 1 --json --out decode-cycle
 }
+record_decode-lengths()
+{
+    "$ifm" decode --kv-len 512,1024 --batch 1 --q-heads 4 --kv-heads 2 --head-dim 64 --compress 2 "${few[@]}" \
+        --ceilings read --threads 1 --out decode-lengths
+}
 record_decode-model()
 {
     cat >config.json <<'JSON'

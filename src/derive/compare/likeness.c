@@ -246,7 +246,7 @@ void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_ru
     add_text(out, IFM_DIFFERENCE_REFUSES, "workload", x->workload, y->workload);
     if (reference->plan->seed != other->plan->seed)
         add_u64(out, IFM_DIFFERENCE_REFUSES, "seed", reference->plan->seed, other->plan->seed);
-    else /* mixed with the cell's place in its plan */
+    else /* of another replica, or by rules below 9 in another place of its plan */
         add_u64(out, IFM_DIFFERENCE_REFUSES, "seed of the cell", a->seed, b->seed);
     add_u64(out, IFM_DIFFERENCE_REFUSES, "threads", a->threads, b->threads);
     add_settings(pair, varies, out);
