@@ -12,7 +12,6 @@ struct ifm_buffer {
     void *data;
     size_t bytes;  /* as asked for */
     size_t mapped; /* as taken from the system */
-    bool within;   /* a part of memory that others share, and that is given back with them */
     unsigned set;
     bool lent; /* never written again */
     char name[];

@@ -12,18 +12,10 @@
 #include <unistd.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define SLAB (16 * HUGE_PAGE)
 #define LINE 64
 #define FLUSH_FACTOR 4 /* of the last-level cache: enough for any replacement policy in use */
 
 static const char cpu_hint[] = "see that the CPU is online and allowed (taskset, cpuset), or lower --threads";
-
-/* Small buffers share huge pages: with one each, 1,400 of 5,230 layers of 44 KiB in four arms took 23 GB. */
-struct slab {
-    struct slab *next;
-    char *data;
-    size_t used; /* of SLAB */
-};
 
 struct cpu_device {
     struct ifm_device base;
@@ -33,7 +25,6 @@ struct cpu_device {
     bool huge_pages;
     struct ifm_cpu_mask before; /* the driver's affinity, restored by close */
     struct ifm_buffer *buffers;
-    struct slab *slabs; /* of small ones among them */
     struct ifm_buffer *flush;
     unsigned roamers; /* arms for which the driving thread is not pinned */
 };
@@ -75,7 +66,7 @@ static void unmap(struct ifm_buffer *buffer)
 {
     while (buffer != NULL) {
         struct ifm_buffer *next = buffer->next;
-        if (buffer->data != NULL && !buffer->within)
+        if (buffer->data != NULL)
             munmap(buffer->data, buffer->mapped);
         free(buffer);
         buffer = next;
@@ -84,15 +75,8 @@ static void unmap(struct ifm_buffer *buffer)
 
 static void cpu_drop_buffers(struct ifm_device *device)
 {
-    struct cpu_device *cpu = cpu_of(device);
-    unmap(cpu->buffers);
-    cpu->buffers = NULL;
-    while (cpu->slabs != NULL) {
-        struct slab *slab = cpu->slabs;
-        cpu->slabs = slab->next;
-        munmap(slab->data, SLAB);
-        free(slab);
-    }
+    unmap(cpu_of(device)->buffers);
+    cpu_of(device)->buffers = NULL;
 }
 
 static void cpu_close(struct ifm_device *device)
@@ -211,28 +195,6 @@ static void *map_aligned(size_t mapped, bool huge_pages)
     return data;
 }
 
-/* `bytes`, whole pages, of memory that small buffers share; NULL when the system refuses. */
-static void *take_part(struct cpu_device *cpu, size_t bytes)
-{
-    if (cpu->slabs == NULL || SLAB - cpu->slabs->used < bytes) {
-        struct slab *slab = calloc(1, sizeof *slab);
-        if (slab == NULL)
-            return NULL;
-        slab->data = map_aligned(SLAB, true);
-        if (slab->data == NULL) {
-            int failure = errno;
-            free(slab);
-            errno = failure;
-            return NULL;
-        }
-        slab->next = cpu->slabs;
-        cpu->slabs = slab;
-    }
-    void *part = cpu->slabs->data + cpu->slabs->used;
-    cpu->slabs->used += bytes;
-    return part;
-}
-
 static enum ifm_status add_buffer(struct cpu_device *cpu, struct ifm_buffer **list, const char *name, size_t bytes,
                                   struct ifm_error *error)
 {
@@ -240,16 +202,15 @@ static enum ifm_status add_buffer(struct cpu_device *cpu, struct ifm_buffer **li
     struct ifm_buffer *buffer = ifm_buffer_add(list, name, bytes);
     if (buffer == NULL)
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "no memory to name buffer '%s'", name);
-    buffer->within = cpu->huge_pages && list == &cpu->buffers && bytes <= HUGE_PAGE / 2;
-    size_t mapped = round_up(bytes > 0 ? bytes : 1, cpu->huge_pages && !buffer->within ? HUGE_PAGE : 4096);
-    buffer->data = buffer->within ? take_part(cpu, mapped) : map_aligned(mapped, cpu->huge_pages);
+    size_t mapped = round_up(bytes > 0 ? bytes : 1, cpu->huge_pages ? HUGE_PAGE : 4096);
+    buffer->data = map_aligned(mapped, cpu->huge_pages);
     if (buffer->data == NULL) {
         int failure = errno;
         *list = buffer->next;
         free(buffer);
-        return ifm_fail(
-            error, IFM_USAGE, NULL, "choose a smaller shape, or raise the limit (ulimit -v, sysctl vm.max_map_count)",
-            "the system refuses %llu B for buffer '%s': %s", (unsigned long long)mapped, name, strerror(failure));
+        return ifm_fail(error, IFM_USAGE, NULL, "choose a smaller shape, or raise the limit (ulimit -v)",
+                        "the system refuses %llu B for buffer '%s': %s", (unsigned long long)mapped, name,
+                        strerror(failure));
     }
     buffer->mapped = mapped;
     buffer->set = cpu->base.set;

@@ -106,9 +106,9 @@ static uint64_t drawn_seed(uint64_t seed, uint32_t stream, uint64_t counter)
     return ((uint64_t)word[0] << 32 | word[1]) >> 1;
 }
 
-/* Replica 1 is the study's own seed; every other one draws another study's. No setting of the cell is in it, and not its
- * place in the plan: a shape has the same data alone and in any list, with any threads, instruction set or number of
- * layers, and so the same digits of its errors. Data of two shapes differ by the shapes. */
+/* Replica 1 is the study's own seed; every other one draws another study's. No setting of the cell is in it, and not
+ * its place in the plan: a shape has the same data alone and in any list, with any threads, instruction set or number
+ * of layers, and so the same digits of its errors. Data of two shapes differ by the shapes. */
 static uint64_t cell_seed(const struct ifm_study *study, const struct ifm_cell *cell, const struct ifm_machine *machine)
 {
     const uint64_t replica = cell->measure.replica;

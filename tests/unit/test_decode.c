@@ -376,14 +376,21 @@ static void block_tables_do_not_change_a_bit(void **context)
     assert_memory_not_equal(bench->serial.slots[0].memory, bench->serial.slots[1].memory, bench->serial.slots[0].bytes);
 }
 
-/* Steps take the layers in turn; each has memory of its own with the same tokens, so every one gives one output. */
-static void layers_are_taken_in_turn(void **context)
+/* The caches of layer `i` of three, which lie in `n` buffers. */
+static void spoil_layer(struct bench *bench, size_t i, size_t n)
 {
-    struct bench *bench = *context;
-    assert_int_equal(describe(bench, SMALL "compress=4 layers=3"), IFM_OK);
+    const size_t slot = n == 1 ? 0 : i, bytes = bench->serial.slots[slot].bytes / (n == 1 ? 3 : 1);
+    memset((char *)bench->serial.slots[slot].memory + (n == 1 ? i * bytes : 0), 0x55, bytes);
+}
+
+/* Steps take the layers in turn; each has memory of its own with the same tokens, so every one gives one output. Small
+ * ones share a buffer: a tiny shape has thousands. */
+static void check_turns(struct bench *bench, const char *shape, size_t buffers)
+{
+    assert_int_equal(describe(bench, shape), IFM_OK);
     struct ifm_decode_run *state = open_arm(bench, "int4", 2);
-    assert_int_equal(bench->serial.n, 3);
-    const uint64_t pages = 4 * 4; /* four of each pair */
+    assert_int_equal(bench->serial.n, buffers);
+    const uint64_t pages = state->pages_a_step;
     uint64_t first = 0;
     for (uint64_t step = 0; step < 8; step++) {
         assert_int_equal(ifm_decode_cpu.feature_runs(state), step * pages);
@@ -395,14 +402,25 @@ static void layers_are_taken_in_turn(void **context)
         assert_int_equal(check.output_xxh3, first);
     }
     /* the check looks at the layer that was last: spoiling another one goes unseen, spoiling this one does not */
-    memset(bench->serial.slots[0].memory, 0x55, bench->serial.slots[0].bytes);
+    spoil_layer(bench, 0, buffers);
+    spoil_layer(bench, 2, buffers);
     struct ifm_check check = check_state(bench, state);
     assert_right(bench, "int4", &check);
-    memset(bench->serial.slots[1].memory, 0x55, bench->serial.slots[1].bytes);
+    spoil_layer(bench, 1, buffers);
     check = check_state(bench, state);
     assert_false(check.error_rms_rel <= 10 * arm_named(bench, "int4")->tolerance);
     assert_true(check.error_part == 1);
     ifm_implementation_close(&ifm_decode_cpu, state);
+}
+
+static void layers_are_taken_in_turn(void **context)
+{
+    check_turns(*context, SMALL "compress=4 layers=3", 1);
+}
+
+static void large_layers_have_buffers_of_their_own(void **context)
+{
+    check_turns(*context, SMALL "kv_len=4777 compress=4 layers=3", 3);
 }
 
 /* Without a step the outputs are still poison; a cache without a compressed page has an inactive feature. */
@@ -568,6 +586,7 @@ int main(void)
         WITH_BENCH(loss_grows_with_compression_and_is_none_for_f16),
         WITH_BENCH(block_tables_do_not_change_a_bit),
         WITH_BENCH(layers_are_taken_in_turn),
+        WITH_BENCH(large_layers_have_buffers_of_their_own),
         WITH_BENCH(nothing_done_is_seen),
         WITH_BENCH(cycles_are_right_and_repeat),
         WITH_BENCH(a_cycle_feeds_its_outputs_back),

@@ -173,37 +173,6 @@ static void buffers_are_shared_by_name_and_size(void **state)
     device->ops->close(device);
 }
 
-/* 600 of 44 KiB with a huge page each took 1.2 GiB. Each is its own, whole pages, and fresh after a drop. */
-static void small_buffers_share_huge_pages(void **state)
-{
-    (void)state;
-    enum { N = 600, BYTES = 45000, PAGES = 11 * 4096 };
-    struct ifm_device *device = open_device(0, true);
-    struct ifm_error error = {0};
-    for (int round = 0; round < 2; round++) {
-        char *all[N];
-        for (int i = 0; i < N; i++) {
-            char name[16];
-            void *data;
-            bool fresh;
-            snprintf(name, sizeof name, "layer %d", i);
-            assert_int_equal(device->ops->buffer(device, name, BYTES, &data, &fresh, &error), IFM_OK);
-            assert_true(fresh);
-            all[i] = data;
-            assert_int_equal((uintptr_t)data % 4096, 0);
-            assert_true(all[i][0] == 0 && all[i][BYTES / 2] == 0 && all[i][BYTES - 1] == 0);
-            memset(data, 1 + i % 100, BYTES);
-        }
-        for (int i = 0; i < N; i++)
-            assert_true(all[i][0] == 1 + i % 100 && all[i][BYTES - 1] == 1 + i % 100);
-        json_t *facts = device->ops->facts(device);
-        assert_int_equal(json_integer_value(json_object_get(facts, "buffer_bytes")), N * PAGES);
-        json_decref(facts);
-        device->ops->drop_buffers(device);
-    }
-    device->ops->close(device);
-}
-
 static void refuses_more_memory_than_there_is(void **state)
 {
     (void)state;
@@ -293,7 +262,6 @@ int main(void)
         cmocka_unit_test(pins_and_restores_affinity),
         cmocka_unit_test(the_driver_roams_for_programs),
         cmocka_unit_test(buffers_are_shared_by_name_and_size),
-        cmocka_unit_test(small_buffers_share_huge_pages),
         cmocka_unit_test(refuses_more_memory_than_there_is),
         cmocka_unit_test(facts_count_huge_pages),
         cmocka_unit_test(flush_evicts),

@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { CHUNK = 8 * IFM_KV_PAGE, LINE = 64 }; /* tokens that are generated and appended at once; bytes */
+enum { POOL_ALONE = 1 << 20 };               /* bytes from which on the pool of a layer has a buffer of its own */
 
 static enum ifm_status no_memory(const struct ifm_decode_run *state, struct ifm_error *error)
 {
@@ -135,27 +136,49 @@ static uint64_t identity(const struct ifm_decode_run *state)
            ifm_xxh3(s->kv_file, strlen(s->kv_file));
 }
 
-/* The pool of a layer; all layers hold the same tokens, so one is filled and the others are copies of it. */
-static enum ifm_status open_layer(struct ifm_decode_run *state, const struct ifm_kv_shape *shape,
-                                  ifm_kv_encode_fn *encode, uint64_t layer, void **first, struct ifm_error *error)
+/* Where the pool of a layer lies. */
+struct pools {
+    unsigned char *first, *at; /* of layer 0; of the layer at hand */
+    bool fresh;                /* nothing is in it yet */
+};
+
+/* Pools of small layers lie in one buffer, one behind the other: thousands are needed until they exceed the caches, and
+ * a buffer each took 9 s to find and to touch for 4,096 layers of 32 KiB. Of a large one each worker touches its part
+ * of a buffer first, so that its pages lie on the node that reads them. */
+static enum ifm_status take_pool(struct ifm_decode_run *state, uint64_t layer, struct pools *pools,
+                                 struct ifm_error *error)
 {
+    const uint64_t together = state->pool_bytes < POOL_ALONE ? state->layers : 1;
     char name[96];
-    void *pool;
-    bool fresh;
-    const uint64_t bytes = ifm_kv_pool_bytes(shape);
-    state->pool_bytes = bytes;
+    void *memory;
+    if (layer % together != 0) {
+        pools->at += state->pool_bytes;
+        return IFM_OK;
+    }
     snprintf(name, sizeof name, "decode.kv %s %016llx layer %llu", state->form->name,
              (unsigned long long)identity(state), (unsigned long long)layer);
-    IFM_TRY(state->device->ops->buffer(state->device, name, bytes, &pool, &fresh, error));
-    IFM_TRY(ifm_kv_cache_create(shape, encode, pool, &state->caches[layer], error));
+    IFM_TRY(state->device->ops->buffer(state->device, name, together * state->pool_bytes, &memory, &pools->fresh,
+                                       error));
     if (!state->settings->inference && state->device->ops->lend != NULL) /* a cycle appends */
-        state->device->ops->lend(state->device, pool);
-    if (layer == 0)
-        *first = pool;
-    if (layer == 0 && fresh)
+        state->device->ops->lend(state->device, memory);
+    pools->at = memory;
+    pools->first = layer == 0 ? memory : pools->first;
+    return IFM_OK;
+}
+
+/* All layers hold the same tokens, so one is filled and the others are copies of it. */
+static enum ifm_status open_layer(struct ifm_decode_run *state, const struct ifm_kv_shape *shape,
+                                  ifm_kv_encode_fn *encode, uint64_t layer, struct pools *pools,
+                                  struct ifm_error *error)
+{
+    IFM_TRY(take_pool(state, layer, pools, error));
+    IFM_TRY(ifm_kv_cache_create(shape, encode, pools->at, &state->caches[layer], error));
+    if (layer == 0 && pools->fresh)
         return fill_cache(state, state->caches[0], error);
-    struct copy copy = {*first, pool, bytes / LINE};
-    if (fresh)
+    struct copy copy = {pools->first, pools->at, state->pool_bytes / LINE};
+    if (pools->fresh && state->pool_bytes < POOL_ALONE) /* sooner done than workers wake up */
+        copy_part(&copy, 0, 1);
+    else if (pools->fresh)
         state->device->ops->parallel(state->device, state->threads, copy_part, &copy);
     for (uint64_t pair = 0; pair < state->pairs; pair++) {
         const uint64_t length = ifm_decode_length(state->settings, pair / state->settings->kv_heads);
@@ -190,9 +213,10 @@ static enum ifm_status open_caches(struct ifm_decode_run *state, struct ifm_erro
         state->capacity[pair] = ifm_decode_most(s, state->form, ifm_decode_length(s, pair / s->kv_heads));
     const struct ifm_kv_shape shape =
         ifm_decode_cache_shape(s, state->form, state->pairs, state->capacity, state->source.data.seed);
-    void *first = NULL;
+    struct pools pools = {0};
+    state->pool_bytes = ifm_kv_pool_bytes(&shape);
     for (uint64_t layer = 0; layer < state->layers; layer++) {
-        IFM_TRY(open_layer(state, &shape, encode->fn.kv_encode, layer, &first, error));
+        IFM_TRY(open_layer(state, &shape, encode->fn.kv_encode, layer, &pools, error));
         state->jobs[layer] = (struct ifm_kv_job){.cache = state->caches[layer],
                                                  .body = body->fn.kv_attend,
                                                  .f16 = f16->fn.kv_attend,

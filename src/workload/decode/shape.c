@@ -54,7 +54,7 @@ static const struct ifm_param rows[] = {
     {"decode.ragged", "ragged", IFM_TYPE_F64, ANY, "1", "0", 0, 1, NULL,
      "how much the lengths of the sequences vary: they lie between (1 - ragged) x decode.kv_len and decode.kv_len",
      OF(ragged)},
-    {"decode.layers", "layers", IFM_TYPE_U64, ANY, "count", "0", 0, 4096, NULL,
+    {"decode.layers", "layers", IFM_TYPE_U64, ANY, "count", "0", 0, 16777216, NULL,
      "caches that steps of an arm take in turn; 0 takes as many as make them exceed 4 x the last-level cache, and in a "
      "cycle as many as the smallest arm needs",
      OF(layers)},

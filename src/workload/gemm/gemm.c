@@ -32,7 +32,7 @@ static const struct ifm_param rows[] = {
      OF(weights)},
     {"gemm.group", "group", IFM_TYPE_CHOICE, ANY, "", "128", 1, 0, "128|64|32",
      "neighbours along k that share an f16 scale in int8 and int4", OF(group)},
-    {"gemm.layers", "layers", IFM_TYPE_U64, ANY, "count", "0", 0, 4096, NULL,
+    {"gemm.layers", "layers", IFM_TYPE_U64, ANY, "count", "0", 0, 16777216, NULL,
      "weight matrices that steps of an arm take in turn; 0 takes as many as make those of the arm exceed 4 x the "
      "last-level cache; on the device cuda at most 64",
      OF(layers)},
