@@ -180,15 +180,16 @@ struct inferometer_plugin {
     int (*open)(const struct inferometer_plugin_value *values, uint64_t seed,
                 const struct inferometer_plugin_host *host, void **state);
 
-    /* THE TIMED REGION: do the step `n` times. Every step does the same work with the same output; an output that
-     * changes during a run is reported (rule 12). It may compute and call host->parallel. It may not allocate or free,
-     * take a lock, do I/O or any other system call, read a clock, or skip work because it was done before. It cannot
-     * fail: keep the failure in the state, and report it in `after` or `check`. Required. */
+    /* THE TIMED REGION: do the step `n` times; the lab passes 1. Every step does the same work with the same output; an
+     * output that changes during a run is reported (rule 12). It may compute and call host->parallel. It may not
+     * allocate or free, take a lock, do I/O or any other system call, read a clock, or skip work because it was done
+     * before. It cannot fail: keep the failure in the state, and report it in `after` or `check`. Required. */
     void (*step)(void *state, uint64_t n);
 
-    /* Compare the outputs of the last step with an oracle. Not timed; before and after the samples of a cell. Outputs
-     * that no step has written since the lab overwrote them (by 0xff; as floating point, NaN) must be refused: this is
-     * tried once. NULL: the arm is unchecked, and no comparison and no gate rests on it. */
+    /* Compare the outputs of the last step with an oracle. Not timed; before the samples of a cell, and up to 65 times
+     * after them, between steps. Outputs that no step has written since the lab overwrote them (by 0xff; as floating
+     * point, NaN) must be refused: this is tried once. NULL: the arm is unchecked, and no comparison and no gate rests
+     * on it. */
     int (*check)(void *state, struct inferometer_plugin_check *check);
 
     /* How often the feature that `describe` named has run since `open`; needed where one is named. */

@@ -1,5 +1,5 @@
 /* A plugin that does what inferometer/plugin.h forbids, where and how its parameters say: it ends its process or a
- * thread of the lab, never returns, rests every second call, or changes the locale or the rounding mode. */
+ * thread of the lab, never returns, rests every second or tenth call, or changes the locale or the rounding mode. */
 #define _GNU_SOURCE
 #include <inferometer/plugin.h>
 
@@ -25,12 +25,14 @@ enum fault {
     THREAD_LOCALE,
     ROUNDING,
     HANG,
-    REST
+    REST,
+    REST_TENTH
 };
 
 static const struct inferometer_plugin_param params[N_PARAMS] = {
     {"fault", INFEROMETER_PLUGIN_CHOICE, INFEROMETER_PLUGIN_PER_ARM, NULL, "none", 0, 0,
-     "none|exit|exit_at_once|quick_exit|end_thread|end_worker|abort|crash|locale|thread_locale|rounding|hang|rest",
+     "none|exit|exit_at_once|quick_exit|end_thread|end_worker|abort|crash|locale|thread_locale|rounding|hang|rest|"
+     "rest_tenth",
      "what it does"},
     {"when", INFEROMETER_PLUGIN_CHOICE, INFEROMETER_PLUGIN_PER_ARM, NULL, "step", 0, 0,
      "describe|open|step|check|features|close", "in which function"},
@@ -88,6 +90,7 @@ static void misbehave(const struct inferometer_plugin_host *host, enum fault fau
         for (;;)
             pause();
     case REST: /* in step() */
+    case REST_TENTH:
         break;
     }
 }
@@ -132,7 +135,8 @@ static void step(void *opened, uint64_t n)
 {
     struct state *state = opened;
     double sum = 0;
-    if (state->fault == REST && state->calls % 2 == 1) {
+    const uint64_t period = state->fault == REST ? 2 : 10;
+    if (state->fault >= REST && state->calls % period == 1) {
         state->calls++;
         return; /* the call before it has left the right output */
     }

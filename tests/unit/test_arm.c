@@ -149,6 +149,64 @@ static void sets_must_give_one_output(void **state)
     f->cell.arms[0].implementation = f->cell.arms[1].implementation;
 }
 
+/* An arm that leaves out every fifth step: what an earlier one wrote is there, but for steps over a spoiled output. */
+static unsigned stepped, checked;
+static bool there;
+
+static void step_but_the_fifth(void *state, uint64_t n)
+{
+    (void)state;
+    assert_int_equal(n, 1);
+    there |= stepped++ % 5 != 0;
+}
+
+static void take_away(void *state, bool all)
+{
+    (void)state;
+    assert_true(all);
+    there = false;
+}
+
+static enum ifm_status check_there(void *state, struct ifm_check *out, struct ifm_error *error)
+{
+    (void)state, (void)error;
+    checked++;
+    *out = (struct ifm_check){.done = true, .finite = there};
+    return IFM_OK;
+}
+
+static void steps_left_out_now_and_then_show(void **state)
+{
+    struct fixture *f = *state;
+    struct ifm_check check;
+    open_cell(f, IFM_ISOLATION_SHARED);
+    struct ifm_implementation implementation = with_check(f, check_there);
+    implementation.step = step_but_the_fifth;
+    implementation.spoil = take_away;
+    struct ifm_workload workload = *f->cell.arms[0].workload;
+    workload.has_oracle = true;
+    f->cell.arms[0].workload = &workload;
+    f->cell.arms[0].implementation = &implementation;
+    for (unsigned phase = 0; phase < 5; phase++) {
+        stepped = phase;
+        checked = 0;
+        there = true;
+        f->cell.check_s = 60;
+        assert_int_equal(ifm_arm_check(&f->cell, 0, false, &check, &f->error), IFM_OK);
+        assert_false(check.finite);
+        assert_int_equal(checked, 65);              /* what was left, and 64 rounds */
+        assert_in_range(stepped - phase, 128, 192); /* that begin at no fixed distance: 160 on average */
+    }
+    stepped = 1, checked = 0, there = true;
+    f->cell.check_s = 0; /* a step of seconds: one round, of the step alone */
+    assert_int_equal(ifm_arm_check(&f->cell, 0, false, &check, &f->error), IFM_OK);
+    assert_true(check.finite);
+    assert_int_equal(checked, 2);
+    assert_int_equal(stepped, 2);
+    f->cell.arms[0].workload = f->cell.arms[1].workload;
+    f->cell.arms[0].implementation = f->cell.arms[1].implementation;
+}
+
 /* What the second set lost more of, and that it dropped tokens. */
 static enum ifm_status check_with_loss(void *state, struct ifm_check *out, struct ifm_error *error)
 {
@@ -199,6 +257,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(shared_arms_have_one_state, set_up, tear_down),
         cmocka_unit_test_setup_teardown(blocks_draw_the_sets, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sets_must_give_one_output, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(steps_left_out_now_and_then_show, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_worst_set_is_the_loss, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_process_needs_a_clock_that_is_shared, set_up, tear_down),
     };

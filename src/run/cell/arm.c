@@ -2,6 +2,7 @@
 #include "run/cell/arm.h"
 
 #include "base/log.h"
+#include "base/random.h"
 #include "run/cell/slot.h"
 #include "run/interrupt.h"
 #include "run/remote/remote.h"
@@ -12,7 +13,9 @@
 static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
 /* All timings of an arm: longer than what interrupts a short one, shorter than all repeats of a long one. */
 static const double ROUGH_ENOUGH_NS = 3e7;
-enum { MOST_ROUGH_STEPS = 1 << 30, STILL_NS = 2000000000, FOREIGN_STEPS = 4 };
+enum { MOST_ROUGH_STEPS = 1 << 30, STILL_NS = 2000000000 };
+/* Rounds of a check after the blocks: at least this many, of code that is not ours; at most; steps between them. */
+enum { LEAST_ROUNDS = 1, LEAST_FOREIGN_ROUNDS = 4, MOST_ROUNDS = 64, MOST_BETWEEN = 3, ROUNDS_STREAM = 0x726e6473 };
 /* Share of the cap on warm-up that a fresh process may spend on its own in each block. */
 static const double WARM_SHARE = 0.1;
 static const double TURN_S = 30, TURN_TIMES = 10; /* of the limit of a turn */
@@ -196,12 +199,34 @@ static enum ifm_status check_fresh(const struct ifm_arm_run *arm, struct ifm_che
     return arm->implementation->check(arm->state, out, error);
 }
 
-/* Later, what is checked is what the last timed step left; and a step after it, since one that no longer computes
- * anything leaves what an earlier one did. Of code that is not ours several in a row: it may rest every second call. */
-static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, struct ifm_check *out,
+/* Whether steps are left out now and then, as the output of an earlier one is there: rounds of 0 to 3 plain steps, then
+ * one over spoiled outputs, which is checked. Of an arm that leaves out one step in p, k rounds miss all with a chance
+ * of (1 - 1/p)^k or less: of 64, nothing for every second or fifth step, 0.1 % for one in 10, 4 % for one in 20. The
+ * rounds that fit into `seconds` are made; the least of them follow each other, so that four show each p up to 4. */
+static enum ifm_status check_rounds(const struct ifm_arm_run *arm, double seconds, struct ifm_check *out,
+                                    struct ifm_error *error)
+{
+    const int64_t end_ns = ifm_clock_boot_ns() + (int64_t)(seconds * 1e9);
+    const int least = arm->workload->plugin != NULL ? LEAST_FOREIGN_ROUNDS : LEAST_ROUNDS;
+    struct ifm_random random = ifm_random_start(arm->opening.seed, ROUNDS_STREAM);
+    struct ifm_check fresh;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        const bool in_time = ifm_clock_boot_ns() < end_ns;
+        if (!in_time && round >= least)
+            break;
+        for (uint32_t i = in_time ? ifm_random_below(&random, MOST_BETWEEN + 1) : 0; i > 0; i--)
+            IFM_TRY(step_apart(arm, NULL, NULL, error));
+        IFM_TRY(check_fresh(arm, &fresh, error));
+        take_worse(out, &fresh);
+    }
+    return IFM_OK;
+}
+
+/* Later, what is checked is what the last timed step left; and steps after it, since one that no longer computes
+ * anything leaves what an earlier one did. */
+static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, double seconds, struct ifm_check *out,
                                    struct ifm_error *error)
 {
-    struct ifm_check fresh;
     *out = (struct ifm_check){0};
     if (!arm->workload->has_oracle)
         return IFM_OK;
@@ -210,13 +235,7 @@ static enum ifm_status check_state(const struct ifm_arm_run *arm, bool first, st
     if (first)
         return check_fresh(arm, out, error);
     IFM_TRY(arm->implementation->check(arm->state, out, error));
-    if (arm->workload->no_extra_steps != NULL)
-        return IFM_OK;
-    for (int i = 0; i < (arm->workload->plugin != NULL ? FOREIGN_STEPS : 1); i++) {
-        IFM_TRY(check_fresh(arm, &fresh, error));
-        take_worse(out, &fresh);
-    }
-    return IFM_OK;
+    return arm->workload->no_extra_steps != NULL ? IFM_OK : check_rounds(arm, seconds, out, error);
 }
 
 static enum ifm_status check_arm(struct ifm_cell_run *cell, size_t index, bool first, struct ifm_check *out,
@@ -224,20 +243,20 @@ static enum ifm_status check_arm(struct ifm_cell_run *cell, size_t index, bool f
 {
     struct ifm_arm_run *arm = &cell->arms[index];
     if (arm->remote != NULL) {
-        const struct ifm_remote_request request = {.op = IFM_REMOTE_CHECK, .first = first};
+        const struct ifm_remote_request request = {.op = IFM_REMOTE_CHECK, .first = first, .check_s = cell->check_s};
         struct ifm_remote_answer answer;
         IFM_TRY(ifm_remote_ask(cell, (unsigned)index, request, &answer, error));
         *out = answer.check;
         return IFM_OK;
     }
     if (arm->sets == NULL)
-        return check_state(arm, first, out, error);
+        return check_state(arm, first, cell->check_s, out, error);
     void *current = arm->state;
     enum ifm_status status = IFM_OK;
     for (unsigned i = 0; i < arm->n_sets && status == IFM_OK; i++) {
         struct ifm_check check;
         arm->state = arm->sets[i];
-        status = check_state(arm, first, &check, error);
+        status = check_state(arm, first, cell->check_s / arm->n_sets, &check, error);
         if (i == 0)
             *out = check;
         take_worse(out, &check);

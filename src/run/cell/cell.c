@@ -2,6 +2,7 @@
 #include "run/cell/cell.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "device/fake.h"
 #include "run/cell/arm.h"
 #include "run/cell/instruments.h"
@@ -36,9 +37,14 @@ static void script_check(struct ifm_device *device, const char *arm, struct ifm_
     check->sets_differ = false;
 }
 
+/* Share of the cell's time that the rounds after the blocks may take, of all arms together. */
+static const double ROUNDS_SHARE = 0.02;
+
 enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error)
 {
     bool first = strcmp(when, "before") == 0;
+    const double so_far_s = (double)(ifm_clock_boot_ns() - cell->opened_ns) * 1e-9;
+    cell->check_s = ROUNDS_SHARE * so_far_s / (double)cell->plan->n_arms;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         struct ifm_check check;
         ifm_parts_turn(&cell->session->parts, IFM_PART_CHECKS, cell->plan->arms[i].name);
@@ -55,6 +61,7 @@ enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *de
 {
     *out = (struct ifm_cell_run){.plan = plan, .pass = &plan->passes[0], .device = device, .session = session};
     out->arms = ifm_zeros(plan->n_arms, sizeof *out->arms);
+    out->opened_ns = ifm_clock_boot_ns();
     enum ifm_status status = open_arms(out, error);
     if (status == IFM_OK)
         status = ifm_cell_check(out, "before", error);

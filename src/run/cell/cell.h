@@ -59,6 +59,8 @@ struct ifm_cell_run {
     struct ifm_instrument_run *instruments;
     size_t n_instruments;
     enum ifm_windows windows;
+    int64_t opened_ns;       /* by the clock that counts suspended time */
+    double check_s;          /* that the rounds of an arm's check after the blocks may take */
     bool ran_each;           /* calibration has run a step of each arm in this session */
     const unsigned *planned; /* number in the plan of each arm, where arms are left out; NULL = its own */
     size_t own_columns;      /* index of the first column that the cell's workload fills itself */
@@ -86,7 +88,7 @@ IFM_CHECKED enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struc
                                               struct ifm_session *session, size_t arm, struct ifm_cell_run *out,
                                               struct ifm_error *error);
 /* Compare each arm with its oracle and write the fact: of a step of its own ("before"), or of what the last timed step
- * left ("after"). */
+ * left and of steps behind it ("after"). */
 IFM_CHECKED enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error);
 void ifm_cell_close(struct ifm_cell_run *cell);
 

@@ -32,6 +32,7 @@ struct ifm_remote_request {
     enum ifm_remote_op op;
     uint32_t arm;
     bool first;                    /* CHECK */
+    double check_s;                /* CHECK */
     struct ifm_roll roll;          /* ROLL */
     uint32_t inner, samples, lead; /* SLOT */
     /* OPEN */

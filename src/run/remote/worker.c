@@ -129,6 +129,7 @@ static enum ifm_status serve(struct remote_worker *worker, const struct ifm_remo
     case IFM_REMOTE_OPEN:
         return open_arm(worker, request, error);
     case IFM_REMOTE_CHECK:
+        cell->check_s = request->check_s;
         return ifm_arm_check(cell, request->arm, request->first, &answer->check, error);
     case IFM_REMOTE_ROUGH:
         return ifm_arm_rough_ns(cell, request->arm, &answer->ns, error);
