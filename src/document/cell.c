@@ -49,6 +49,22 @@ bool ifm_cell_shows(const struct ifm_builder *builder, const struct ifm_cell *ce
     return false;
 }
 
+/* Whoever divides the times of the table has the ratio over all blocks, as they are of all: said where the comparison
+ * left blocks out and its interval does not hold that. "" = they agree. */
+static const char *unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                    const struct ifm_arm *arm, const struct ifm_value *speedup)
+{
+    const struct ifm_value *all = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
+    if (!ifm_is_ok(all))
+        return "";
+    struct ifm_value ratio = *speedup;
+    ratio.number = 1 / (1 + all->number / 100);
+    if (speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high)
+        return "";
+    return ifm_arena_printf(builder->arena, "without disturbed blocks; times are of all blocks, which give %sx",
+                            ifm_quantity_of(&ratio, builder->arena).number);
+}
+
 /* "faster 1.94x" with its interval: the word is derive's decision, and what must be said beside the number its note,
  * unless a sentence has told it. */
 static struct ifm_field comparison_field(struct ifm_builder *builder, const struct ifm_cell *cell,
@@ -71,6 +87,9 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
         const char *why = ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, builder->arena);
         beside = beside[0] == '\0' ? why : ifm_arena_printf(builder->arena, "%s; the %s", why, beside);
     }
+    const char *unlike = unlike_the_times(builder, cell, arm, value);
+    if (unlike[0] != '\0')
+        beside = beside[0] == '\0' ? unlike : ifm_arena_printf(builder->arena, "%s; %s", unlike, beside);
     field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
     return field;
 }

@@ -281,6 +281,37 @@ static void findings_that_differ_in_figures_are_one_line(void **state)
     free(data[1]);
 }
 
+/* Times are of all blocks; a comparison without the disturbed ones says what dividing the times gives. */
+static void a_ratio_unlike_the_times_says_why(void **state)
+{
+    (void)state;
+    static struct ifm_number all[COUNT(sample_numbers) + 1];
+    struct ifm_publication publication = sample_publication(NULL);
+    struct ifm_derived derived = *publication.derived;
+    const struct ifm_value change = {.number = 104.1, .unit = "%", .n_of = "", .reason = "", .remedy = "", .text = ""};
+    memcpy(all, derived.numbers, sizeof sample_numbers);
+    all[COUNT(sample_numbers)] = (struct ifm_number){D, "packed", IFM_M_CHANGE_PERCENT_ALL_BLOCKS, change};
+    derived.numbers = all;
+    derived.n_numbers = COUNT(all);
+    publication.derived = &derived;
+    for (int same = 0; same < 2; same++) {
+        const enum ifm_format formats[] = {IFM_FORMAT_TABLE, IFM_FORMAT_MD};
+        for (size_t i = 0; i < 2; i++) {
+            char *data = NULL;
+            size_t size = 0;
+            FILE *out = open_memstream(&data, &size);
+            assert_int_equal(
+                ifm_publish_table(&publication, &(struct ifm_table_look){formats[i], false, true}, out, &error),
+                IFM_OK);
+            fclose(out);
+            assert_int_equal(
+                strstr(data, "without disturbed blocks; times are of all blocks, which give 0.490x") != NULL, !same);
+            free(data);
+        }
+        all[COUNT(sample_numbers)].value.number = 12.5; /* 0.889x, in the interval */
+    }
+}
+
 static void a_number_that_is_none_is_an_error(void **state)
 {
     (void)state;
@@ -329,6 +360,7 @@ int main(void)
         cmocka_unit_test(json_lines_have_the_same_fields),
         cmocka_unit_test(json_is_one_object),
         cmocka_unit_test(findings_that_differ_in_figures_are_one_line),
+        cmocka_unit_test(a_ratio_unlike_the_times_says_why),
         cmocka_unit_test(a_number_that_is_none_is_an_error),
         cmocka_unit_test(missing_intervals_say_why),
     };

@@ -24,7 +24,8 @@ IFM_CHECKED enum ifm_status ifm_turn_end(const struct ifm_turn *turn, enum ifm_s
 IFM_CHECKED enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t arm, struct ifm_error *error);
 void ifm_arm_close(struct ifm_cell_run *cell, size_t arm);
 /* Compare its output with its oracle: with `first` after a step of its own, else as the last timed step left it and in
- * rounds after that, for about cell->check_s. Of several sets of buffers the worst counts, and a hash that differs is reported. */
+ * rounds after that, for about cell->check_s. Of several sets of buffers the worst counts, and a hash that differs is
+ * reported. */
 IFM_CHECKED enum ifm_status ifm_arm_check(struct ifm_cell_run *cell, size_t arm, bool first, struct ifm_check *out,
                                           struct ifm_error *error);
 /* Rough time of one step: a control input. */
