@@ -95,6 +95,28 @@ static void shared_drift_widens_and_cancels(void **state)
     fx_stop(&fx);
 }
 
+/* Whoever makes it: where it is more than a gate on the comparison allows, that is said, and the gate stands. */
+static void a_shared_drift_beyond_a_gate_is_said(void **state)
+{
+    (void)state;
+    static const double allowed[] = {3, 6, 0};
+    for (size_t i = 0; i < 3; i++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.noise = 0.001;
+        fx.drift = 0.05;
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        if (allowed[i] > 0)
+            fx_gate(&fx, "change_percent", "", IFM_GATE_AT_MOST, allowed[i], true);
+        fx_derive(&fx);
+        assert_int_equal(fx_finding(&fx, "rule-07", "it drifts together with base (") != NULL, allowed[i] == 3);
+        fx_judge(&fx);
+        assert_true(allowed[i] == 0 || fx.verdict->gates[0].outcome == IFM_OUTCOME_PASS);
+        fx_stop(&fx);
+    }
+}
+
 /* So is what is said of its share of a ceiling. */
 static void a_drift_widens_the_share_of_a_ceiling(void **state)
 {
@@ -396,6 +418,7 @@ int main(void)
         cmocka_unit_test(fixed_order_is_refused),
         cmocka_unit_test(a_torn_block_is_refused),
         cmocka_unit_test(shared_drift_widens_and_cancels),
+        cmocka_unit_test(a_shared_drift_beyond_a_gate_is_said),
         cmocka_unit_test(a_drift_widens_the_share_of_a_ceiling),
         cmocka_unit_test(a_visible_drift_widens_to_the_ends_of_its_line),
         cmocka_unit_test(a_drift_within_the_margin_widens_nothing),

@@ -10,18 +10,56 @@ struct trend {
     double *logs, *mid, *rest;
 };
 
-/* An arm's visible drift beyond the margin, in percent over the pass. */
-static void look_for_drift(const struct ifm_arm_work *arm, const struct trend *t)
+/* The change of an arm's logarithm over the pass, where it is visible and beyond the margin; else 0. */
+static double drift_of(const struct ifm_arm_work *arm, const struct trend *t)
 {
     struct ifm_slope line;
     if (ifm_stats_slope(t->mid, t->logs, t->n, 0.99, &line) != IFM_STAT_OK)
-        return;
-    double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
-    bool visible = line.interval.low > 0 || line.interval.high < 0;
-    if (visible && fabs(change) > log1p(arm->work->cell->measure.margin))
+        return 0;
+    const double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
+    const bool visible = line.interval.low > 0 || line.interval.high < 0;
+    return visible && fabs(change) > log1p(arm->work->cell->measure.margin) ? change : 0;
+}
+
+static void say_drift(const struct ifm_arm_work *arm, double drift)
+{
+    if (drift != 0)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                            "the step time drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
-                           100.0 * expm1(change));
+                           100.0 * expm1(drift));
+}
+
+/* The least change that a gate on this comparison allows, in percent; infinite = none is on it. */
+static double least_allowed(const struct ifm_arm_work *arm)
+{
+    const struct ifm_plan *plan = arm->d->plan;
+    double least = INFINITY;
+    for (size_t i = 0; i < plan->n_gates; i++) {
+        const struct ifm_gate *gate = &plan->gates[i];
+        if (strcmp(gate->metric, "change_percent") == 0 &&
+            (ifm_is_empty(gate->arm) || strcmp(gate->arm, arm->arm->name) == 0) &&
+            (ifm_is_empty(gate->cell) || strcmp(gate->cell, arm->work->cell->name) == 0))
+            least = fmin(least, fabs(gate->threshold));
+    }
+    return least;
+}
+
+/* A drift that both arms share cancels in their ratio, whoever makes it: the machine, or one of the two by what it
+ * leaves behind for both. From turns alone these look alike, so a gate stands as it is, and what it cannot see is said
+ * where that is more than it allows. */
+static void say_shared_drift(const struct ifm_arm_work *arm, const double *drifts)
+{
+    const struct ifm_arm_work *base = arm->work->baseline;
+    if (base == NULL || !ifm_derive_is_compared(arm))
+        return;
+    const double own = drifts[arm->index], its = drifts[base->index];
+    if (own * its <= 0 || 100 * expm1(fmin(fabs(own), fabs(its))) <= least_allowed(arm))
+        return;
+    ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-07",
+        "it drifts together with %s (%+.3g and %+.3g %%), beyond what a gate allows: what makes both so "
+        "is in no ratio, be it the machine or what one leaves behind for both; a run of each alone tells",
+        base->arm->name, 100 * expm1(own), 100 * expm1(its));
 }
 
 /* How much dependence between blocks inflates a CUSUM: seen in what is left beside the two means, since the step itself
@@ -178,24 +216,33 @@ static void look_at_disturbances(const struct ifm_cell_work *work)
                             n == 1 ? "" : "s", (long long)first->block, first->reason);
 }
 
+/* False where there is none to look at. */
+static bool take_trend(const struct ifm_arm_work *arm, struct trend *t)
+{
+    if (arm->broken != NULL || ifm_derive_is_cache_probe(arm->arm))
+        return false;
+    t->n = ifm_arm_logs(arm, NULL, t->logs, t->mid);
+    return t->n >= IFM_BLOCKS_NEEDED;
+}
+
 static void look_over_time(struct ifm_cell_work *work)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     struct trend t = {0, IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1)};
+    double *drifts = IFM_ARENA_ARRAY(scratch, double, work->cell->n_arms + 1);
     look_at_stop(work);
     look_at_disturbances(work);
     look_at_warmup(work);
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        drifts[a] = take_trend(&work->arms[a], &t) ? drift_of(&work->arms[a], &t) : 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        say_shared_drift(&work->arms[a], drifts);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
-        struct ifm_arm_work *arm = &work->arms[a];
-        if (arm->broken != NULL || ifm_derive_is_cache_probe(arm->arm))
-            continue;
-        t.n = ifm_arm_logs(arm, NULL, t.logs, t.mid);
-        if (t.n < IFM_BLOCKS_NEEDED)
-            continue;
-        look_for_drift(arm, &t);
-        look_for_change(arm, &t);
+        say_drift(&work->arms[a], drifts[a]);
+        if (take_trend(&work->arms[a], &t))
+            look_for_change(&work->arms[a], &t);
     }
     ifm_arena_destroy(scratch);
 }
