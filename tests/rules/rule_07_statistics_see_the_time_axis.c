@@ -99,20 +99,29 @@ static void shared_drift_widens_and_cancels(void **state)
 static void a_shared_drift_beyond_a_gate_is_said(void **state)
 {
     (void)state;
-    static const double allowed[] = {3, 6, 0};
-    for (size_t i = 0; i < 3; i++) {
+    static const struct {
+        const char *metric;
+        enum ifm_gate_op op;
+        double threshold;
+        bool said;
+    } gates[] = {{"change_percent", IFM_GATE_AT_MOST, 3, true},
+                 {"change_percent", IFM_GATE_AT_MOST, 6, false},
+                 {"speedup", IFM_GATE_AT_LEAST, 0.97, true},
+                 {"speedup", IFM_GATE_AT_LEAST, 0.94, false},
+                 {NULL, IFM_GATE_AT_MOST, 0, false}};
+    for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) {
         struct fixture fx;
         fx_start(&fx);
         fx.noise = 0.001;
         fx.drift = 0.05;
         fx_generate(&fx);
         fx_end_events(&fx);
-        if (allowed[i] > 0)
-            fx_gate(&fx, "change_percent", "", IFM_GATE_AT_MOST, allowed[i], true);
+        if (gates[i].metric != NULL)
+            fx_gate(&fx, gates[i].metric, "", gates[i].op, gates[i].threshold, true);
         fx_derive(&fx);
-        assert_int_equal(fx_finding(&fx, "rule-07", "it drifts together with base (") != NULL, allowed[i] == 3);
+        assert_int_equal(fx_finding(&fx, "rule-07", "it drifts together with base (") != NULL, gates[i].said);
         fx_judge(&fx);
-        assert_true(allowed[i] == 0 || fx.verdict->gates[0].outcome == IFM_OUTCOME_PASS);
+        assert_true(gates[i].metric == NULL || fx.verdict->gates[0].outcome == IFM_OUTCOME_PASS);
         fx_stop(&fx);
     }
 }

@@ -29,17 +29,24 @@ static void say_drift(const struct ifm_arm_work *arm, double drift)
                            100.0 * expm1(drift));
 }
 
-/* The least change that a gate on this comparison allows, in percent; infinite = none is on it. */
+/* The change of time that a gate on the comparison allows, in percent; infinite = it is no such gate. */
+static double allowed_by(const struct ifm_gate *gate)
+{
+    if (strcmp(gate->metric, "change_percent") == 0)
+        return fabs(gate->threshold);
+    return strcmp(gate->metric, "speedup") == 0 && gate->threshold > 0 ? 100 * fabs(1 / gate->threshold - 1) : INFINITY;
+}
+
+/* The least of all gates. */
 static double least_allowed(const struct ifm_arm_work *arm)
 {
     const struct ifm_plan *plan = arm->d->plan;
     double least = INFINITY;
     for (size_t i = 0; i < plan->n_gates; i++) {
         const struct ifm_gate *gate = &plan->gates[i];
-        if (strcmp(gate->metric, "change_percent") == 0 &&
-            (ifm_is_empty(gate->arm) || strcmp(gate->arm, arm->arm->name) == 0) &&
+        if ((ifm_is_empty(gate->arm) || strcmp(gate->arm, arm->arm->name) == 0) &&
             (ifm_is_empty(gate->cell) || strcmp(gate->cell, arm->work->cell->name) == 0))
-            least = fmin(least, fabs(gate->threshold));
+            least = fmin(least, allowed_by(gate));
     }
     return least;
 }

@@ -210,7 +210,7 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct decode_
  * rows that are independent of it. With keys of unit variance, outlier channels (one in 32) larger by a, and a range
  * of 5.5 deviations: int8, unit = greatest / 32639, 3.1e-5 a. int4, unit = rms / 52, 0.0056 rms(1, a). int2, unit = rms
  * / 16, clipped to a scale of 1, promoted channels with a scale of 1.47 a, 0.018 rms(1, 1.47 a). Four times that leaves
- * room for rounded weights and for rows with large queries, of int4 six times: of 16,000 right outputs of 1 to 32 heads
+ * room for rounded weights and for rows with large queries, of int4 six times: of 9,900 right arms of 1 to 32 heads
  * the most was 5.5, where all weight is on few keys (before rules 9 it was four, and 1 in 100 of small shapes refused).
  * Of a user's file a is not known; 32 is taken. What a wrong row, head or page does is larger. */
 static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format format, double rounding,
