@@ -158,10 +158,11 @@ static bool takes_aliases(const struct ifm_options *options)
     return options->config != NULL && options->workload != NULL && strcmp(options->workload, "decode") == 0;
 }
 
-/* The index of an alias that this command takes; IFM_SPECIFICATION_OPTIONS: it is none. */
+/* The index of an alias that this command takes; IFM_SPECIFICATION_OPTIONS: it is none. --no-graphs is a flag of ours
+ * by the same name. */
 static size_t find_alias(const char *name, const struct ifm_options *options)
 {
-    size_t i = takes_aliases(options) ? 0 : IFM_SPECIFICATION_OPTIONS;
+    size_t i = takes_aliases(options) && strcmp(name, "no-graphs") != 0 ? 0 : IFM_SPECIFICATION_OPTIONS;
     while (i < IFM_SPECIFICATION_OPTIONS && strcmp(ifm_specification_options[i].flag, name) != 0)
         i++;
     return i;
@@ -172,8 +173,6 @@ static enum ifm_status apply_alias(size_t alias, const char *value, struct ifm_o
 {
     const char *name = ifm_specification_options[alias].flag;
     bool known;
-    if (strcmp(name, "no-graphs") == 0)
-        ifm_note("--no-graphs has no effect: there are no CUDA graphs on this device");
     if (strcmp(name, "json") == 0) {
         if (options->has_format)
             return ifm_fail(error, IFM_USAGE, "--json",

@@ -113,6 +113,8 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm
     const struct ifm_study *study = ifm_config_study(config);
     struct ifm_catalog catalog;
     struct ifm_machine machine = {0};
+    if (!ifm_config_device(config)->graphs && strcmp(ifm_story_device(config), "cuda") != 0)
+        ifm_note("--no-graphs has no effect: there are no CUDA graphs on this device");
     IFM_TRY(describe_machine(config, arena, &machine, error));
     ifm_story_catalog(config, &machine, own, arena, &catalog);
     enum ifm_status status = ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
