@@ -161,47 +161,6 @@ fi
 fake "" "$INFEROMETER" stream --device cuda --isa avx2 --out isa >log 2>&1 && fail "an instruction set on a GPU"
 grep -q "instruction sets are a processor's" log || fail "isa: $(cat log)"
 
-# ---- decode: f16 on a GPU, what it leaves out is said ----
-decode=(decode --device cuda "${counts[@]}" --seed 1)
-fake "" "$INFEROMETER" "${decode[@]}" --batch 2 --kv-len 300 --q-heads 4 --kv-heads 2 --out decode >log 2>&1 ||
-    fail "decode: $(cat log)"
-grep -q '^note: decode: naive runs without int8, int4, int2: the device cuda has kernels for f16 alone' log ||
-    fail "decode does not say what it leaves out: $(cat log)"
-# Clusters, units of a group of 17 heads, blocks that straddle ragged sequences, dimensions that only naive has.
-fake sms=132 "$INFEROMETER" "${decode[@]}" --compress 1 --kv-len 1024 --batch 1 --q-heads 2 --kv-heads 2 --head-dim 64 \
-    --out cluster >log 2>&1 || fail "cluster: $(cat log)"
-fake "" "$INFEROMETER" "${decode[@]}" --compress 1 --kv-len 261 --batch 3 --q-heads 34 --kv-heads 2 --layout paged \
-    --ragged 1 --out ragged >log 2>&1 || fail "ragged: $(cat log)"
-fake "" "$INFEROMETER" "${decode[@]}" --compress 1 --kv-len 256 --batch 1 --q-heads 2 --kv-heads 2 --head-dim 96 \
-    --out dim >log 2>&1 || fail "dim: $(cat log)"
-grep -q 'naive runs alone: our split kernel has head dimensions 64 and 128' log || fail "dim: $(cat log)"
-for folder in decode cluster ragged dim; do
-    "$INFEROMETER" verify $folder >log 2>&1 || fail "$folder: $(cat log)"
-    [ "$(number $folder naive step_ns)" = 200000.0 ] || fail "$folder: $(number $folder naive step_ns) ns a step"
-    [ $folder = dim ] || [ "$(number $folder f16 step_ns)" = 200000.0 ] || fail "$folder: $(number $folder f16 step_ns)"
-    python3 - $folder <<'PY' || fail "$folder: checks, kernels or layers"
-import json, sys
-folder, = sys.argv[1:]
-events = [json.loads(line) for line in open(f"{folder}/run.log")]
-checks = [e["meta"] for e in events if e["stage"] == "check" and e["meta"]["arm"] in ("naive", "f16")]
-assert checks and all(0 < c["error_max_rel"] < 1e-5 and c["error_part"] < 0.01 for c in checks), checks
-kernels = {k["name"] for e in events if e["stage"] == "device" for k in e["meta"]["kernels"]}
-wanted = {"decode": "ifm_decode_split_128", "cluster": "ifm_decode_cluster_64_8", "ragged": "ifm_decode_split_128"}
-assert "ifm_decode_naive" in kernels and wanted.get(folder, "ifm_decode_naive") in kernels, kernels
-shape = json.load(open(f"{folder}/elastic_kv.json"))
-assert shape["gpu"]["name"] == "Fake GPU" and shape["build"]["cuda_graphs"], shape["gpu"]
-PY
-done
-fake "" "$INFEROMETER" "${decode[@]}" --formats int8 --out int8 >log 2>&1 && fail "int8 ran on a GPU"
-grep -q "absent: the device cuda has kernels for f16 alone" log || fail "int8: $(cat log)"
-fake "" "$INFEROMETER" "${decode[@]}" --inference --out cycle >log 2>&1 && fail "a cycle ran on a GPU"
-grep -q "the device cuda appends nothing in this version" log || fail "cycle: $(cat log)"
-fake "" "$INFEROMETER" "${decode[@]}" --layers 65 --out layers >log 2>&1 && fail "65 layers ran on a GPU"
-grep -q "take at most 64 layers in turn" log || fail "layers: $(cat log)"
-fake wrong=ifm_decode_split_128 "$INFEROMETER" "${decode[@]}" --compress 1 --kv-len 256 --q-heads 2 --kv-heads 2 \
-    --out off >log 2>&1 && fail "a wrong attention is no failure"
-grep -q "f16: the arm's output is wrong" log || fail "a wrong attention was not refused: $(cat log)"
-
 # ---- a wrong kernel is refused ----
 fake wrong=ifm_read_bulk "$INFEROMETER" stream --device cuda --probe read --size 64KiB "${counts[@]}" --out wrong \
     >log 2>&1 && fail "a wrong result is no failure"
@@ -249,4 +208,4 @@ FAKE_CUDA="kernel_ns=2000000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" cut_short INT cut
 fake "" "$INFEROMETER" run --resume cut >log 2>&1 || fail "resume: $(cat log)"
 "$INFEROMETER" verify cut >log 2>&1 || fail "cut: $(cat log)"
 grep -q '"stage":"run_done"' cut/run.log || fail "the resumed run is not complete"
-echo "stream, null and decode on a GPU of host memory: numbers, checks, failures and their words"
+echo "stream and null on a GPU of host memory: numbers, checks, failures and their words"

@@ -3,6 +3,7 @@
 #include "fake_cuda/kernels.h"
 
 #include "base/half.h"
+#include "fake_cudnn/fake_cudnn.h"
 #include "kernel/cuda/flash.h"
 #include <math.h>
 #include <stdlib.h>
@@ -28,14 +29,17 @@ struct place {
     uint64_t row, kv, seen;
 };
 
-static struct place place_of(const struct ifm_attention_arguments *a, uint64_t row)
+static struct place place_of(const struct fake_sdpa *s, uint64_t row)
 {
+    const struct ifm_attention_arguments *a = &s->of;
     const uint64_t pair = row / a->seq_len, sequence = pair / a->q_heads, position = row % a->seq_len;
-    const uint64_t kv_head = pair % a->q_heads / (a->q_heads / a->kv_heads), length = a->lengths[sequence];
-    return (struct place){row * a->head_dim, (sequence * a->kv_heads + kv_head) * a->seq_len * a->head_dim,
-                          position >= length ? 0
-                          : a->causal        ? position + 1
-                                             : length};
+    const uint64_t kv_head = pair % a->q_heads / (a->q_heads / a->kv_heads);
+    const uint64_t length = a->lengths != NULL ? a->lengths[sequence] : s->keys;
+    const bool is_there = a->lengths == NULL || position < length;
+    return (struct place){row * a->head_dim, (sequence * a->kv_heads + kv_head) * s->room * a->head_dim,
+                          !is_there   ? 0
+                          : a->causal ? position + 1
+                                      : length};
 }
 
 /* Softmax over what the query sees, and the weighted sum of V, in f64. */
@@ -68,19 +72,20 @@ static bool owns(const void *address, uint64_t bytes)
 }
 
 /* `rows` queries, of whole sequences. */
-static bool run_rows(const struct ifm_attention_arguments *a, uint64_t rows, bool is_f64, bool wrong)
+static bool run(const struct fake_sdpa *s, uint64_t rows, bool is_f64, bool wrong)
 {
+    const struct ifm_attention_arguments *a = &s->of;
     const uint64_t sequences = rows / a->seq_len / a->q_heads, size = a->storage == IFM_CUDA_F32 ? 4 : 2;
-    const uint64_t kv_bytes = sequences * a->kv_heads * a->seq_len * a->head_dim * size;
-    double out[IFM_ATTENTION_DIM_MOST], *weights = malloc(a->seq_len * sizeof *weights);
+    const uint64_t kv_bytes = sequences * a->kv_heads * s->room * a->head_dim * size;
+    double out[IFM_ATTENTION_DIM_MOST], *weights = malloc(s->keys * sizeof *weights);
     if (weights == NULL || sequences == 0 || !owns(a->q, rows * a->head_dim * size) || !owns(a->k, kv_bytes) ||
         !owns(a->v, kv_bytes) || !owns(a->out, rows * a->head_dim * (is_f64 ? sizeof(double) : size)) ||
-        !owns(a->lengths, sequences * sizeof *a->lengths)) {
+        (a->lengths != NULL && !owns(a->lengths, sequences * sizeof *a->lengths))) {
         free(weights);
         return false;
     }
     for (uint64_t row = 0; row < rows; row++) {
-        const struct place at = place_of(a, row);
+        const struct place at = place_of(s, row);
         attend(a, at, weights, out);
         if (wrong && row == rows / 2)
             out[1] += 1;
@@ -92,6 +97,17 @@ static bool run_rows(const struct ifm_attention_arguments *a, uint64_t rows, boo
     }
     free(weights);
     return true;
+}
+
+static bool run_rows(const struct ifm_attention_arguments *a, uint64_t rows, bool is_f64, bool wrong)
+{
+    const struct fake_sdpa whole = {*a, a->seq_len, a->seq_len};
+    return a->lengths != NULL && run(&whole, rows, is_f64, wrong);
+}
+
+bool fake_attention_library(const struct fake_launch *launch, bool wrong)
+{
+    return run((const void *)launch->arguments, launch->blocks, false, wrong);
 }
 
 bool fake_attention_naive(const struct fake_launch *launch, bool wrong)

@@ -1,6 +1,7 @@
 /* What the kernels of src/kernel/cuda do, in C on the host: the same words from the same arguments. */
 #include "fake_cuda/kernels.h"
 #include "fake_cuda/internal.h"
+#include "fake_cudnn/fake_cudnn.h"
 
 #include "kernel/cuda/decode.h"
 #include "kernel/cuda/flash.h"
@@ -255,7 +256,7 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_attention_naive_f16", sizeof(struct ifm_attention_arguments), fake_attention_naive},
     {"ifm_attention_reference", sizeof(struct ifm_attention_arguments), fake_attention_reference},
     IFM_FLASH_KERNELS(FLASH_F16) IFM_FLASH_KERNELS(FLASH_BF16)
-        IFM_HOPPER_KERNELS(HOPPER){"fake_cudnn", sizeof(struct ifm_attention_arguments), fake_attention_naive},
+        IFM_HOPPER_KERNELS(HOPPER){"fake_cudnn", sizeof(struct fake_sdpa), fake_attention_library},
     {"ifm_stamp", sizeof(struct ifm_stamp_arguments), run_stamp},
     {"ifm_decode_naive", sizeof(struct ifm_decode_attend), fake_decode_naive},
     {"ifm_decode_split_64", sizeof(struct ifm_decode_attend), fake_decode_split},

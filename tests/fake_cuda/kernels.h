@@ -14,6 +14,7 @@ bool fake_gemm_reference(const struct fake_launch *launch, bool wrong);
 bool fake_attention_naive(const struct fake_launch *launch, bool wrong);
 bool fake_attention_flash(const struct fake_launch *launch, bool wrong);
 bool fake_attention_hopper(const struct fake_launch *launch, bool wrong);
+bool fake_attention_library(const struct fake_launch *launch, bool wrong); /* of tests/fake_cudnn */
 bool fake_attention_reference(const struct fake_launch *launch, bool wrong);
 
 #endif

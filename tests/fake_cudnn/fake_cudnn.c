@@ -6,9 +6,9 @@
  *   fails=FUNCTION   this function gives a status, 3000
  *   none=1           the heuristic succeeds and finds nothing
  *   no_plan=1        the first engine makes no plan, the second does */
+#include "fake_cudnn/fake_cudnn.h"
 #include "dyn/cudnn.h"
 #include "fake_library.h"
-#include "kernel/cuda/attention.h"
 
 #include <math.h>
 
@@ -211,7 +211,17 @@ static void *pointer_of(const struct descriptor *pack, int64_t id)
     return NULL;
 }
 
-/* Keys in a row, not lengths: every sequence is whole. The lengths live in the workspace. */
+/* Where the rows of K and V lie: the rows from one head to the next, 0 if that is not how attention is read. */
+static int64_t room_of(const struct descriptor *k, const struct descriptor *v)
+{
+    const int64_t *rows = dims_of(v), dim = rows[3], *of_k = attribute_of(k, CUDNN_ATTR_TENSOR_STRIDES)->values,
+                  *of_v = attribute_of(v, CUDNN_ATTR_TENSOR_STRIDES)->values, room = of_v[1] / dim;
+    const bool same = of_k[0] == of_v[0] && of_k[1] == of_v[1] && of_k[2] == of_v[3] && of_k[3] == of_v[2] &&
+                      dims_of(k)[1] == rows[1] && dims_of(k)[2] == dim && dims_of(k)[3] == rows[2];
+    return same && of_v[3] == 1 && of_v[2] == dim && of_v[0] == rows[1] * of_v[1] && room >= rows[2] ? room : 0;
+}
+
+/* All keys, not lengths: every sequence is whole. */
 int cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
 {
     const struct descriptor *graph =
@@ -225,32 +235,29 @@ int cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cud
     const struct descriptor *v = member(last, CUDNN_ATTR_OPERATION_MATMUL_BDESC);
     const struct descriptor *out = member(last, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
     const struct descriptor *scale = member(scaled, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
-    const int64_t *dims = dims_of(q), batch = dims[0], dim = dims[3];
-    const int64_t room = attribute_of(k, CUDNN_ATTR_TENSOR_STRIDES)->values[1] / dim;
+    const int64_t *dims = dims_of(q), keys = dims_of(v)[2], room = room_of(k, v);
     bool causal;
-    if (fails(__func__) || !is_attention(graph, &causal) || dims_of(k)[3] != dims[2] || room != dims[2])
+    if (fails(__func__) || !is_attention(graph, &causal) || room == 0 || (causal && keys != dims[2]))
         return NOT_SUPPORTED;
     const float *factor = pointer_of(pack, value_of(scale, CUDNN_ATTR_TENSOR_UNIQUE_ID));
-    uint32_t *lengths = (uint32_t *)(intptr_t)value_of(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
-    if (fabsf(*factor * sqrtf((float)dim) - 1) > 1e-6f || lengths == NULL || batch > WORKSPACE / 4)
+    if (fabsf(*factor * sqrtf((float)dims[3]) - 1) > 1e-6f || value_of(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE) == 0)
         return NOT_SUPPORTED;
-    for (int64_t i = 0; i < batch; i++)
-        lengths[i] = (uint32_t)dims[2];
-    struct ifm_attention_arguments arguments = {
-        .q = pointer_of(pack, value_of(q, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-        .k = pointer_of(pack, value_of(k, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-        .v = pointer_of(pack, value_of(v, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-        .out = pointer_of(pack, value_of(out, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-        .lengths = lengths,
-        .q_heads = (uint32_t)dims[1],
-        .kv_heads = (uint32_t)dims_of(k)[1],
-        .seq_len = (uint32_t)dims[2],
-        .head_dim = (uint16_t)dim,
-        .causal = causal,
-        .storage = value_of(q, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16 ? IFM_CUDA_BF16 : IFM_CUDA_F16,
+    struct fake_sdpa arguments = {
+        .of = {.q = pointer_of(pack, value_of(q, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+               .k = pointer_of(pack, value_of(k, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+               .v = pointer_of(pack, value_of(v, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+               .out = pointer_of(pack, value_of(out, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+               .q_heads = (uint32_t)dims[1],
+               .kv_heads = (uint32_t)dims_of(k)[1],
+               .seq_len = (uint32_t)dims[2],
+               .head_dim = (uint16_t)dims[3],
+               .causal = causal,
+               .storage =
+                   value_of(q, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16 ? IFM_CUDA_BF16 : IFM_CUDA_F16},
+        .keys = (uint32_t)keys,
+        .room = (uint32_t)room,
     };
-    return fake_library_launch(&handle->library, (unsigned)(batch * dims[1] * dims[2]), IFM_ATTENTION_NAIVE_THREADS,
-                               handle->stream, &arguments)
+    return fake_library_launch(&handle->library, (unsigned)(dims[0] * dims[1] * dims[2]), 1, handle->stream, &arguments)
                ? CUDNN_STATUS_SUCCESS
                : NOT_SUPPORTED;
 }

@@ -1,4 +1,4 @@
-/* How many layers each arm of decode turns through, and in how much memory. */
+/* How many layers each arm of decode turns through, and in how much memory; which arms a GPU has unasked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -167,6 +167,43 @@ static void earlier_rules_plan_as_they_did(void **context)
     assert_int_equal(bench->arms.items[0].memory, f16.memory);
 }
 
+/* Names of the arms of f16 on a GPU, "a b ". */
+static const char *arms_of(struct bench *bench, const struct ifm_setting *more)
+{
+    const struct ifm_setting settings[] = {{"decode.compress", "1"}, *more};
+    const char *why_not = NULL, *names = "";
+    struct ifm_error error;
+    assert_int_equal(ifm_workload_decode.describe(settings, sizeof settings / sizeof *settings, &bench->machine,
+                                                  bench->arena, &bench->arms, &why_not, &error),
+                     IFM_OK);
+    assert_null(why_not);
+    for (size_t i = 0; i < bench->arms.n; i++)
+        names = ifm_arena_printf(bench->arena, "%s%s ", names, bench->arms.items[i].name);
+    return names;
+}
+
+static void a_library_is_the_baseline_of_a_gpu_since_rules_10(void **context)
+{
+    struct bench *bench = *context;
+    static const struct ifm_gpu gpu = {.major = 9, .multiprocessors = 132};
+    static const struct ifm_setting plain = {"decode.layout", "contiguous"}, paged = {"decode.layout", "paged"},
+                                    wide = {"decode.head_dim", "256"}, all = {"decode.arms", "ours,naive,cudnn"};
+    bench->machine.device = "cuda";
+    bench->machine.gpu = &gpu;
+    assert_string_equal(arms_of(bench, &plain), "f16 ");
+    assert_string_equal(arms_of(bench, &wide), "naive ");
+    bench->machine.dnn = "cuDNN 9.19.0";
+    assert_string_equal(arms_of(bench, &plain), "cudnn f16 ");
+    assert_string_equal(arms_of(bench, &paged), "f16 ");
+    assert_string_equal(arms_of(bench, &wide), "cudnn ");
+    assert_string_equal(arms_of(bench, &all), "cudnn naive f16 ");
+    bench->machine.rules = 9;
+    assert_string_equal(arms_of(bench, &plain), "naive f16 ");
+    assert_string_equal(arms_of(bench, &wide), "naive ");
+    bench->machine.rules = 10;
+    assert_string_equal(arms_of(bench, &plain), "cudnn f16 ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +212,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(short_memory_shrinks_all_arms_alike, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cycle_has_as_many_layers_in_every_arm, setup, teardown),
         cmocka_unit_test_setup_teardown(earlier_rules_plan_as_they_did, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_library_is_the_baseline_of_a_gpu_since_rules_10, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@
 static struct view view_of(void *state)
 {
     const struct ifm_decode_cuda_run *run = state;
-    return (struct view){run->device, run->arguments.out, VIEW_F32, run->outputs, run->settings->head_dim};
+    return (struct view){run->device, run->out_at, run->halves ? VIEW_F16 : VIEW_F32, run->outputs,
+                         run->settings->head_dim};
 }
 
 /* ---- arguments and caches during a step ---- */
@@ -109,21 +110,27 @@ static const struct planted_fault of_equal_units[] = {
     WHILE("half of the tokens", half_of_the_tokens),
 };
 
+/* The library's arguments are in what it was given at open. */
+static bool is_own(const void *state)
+{
+    return ((const struct ifm_decode_cuda_run *)state)->row != &ifm_decode_cuda_cudnn;
+}
+
 static bool has_whole_units(const void *state)
 {
     const struct ifm_decode_cuda_run *run = state;
-    return run->arguments.tokens != 0 || run->arguments.first == NULL;
+    return is_own(state) && (run->arguments.tokens != 0 || run->arguments.first == NULL);
 }
 
 static bool has_equal_units(const void *state)
 {
-    return ((const struct ifm_decode_cuda_run *)state)->arguments.tokens != 0;
+    return is_own(state) && ((const struct ifm_decode_cuda_run *)state)->arguments.tokens != 0;
 }
 
 static const struct fault_list lists[] = {
     LIST(output_faults),
     LIST(caches),
-    LIST_OF_ARGUMENTS(arguments, NULL),
+    LIST_OF_ARGUMENTS(arguments, is_own),
     LIST_OF_ARGUMENTS(of_whole_units, has_whole_units),
     LIST_OF_ARGUMENTS(of_equal_units, has_equal_units),
     END_OF_LISTS,
@@ -132,36 +139,89 @@ static const struct fault_list lists[] = {
 #define SMALL "compress=1 kv_len=300 layers=3 "
 static void equal_lengths(void **context)
 {
-    refuse_cell(*context, &ifm_workload_decode, SMALL "batch=2 q_heads=4 kv_heads=1 head_dim=128", 2, lists);
+    refuse_cell(*context, &ifm_workload_decode, SMALL "arms=cudnn,naive,ours batch=2 q_heads=4 kv_heads=1 head_dim=128",
+                3, lists);
 }
 
 static void one_pair(void **context)
 {
-    refuse_cell(*context, &ifm_workload_decode, SMALL "batch=1 q_heads=3 kv_heads=1 head_dim=64", 2, lists);
+    refuse_cell(*context, &ifm_workload_decode, SMALL "arms=cudnn,naive,ours batch=1 q_heads=3 kv_heads=1 head_dim=64",
+                3, lists);
 }
 
 static void shuffled_pages(void **context)
 {
     refuse_cell(*context, &ifm_workload_decode,
-                SMALL "batch=3 q_heads=2 kv_heads=1 head_dim=64 layout=paged ragged=0.5", 2, lists);
+                SMALL "arms=naive,ours batch=3 q_heads=2 kv_heads=1 head_dim=64 layout=paged ragged=0.5", 2, lists);
 }
 
 static void many_heads(void **context)
 {
-    refuse_cell(*context, &ifm_workload_decode, SMALL "batch=1 q_heads=10 kv_heads=1 head_dim=64", 2, lists);
+    refuse_cell(*context, &ifm_workload_decode, SMALL "arms=naive,ours batch=1 q_heads=10 kv_heads=1 head_dim=64", 2,
+                lists);
 }
 
 static void other_dimensions(void **context)
 {
-    refuse_cell(*context, &ifm_workload_decode, SMALL "batch=1 q_heads=2 kv_heads=1 head_dim=32", 1, lists);
-    refuse_cell(*context, &ifm_workload_decode, SMALL "batch=1 q_heads=2 kv_heads=1 head_dim=256", 1, lists);
+    refuse_cell(*context, &ifm_workload_decode, SMALL "arms=cudnn,naive batch=1 q_heads=2 kv_heads=1 head_dim=32", 2,
+                lists);
+    refuse_cell(*context, &ifm_workload_decode, SMALL "arms=naive batch=1 q_heads=2 kv_heads=1 head_dim=256", 1, lists);
+}
+
+/* With one layer that differs, outputs are those of the layer that the check reads. */
+static void takes_layers_in_turn(const struct opened *opened)
+{
+    const struct ifm_decode_cuda_run *run = opened->state;
+    struct ifm_check check;
+    struct ifm_error error = {0};
+    planted_flip(run->device, (const char *)run->pools[1] + run->half, run->settings->head_dim * 2, 0x80);
+    planted_flip(run->device, run->pools[1], 512, 0x80);
+    for (unsigned i = 0; i < 2 * run->layers; i++) {
+        opened->by->step(opened->state, 1);
+        if (opened->by->check(opened->state, &check, &error) != IFM_OK)
+            fail_msg("%s", error.message);
+        if (check.error_max_rel > opened->opening.arm->tolerance) /* that the cache is another is its own error */
+            fail_msg("%s: step %u is off by %g", run->arm, i, check.error_max_rel);
+    }
+}
+
+static void layers(void **context)
+{
+    struct bench *bench = *context;
+    struct ifm_setting settings[PLANTED_SETTINGS];
+    const size_t n = planted_settings(bench->arena, "decode.",
+                                      SMALL "arms=cudnn,naive,ours batch=2 q_heads=4 kv_heads=2 head_dim=64", settings);
+    struct ifm_arm_list arms;
+    struct ifm_error error = {0};
+    const char *why_not = NULL;
+    if (ifm_workload_decode.describe(settings, n, &bench->machine, bench->arena, &arms, &why_not, &error) != IFM_OK)
+        fail_msg("%s", error.message);
+    give_settings(&arms, settings, n);
+    for (size_t i = 0; i < arms.n; i++) {
+        const struct ifm_device_options options = {.threads = 1};
+        struct ifm_device *device;
+        struct opened opened;
+        if (ifm_device_cuda.open(&options, &device, &error) != IFM_OK ||
+            open_arm_on(&ifm_workload_decode, &arms.items[i], "cuda", device, 1, 7, bench->arena, &opened, &error) !=
+                IFM_OK)
+            fail_msg("%s: %s", arms.items[i].name, error.message);
+        takes_layers_in_turn(&opened);
+        ifm_implementation_close(opened.by, opened.state);
+        device->ops->close(device);
+    }
+    assert_true(arms.n > 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(equal_lengths), WITH_BENCH(one_pair),         WITH_BENCH(shuffled_pages),
-        WITH_BENCH(many_heads),    WITH_BENCH(other_dimensions), cmocka_unit_test(planted_table_is_full),
+        WITH_BENCH(layers),
+        WITH_BENCH(equal_lengths),
+        WITH_BENCH(one_pair),
+        WITH_BENCH(shuffled_pages),
+        WITH_BENCH(many_heads),
+        WITH_BENCH(other_dimensions),
+        cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

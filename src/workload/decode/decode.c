@@ -14,12 +14,13 @@
 #include <string.h>
 
 enum { CACHES_OVER_LLC = 4, ROWS_MOST = 4 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_DECODE_FORMS };
-/* Of IFM_PLAN_RULES: each arm has its own number of layers; a wider tolerance of int4. */
-enum { SINCE_OWN_LAYERS = 8, SINCE_INT4_ROOM = 9 };
+/* Of IFM_PLAN_RULES: each arm has its own number of layers; a wider tolerance of int4; a library is the baseline of a
+ * GPU where nothing else is asked for. */
+enum { SINCE_OWN_LAYERS = 8, SINCE_INT4_ROOM = 9, SINCE_CUDNN = 10 };
 
 /* Of a device the baseline first. */
-static const struct ifm_implementation *const implementations[] = {&ifm_decode_cpu, &ifm_decode_cuda_naive,
-                                                                   &ifm_decode_cuda, NULL};
+static const struct ifm_implementation *const implementations[] = {&ifm_decode_cpu, &ifm_decode_cuda_cudnn,
+                                                                   &ifm_decode_cuda_naive, &ifm_decode_cuda, NULL};
 _Static_assert(sizeof implementations / sizeof *implementations <= ROWS_MOST + 1, "each row may have every form");
 
 static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct ifm_error *error)
@@ -73,24 +74,72 @@ static void add_row(struct cell *cell, const struct ifm_implementation *row, con
     }
 }
 
-/* What was asked for and runs, in the order of the table. Why nothing does, or NULL. A processor runs all or nothing; a
- * GPU may have kernels for some, and the rest is told of. */
+static bool has_row(const struct cell *cell, const char *name)
+{
+    for (size_t i = 0; i < cell->n; i++)
+        if (strcmp(cell->entries[i].row->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Every row of the table that `names` has and this device runs; `*why_not` as in add_row. */
+static void add_rows(struct cell *cell, const struct ifm_list *names, const struct ifm_machine *machine,
+                     const struct ifm_decode_form *const *forms, size_t n, struct ifm_arena *arena,
+                     const char **why_not)
+{
+    for (size_t i = 0; implementations[i] != NULL; i++)
+        if (ifm_implementation_serves(implementations[i], machine) && ifm_list_has(names, implementations[i]->name))
+            add_row(cell, implementations[i], machine, forms, n, arena, why_not);
+}
+
+/* What runs where decode.arms is empty, the names in `*asked`. That cuDNN does not run is then no news. */
+static void add_usual(struct cell *cell, const struct ifm_machine *machine, const struct ifm_decode_form *const *forms,
+                      size_t n, struct ifm_arena *arena, struct ifm_list *asked, const char **why_not)
+{
+    static const char *const cudnn[] = {"cudnn"}, *const ours[] = {"ours"}, *const naive[] = {"naive"},
+                             *const before[] = {"naive", "ours"};
+    const struct ifm_list library = {cudnn, 1}, plain = {naive, 1};
+    const char *ignored = NULL;
+    *asked = (struct ifm_list){ours, 1};
+    if (!ifm_machine_plans_by(machine, SINCE_CUDNN))
+        *asked = (struct ifm_list){before, 2};
+    else
+        add_rows(cell, &library, machine, forms, n, arena, &ignored);
+    add_rows(cell, asked, machine, forms, n, arena, why_not);
+    if (cell->n == 0)
+        add_rows(cell, &plain, machine, forms, n, arena, why_not);
+}
+
+/* Forms that nothing runs; else rows that were asked for and run none. */
+static const char *missing_of(const struct cell *cell, const struct ifm_list *asked,
+                              const struct ifm_decode_form *const *forms, size_t n, struct ifm_arena *arena)
+{
+    const char *missing = "";
+    for (size_t f = 0; f < n; f++)
+        if (!runs(cell, forms[f]))
+            missing = ifm_arena_printf(arena, "%s%s%s", missing, missing[0] == '\0' ? "" : ", ", forms[f]->name);
+    for (size_t i = 0, forms_miss = missing[0] != '\0'; i < asked->n && !forms_miss; i++)
+        if (!has_row(cell, asked->items[i]))
+            missing = ifm_arena_printf(arena, "%s%s%s", missing, missing[0] == '\0' ? "" : ", ", asked->items[i]);
+    return missing;
+}
+
+/* What runs, in the order of the table. Why nothing does, or NULL. A processor runs all or nothing; a GPU may have
+ * kernels for some, and the rest is told of. */
 static const char *choose_rows(struct cell *cell, const struct ifm_machine *machine,
                                const struct ifm_decode_form *const *forms, size_t n, struct ifm_arena *arena)
 {
-    const char *why_not = NULL, *missing = "";
-    for (size_t i = 0; implementations[i] != NULL; i++)
-        if (ifm_implementation_serves(implementations[i], machine) &&
-            ifm_list_has(&cell->s->arms, implementations[i]->name))
-            add_row(cell, implementations[i], machine, forms, n, arena, &why_not);
+    const char *why_not = NULL;
+    struct ifm_list asked = cell->s->arms;
+    if (asked.n > 0)
+        add_rows(cell, &asked, machine, forms, n, arena, &why_not);
+    else
+        add_usual(cell, machine, forms, n, arena, &asked, &why_not);
     if (cell->n == 0 || (why_not != NULL && machine->gpu == NULL))
         return why_not != NULL ? why_not : "none of decode.arms runs on this device; leave decode.arms out";
-    for (size_t f = 0; f < n; f++)
-        if (!runs(cell, forms[f]))
-            missing =
-                ifm_arena_printf(arena, "%s%s%s", missing, missing[0] == '\0' ? " without " : ", ", forms[f]->name);
     if (why_not != NULL)
-        cell->left_out = ifm_arena_printf(arena, "runs%s: %s", missing[0] == '\0' ? " alone" : missing, why_not);
+        cell->left_out =
+            ifm_arena_printf(arena, "runs without %s: %s", missing_of(cell, &asked, forms, n, arena), why_not);
     return NULL;
 }
 
@@ -185,7 +234,7 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct decode_
     const struct ifm_decode_settings *s = cell->s;
     const struct ifm_decode_amounts *a = &entry->amounts;
     const uint64_t steps = ifm_decode_steps(s), layers = s->inference ? entry->layers : 1;
-    const uint64_t query = steps * ifm_decode_query_bytes(s);
+    const uint64_t query = steps * ifm_decode_query_bytes(s) / (entry->ask.halves ? 2 : 1);
     const uint64_t depth = s->layers > 0 ? s->layers : s->model_layers > 0 ? s->model_layers : 1;
     const bool appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
     const uint64_t rows = appends ? steps * 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim : 0;

@@ -41,8 +41,11 @@ static const struct ifm_param rows[] = {
      "formats that are compared, one arm each and no other, the baseline first; in place of decode.compress and "
      "decode.format",
      OF(formats)},
-    {"decode.arms", "decode-arms", IFM_TYPE_CHOICE, IFM_LATER | IFM_LIST | IFM_PER_ARM, "", "naive,ours", 1, 0,
-     "naive|ours", "whose kernels run; naive is the readable form on the device cuda, and the baseline there",
+    {"decode.arms", "decode-arms", IFM_TYPE_CHOICE, IFM_LATER | IFM_LIST | IFM_PER_ARM, "", "", 1, 0,
+     "cudnn|naive|ours",
+     "whose kernels run on the device cuda, the baseline first; empty takes cudnn where it is there and takes the "
+     "cell, "
+     "then ours, and where neither runs naive, the readable form",
      OF(arms)},
     {"decode.evict", "evict", IFM_TYPE_CHOICE, ANY, "", "window", 1, 0, "window|mass",
      "tokens that half4 keeps: the first and the newest ones, or those with most attention under a few other queries",

@@ -31,7 +31,7 @@ struct ifm_decode_chosen {
 extern const struct ifm_section ifm_decode_section, ifm_decode_chosen_section;
 
 struct ifm_implementation;
-extern const struct ifm_implementation ifm_decode_cpu, ifm_decode_cuda_naive, ifm_decode_cuda;
+extern const struct ifm_implementation ifm_decode_cpu, ifm_decode_cuda_naive, ifm_decode_cuda, ifm_decode_cuda_cudnn;
 
 /* Whether an implementation runs a format with these settings; the rest is what it answers. */
 struct ifm_decode_ask {
@@ -39,6 +39,7 @@ struct ifm_decode_ask {
     enum ifm_kv_format format;
     const char *isa, *isa_f16, *isa_encode; /* "" on a GPU */
     uint64_t layers_most;                   /* that it takes in turn; 0 = any number */
+    bool halves;                            /* queries and outputs are f16, else f32 */
     double rounding;                        /* error that it makes beside that of f32 sums, as the tolerance has it */
 };
 

@@ -1,0 +1,12 @@
+/* What the cuDNN for tests asks of the driver for tests: the kernel fake_cudnn (tests/fake_cuda/attention.c). */
+#ifndef IFM_TESTS_FAKE_CUDNN_H
+#define IFM_TESTS_FAKE_CUDNN_H
+
+#include "kernel/cuda/attention.h"
+
+struct fake_sdpa {
+    struct ifm_attention_arguments of; /* seq_len: queries of a head; lengths NULL: all keys */
+    uint32_t keys, room;               /* of a head of K and V: rows, and rows from one head to the next */
+};
+
+#endif
