@@ -206,8 +206,8 @@ static void a_word_that_stands_at_one_clock_holds(void **state)
         jd_start(&j);
         j.khz[0] = 3000000;
         j.khz[1] = 3300000;
-        j.fx.parts[0].step_ns[0] = (int64_t)base_ns;
-        j.fx.parts[0].step_ns[1] = (int64_t)step_ns[!stands];
+        j.fx.parts[0].step_ns[0] = base_ns;
+        j.fx.parts[0].step_ns[1] = step_ns[!stands];
         jd_record(&j);
         fx_gate(&j.fx, "change_percent", "other", IFM_GATE_AT_MOST, -48, true);
         jd_judge(&j);
