@@ -12,6 +12,8 @@ struct samples {
     size_t n, n_slots;
     double *series, *sorted, *scratch;
     double *slot_mean, *slot_median; /* [n_slots] */
+    double *slot_worth;              /* [n_slots], room of worth() */
+    size_t *slot_n;                  /* [n_slots] samples of each */
     struct ifm_moments moments;
     bool has_moments;
     double effective; /* independent samples that these are worth */
@@ -50,6 +52,8 @@ static void gather(const struct ifm_arm_work *arm, struct ifm_arena *arena, stru
     s->scratch = IFM_ARENA_ARRAY(arena, double, 2 * arm->n_samples + 2);
     s->slot_mean = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
     s->slot_median = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
+    s->slot_worth = IFM_ARENA_ARRAY(arena, double, arm->n_slots + 1);
+    s->slot_n = IFM_ARENA_ARRAY(arena, size_t, arm->n_slots + 1);
     const struct ifm_slot *slot;
     for (size_t k = 0; (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
         if (slot->inner == 0)
@@ -61,6 +65,7 @@ static void gather(const struct ifm_arm_work *arm, struct ifm_arena *arena, stru
         if (ifm_stats_mean(s->series + start, slot_n, &mean) != IFM_STAT_OK ||
             ifm_stats_median(s->series + start, slot_n, s->scratch, &median) != IFM_STAT_OK)
             continue; /* an empty slot */
+        s->slot_n[s->n_slots] = slot_n;
         s->slot_mean[s->n_slots] = mean;
         s->slot_median[s->n_slots++] = median;
     }
@@ -92,6 +97,43 @@ static void weigh(struct samples *s, double *lag1, bool *has_lag1)
     if (s->has_moments && ifm_stats_effective_batches(s->slot_mean, s->n_slots, s->n, s->moments.sd * s->moments.sd,
                                                       &effective) == IFM_STAT_OK)
         s->effective = fmin(s->effective, effective);
+}
+
+/* Independent values that `x`, a number of each sample in time order, is worth: by lag 1, and by the means of slots,
+ * where slots that resemble the one before count less. */
+static double worth(const struct samples *s, const double *x)
+{
+    struct ifm_moments m;
+    double lag1, effective, least = (double)s->n;
+    if (ifm_stats_moments(x, s->n, &m) != IFM_STAT_OK || m.sd == 0)
+        return least;
+    if (ifm_stats_autocorrelation(x, s->n, &lag1) == IFM_STAT_OK &&
+        ifm_stats_effective_size(s->n, lag1, &effective) == IFM_STAT_OK)
+        least = effective;
+    for (size_t k = 0, first = 0; k < s->n_slots; first += s->slot_n[k++])
+        if (ifm_stats_mean(x + first, s->slot_n[k], &s->slot_worth[k]) != IFM_STAT_OK)
+            return least;
+    if (ifm_stats_effective_batches(s->slot_worth, s->n_slots, s->n, m.sd * m.sd, &effective) == IFM_STAT_OK)
+        least = fmin(least, effective * independent_slots(s->slot_worth, s->n_slots) / (double)s->n_slots);
+    return fmax(least, 1);
+}
+
+/* Of a quantile: also that of "lies at or below it", the only part of a sample that moves it (Woodruff, "Confidence
+ * intervals for medians and other position measures", J. Am. Stat. Assoc. 47, 1952). Rare slow samples, which are
+ * independent of each other, hide in the samples themselves that all others of a slot move together. */
+static double worth_at(const struct samples *s, double quantile)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->scratch[i] = s->series[i] <= quantile;
+    return fmin(s->effective, worth(s, s->scratch));
+}
+
+/* Of the mean of the middle: also that of the samples with those at either end moved in to the last that count. */
+static double worth_trimmed(const struct samples *s, size_t cut)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->scratch[i] = fmin(fmax(s->series[i], s->sorted[cut]), s->sorted[s->n - cut - 1]);
+    return fmin(s->effective, worth(s, s->scratch));
 }
 
 /* Resamples for an interval of a mean of n values, n <= 10,000: as many as the study asks for, or at most six million
@@ -177,7 +219,7 @@ static struct ifm_value trimmed_of(const struct ifm_arm_work *arm, const struct 
     if (s->n == 0 || ifm_stats_mean(s->sorted + cut, s->n - 2 * cut, &mean) != IFM_STAT_OK)
         return ifm_value_no_stat(IFM_STAT_EMPTY, 0, "samples");
     struct ifm_value value = ifm_value_real(mean, (int64_t)s->n, "samples");
-    enum ifm_stat stat = ifm_stats_trimmed_series(s->sorted, s->n, s->effective, trim, IFM_LEVEL, &trimmed);
+    enum ifm_stat stat = ifm_stats_trimmed_series(s->sorted, s->n, worth_trimmed(s, cut), trim, IFM_LEVEL, &trimmed);
     if (stat == IFM_STAT_OK)
         ifm_value_bracket(&value, trimmed.interval.low, trimmed.interval.high, IFM_LEVEL);
     else
@@ -207,7 +249,7 @@ static struct ifm_value quantile_of(struct samples *s, const struct ifm_arm_work
             "measure.inner=1, where one step is long enough for the clock", (int64_t)s->n, "samples");
     double number;
     struct ifm_interval interval;
-    size_t needs = 0, effective = (size_t)s->effective;
+    size_t needs = 0;
     enum ifm_stat stat = ifm_stats_quantile_sorted(s->sorted, s->n, p, &number);
     if (stat != IFM_STAT_OK)
         return ifm_value_no_stat(stat, (int64_t)s->n, "samples");
@@ -218,6 +260,7 @@ static struct ifm_value quantile_of(struct samples *s, const struct ifm_arm_work
     }
     if (p == 0.5 && s->n < IFM_MEDIAN_SERIES && s->n >= IFM_BLOCKS_NEEDED)
         return value; /* the samples may depend on each other without showing it */
+    const size_t effective = (size_t)worth_at(s, number);
     stat = ifm_stats_quantile_interval(s->sorted, s->n, effective, p, IFM_LEVEL, &interval, &needs);
     if (stat == IFM_STAT_TOO_FEW && p == 0.5 && s->n >= IFM_BLOCKS_NEEDED)
         return value; /* a median stands without an interval; a tail does not */
@@ -239,19 +282,20 @@ static struct ifm_value resampled_median_of(const struct ifm_arm_work *arm, cons
     if (stat != IFM_STAT_OK)
         return ifm_value_no_stat(stat, (int64_t)s->n, "samples");
     struct ifm_value value = ifm_value_real(median, (int64_t)s->n, "samples");
+    const double effective = worth_at(s, median);
     struct ifm_arena *scratch = ifm_arena_create();
     const size_t resamples = arm->work->cell->measure.resamples;
     struct ifm_resample_plan plan = plan_of(arm, resamples, s->n, scratch);
     struct ifm_resampled resampled;
-    stat = ifm_stats_bootstrap_median(s->sorted, s->n, s->effective, &plan, &resampled);
+    stat = ifm_stats_bootstrap_median(s->sorted, s->n, effective, &plan, &resampled);
     if (stat == IFM_STAT_OK) {
         ifm_value_bracket(&value, resampled.interval.low, resampled.interval.high, IFM_LEVEL);
         value.text = ifm_arena_printf(arm->d->arena, "percentile bootstrap, %zu resamples of %zu", resamples,
-                                      (size_t)s->effective);
+                                      (size_t)effective);
     } else {
         value.text = no_interval(arm, stat,
                                  ifm_arena_printf(arm->d->arena, "needs %d independent samples, has %zu",
-                                                  2 * IFM_ORDER_NEEDED - 1, (size_t)s->effective));
+                                                  2 * IFM_ORDER_NEEDED - 1, (size_t)effective));
     }
     ifm_arena_destroy(scratch);
     return value;
