@@ -14,17 +14,20 @@ enum {
     ABSENT_CELLS = 3, /* cells that this machine cannot run, each with its reason */
 };
 
-/* The whole words of at most `most` columns. */
+/* The whole clauses of at most `most` columns, where those are most of it; else the whole words. */
 static const char *cut(const struct ifm_builder *builder, const char *text, size_t most)
 {
-    size_t size = 0, width = 0;
+    size_t size = 0, clause = 0, width = 0;
     if (ifm_columns_of(text) <= most)
         return text;
     for (size_t i = 0; text[i] != '\0' && width + 3 <= most; i++) {
-        if (text[i] == ' ')
+        if (text[i] == ' ') {
             size = i;
+            clause = i > 0 && strchr(",;:", text[i - 1]) != NULL ? i : clause;
+        }
         width += ((unsigned char)text[i] & 0xc0) != 0x80;
     }
+    size = 2 * clause > size ? clause : size;
     int open = 0;
     for (size_t i = 0; i < size; i++)
         open += (text[i] == '(') - (text[i] == ')');
@@ -197,7 +200,8 @@ static void add_notes(struct ifm_builder *builder)
             ifm_arena_printf(builder->arena, "%zu more: --verbose or the report", document->n_notes - shown));
 }
 
-/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in two lines at most. */
+/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in three lines at most, of which
+ * only the cause is ever cut. */
 static void add_trust(struct ifm_builder *builder)
 {
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
@@ -218,10 +222,10 @@ static void add_trust(struct ifm_builder *builder)
         scope = ""; /* the cause says more */
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", "");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
-    const char *text = ifm_arena_printf(
-        arena, "%s%s%s%s%s", cut(builder, cause, 2 * WIDTH > taken + WIDTH / 2 ? 2 * WIDTH - taken : WIDTH / 2), rule,
-        remedy, more, scope);
+    const size_t room = 3 * WIDTH > taken + WIDTH ? 3 * WIDTH - taken : WIDTH;
+    const char *text = ifm_arena_printf(arena, "%s%s%s%s%s", cut(builder, cause, room), rule, remedy, more, scope);
     struct ifm_item *item = ifm_add_sentence(builder, list, text);
+    item->fits = true;
     item->label = ifm_trust_label(trust.word);
     item->tone = tones[trust.word];
 }

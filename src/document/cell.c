@@ -61,7 +61,7 @@ static const char *unlike_the_times(const struct ifm_builder *builder, const str
     ratio.number = 1 / (1 + all->number / 100);
     if (speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high)
         return "";
-    return ifm_arena_printf(builder->arena, "without disturbed blocks; times are of all blocks, which give %sx",
+    return ifm_arena_printf(builder->arena, "of undisturbed blocks (%sx of all, as the times are)",
                             ifm_quantity_of(&ratio, builder->arena).number);
 }
 

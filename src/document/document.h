@@ -60,6 +60,7 @@ struct ifm_item {
     const char *place;
     struct ifm_line line;
     const char *rule; /* of honesty, "rule-07"; "" = none */
+    bool fits;        /* its builder made it short: no medium cuts it */
 };
 
 /* ---- tables ---- */

@@ -86,7 +86,7 @@ static void say_item(struct ifm_terminal *terminal, const struct ifm_block *list
         column = strlen(item->label) + 2;
         say(terminal, item->tone, item->label);
         ifm_text_add(terminal->out, ": ");
-        if (item->tone != IFM_TONE_BAD)
+        if (item->tone != IFM_TONE_BAD && !item->fits)
             text = cut_short(terminal, text, TWO_LINES - column - strlen(tail));
         margin = 0;
     } else {
