@@ -123,14 +123,23 @@ void ifm_plot_text(struct ifm_plot *plot, double x, double y, const char *anchor
     ifm_escape_print(ifm_escape_html, plot->out, ">%s</text>\n", text);
 }
 
-/* The first spot is moved to, `others` leads to each other; `end` follows each. Of many spots tenths of a pixel are
- * seen by nobody. */
+/* A number of a path, which needs nothing before it where its sign shows that it begins. */
+static void add_step(struct ifm_plot *plot, double value, bool apart)
+{
+    char buffer[24];
+    const char *text = pixels(value, buffer);
+    ifm_text_printf(plot->out, "%s%s", apart && text[0] != '-' ? " " : "", text);
+}
+
+/* The first spot by its place, the others by their distance from the one before, which is half as long: `first` stands
+ * before the second, `others` before those behind it, `end` follows each. Of many spots tenths of a pixel are seen by
+ * nobody. */
 static bool begin_path(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n,
-                       const char *others, const char *end)
+                       const char *first, const char *others, const char *end)
 {
     enum { MANY = 60 };
-    char x[24], y[24];
-    double grain = n > MANY ? 1 : 0.1;
+    const double grain = n > MANY ? 1 : 0.1;
+    double x = 0, y = 0;
     for (size_t i = 0; i < n; i++)
         if (!is_place(spots[i].x) || !is_place(spots[i].y))
             return false;
@@ -139,16 +148,23 @@ static bool begin_path(struct ifm_plot *plot, const char *class, const struct if
     ifm_text_add(plot->out, "<path");
     add_class(plot, class);
     ifm_text_add(plot->out, " d=\"");
-    for (size_t i = 0; i < n; i++)
-        ifm_text_printf(plot->out, "%s%s %s%s", i == 0 ? "M" : others, pixels(round(spots[i].x / grain) * grain, x),
-                        pixels(round(spots[i].y / grain) * grain, y), end);
+    for (size_t i = 0; i < n; i++) {
+        const double to_x = round(spots[i].x / grain) * grain, to_y = round(spots[i].y / grain) * grain;
+        const char *command = i == 0 ? "M" : i == 1 ? first : others;
+        ifm_text_add(plot->out, command);
+        add_step(plot, to_x - x, command[0] == '\0');
+        add_step(plot, to_y - y, true);
+        ifm_text_add(plot->out, end);
+        x = to_x;
+        y = to_y;
+    }
     return true;
 }
 
 void ifm_plot_path(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n, bool closed,
                    const char *tip)
 {
-    if (!begin_path(plot, class, spots, n, "L", ""))
+    if (!begin_path(plot, class, spots, n, "l", "", ""))
         return;
     ifm_text_add(plot->out, closed ? "Z\"" : "\"");
     end_element(plot, "path", tip);
@@ -156,7 +172,7 @@ void ifm_plot_path(struct ifm_plot *plot, const char *class, const struct ifm_sp
 
 void ifm_plot_dots(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n)
 {
-    if (begin_path(plot, class, spots, n, "M", "h0"))
+    if (begin_path(plot, class, spots, n, "m", "m", "h0"))
         ifm_text_add(plot->out, "\"/>\n");
 }
 

@@ -8,11 +8,10 @@
 /* clang-format on */
 
 #include "base/random.h"
+#include "drawing.h"
 #include "facts.h"
 #include "publish_sample.h"
 #include "report/figure.h"
-#include "report/plot.h"
-#include <ctype.h>
 #include <float.h>
 #include <math.h>
 
@@ -141,12 +140,6 @@ static struct ifm_figure figure_of(ifm_figure_maker *maker, const struct ifm_pic
     struct ifm_figure figure = {0};
     assert_true(draw(maker, 0, picture, &figure));
     return figure;
-}
-
-static size_t count_of(const char *text, const char *part)
-{
-    const char *next = strstr(text, part);
-    return next == NULL ? 0 : 1 + count_of(next + 1, part);
 }
 
 /* Does the table say `part` in the row of `arm`? */
@@ -339,104 +332,6 @@ static void cells_of_like_names_have_ids_of_their_own(void **state)
 }
 
 /* ---- any numbers at all ---- */
-
-/* The number after `name` in the element at `at`; NAN when it has none. */
-static double attribute(const char *at, const char *name)
-{
-    char key[24];
-    snprintf(key, sizeof key, " %s=\"", name);
-    const char *end = at + strcspn(at, ">"), *found = strstr(at, key);
-    return found == NULL || found > end ? NAN : strtod(found + strlen(key), NULL);
-}
-
-static void assert_inside(double x, double y, double width, double height, const char *at)
-{
-    if (x < -0.15 || x > width + 0.15 || y < -0.15 || y > height + 0.15)
-        fail_msg("%g %g is outside of %g x %g: %.160s", x, y, width, height, at);
-}
-
-/* The width of the text up to the next tag; an escape is one letter. */
-static double width_of(const char *text)
-{
-    char plain[2048];
-    size_t n = 0;
-    for (; *text != '<' && n + 1 < sizeof plain; text++) {
-        plain[n++] = *text;
-        if (*text == '&')
-            text = strchr(text, ';');
-    }
-    plain[n] = '\0';
-    return ifm_plot_text_width(plain, 12);
-}
-
-/* 's', 'm' or 'e': of the text at `at`, or of the group of ticks before it that is still open. */
-static char anchor_of(const char *svg, const char *at)
-{
-    static const char own[] = " text-anchor=\"", group[] = "<g class=\"small\" text-anchor=\"";
-    const char *anchor = strstr(at, own), *open = NULL;
-    if (anchor != NULL && anchor < at + strcspn(at, ">"))
-        return anchor[sizeof own - 1];
-    for (const char *p = svg; (p = strstr(p, group)) != NULL && p < at; p++)
-        open = strstr(p, "</g>") > at ? p : NULL;
-    return open == NULL ? 's' : open[sizeof group - 1];
-}
-
-static void check_text(const char *svg, const char *at, double width, double height)
-{
-    const char *text = at + strcspn(at, ">") + 1;
-    double x = attribute(at, "x"), y = attribute(at, "y");
-    double size = width_of(text);
-    char first = anchor_of(svg, at);
-    double from = first == 'm' ? x - size / 2 : first == 'e' ? x - size : x;
-    assert_inside(from, y, width, height, at);
-    assert_inside(from + size, y - 8, width, height, at);
-}
-
-static void check_path(const char *at, double width, double height)
-{
-    for (const char *p = strstr(at, " d=\"") + 4; *p != '"';) {
-        char *end;
-        if (!isdigit((unsigned char)*p) && *p != '-') {
-            p += *p == 'h' ? 2 : 1;
-            continue;
-        }
-        double x = strtod(p, &end), y = strtod(end, &end);
-        assert_inside(x, y, width, height, at);
-        p = end;
-    }
-}
-
-/* All elements lie inside their drawing, none is left open, and no number is none. */
-static void check_svg(const char *svg)
-{
-    double width = 0, height = 0;
-    for (const char *at = strchr(svg, '<'); at != NULL; at = strchr(at + 1, '<')) {
-        if (strncmp(at, "<svg", 4) == 0)
-            assert_int_equal(sscanf(at, "<svg viewBox=\"0 0 %lf %lf\"", &width, &height), 2);
-        if (strncmp(at, "<rect", 5) == 0) {
-            double x = attribute(at, "x"), y = attribute(at, "y");
-            assert_inside(x, y, width, height, at);
-            assert_inside(x + attribute(at, "width"), y + attribute(at, "height"), width, height, at);
-        }
-        if (strncmp(at, "<circle", 7) == 0) {
-            double r = attribute(at, "r");
-            assert_inside(attribute(at, "cx") - r, attribute(at, "cy") - r, width, height, at);
-            assert_inside(attribute(at, "cx") + r, attribute(at, "cy") + r, width, height, at);
-        }
-        if (strncmp(at, "<text", 5) == 0)
-            check_text(svg, at, width, height);
-        if (strncmp(at, "<path", 5) == 0)
-            check_path(at, width, height);
-    }
-    assert_int_equal(count_of(svg, "<g"), count_of(svg, "</g>"));
-    assert_int_equal(count_of(svg, "<svg"), count_of(svg, "</svg>"));
-    for (const char *p = svg; *p != '\0'; p++) {
-        bool start = p == svg || !isalpha((unsigned char)p[-1]);
-        bool none = strncmp(p, "nan", 3) == 0 || strncmp(p, "inf", 3) == 0;
-        if (start && none && !isalpha((unsigned char)p[3]))
-            fail_msg("no number in %.80s", p > svg + 40 ? p - 40 : svg);
-    }
-}
 
 static double any_number(struct ifm_random *random)
 {
