@@ -80,6 +80,7 @@ static void derive_cell(const struct ifm_cell_work *work)
     }
     for (size_t a = 0; a < work->cell->n_arms; a++)
         ifm_derive_comparison(&work->arms[a]);
+    ifm_derive_rivals(work);
     ifm_derive_say_family(work);
     ifm_derive_say_compression(work);
     ifm_derive_cell_ceilings(work);

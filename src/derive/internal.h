@@ -228,10 +228,10 @@ uint64_t ifm_derive_seed(const struct ifm_arm_work *arm);
 const char *ifm_needs_blocks(struct ifm_arena *arena, size_t has);
 
 /* ---- compare/drift.c ---- */
-/* Widens the interval of the mean of ln(time of arm / time of baseline) to hold both ends of a drift of that logarithm,
+/* Widens the interval of the mean of ln(time of arm / time of base) to hold both ends of a drift of that logarithm,
  * where it is visible and beyond the margin; returns the drift over the pass, 0 = none. */
-double ifm_derive_hold_drift(const struct ifm_arm_work *arm, const bool *without, double level,
-                             struct ifm_interval *interval);
+double ifm_derive_hold_drift(const struct ifm_arm_work *arm, const struct ifm_arm_work *base, const bool *without,
+                             double level, struct ifm_interval *interval);
 
 /* ---- compare/aside.c ---- */
 /* What the machine disturbed of the blocks that an arm shares with its baseline. */
@@ -273,6 +273,14 @@ void ifm_derive_cell_ceilings(const struct ifm_cell_work *work);
 void ifm_derive_arm_ceilings(const struct ifm_arm_work *arm);
 void ifm_derive_caches(const struct ifm_cell_work *work);
 void ifm_derive_comparison(const struct ifm_arm_work *arm);
+/* The level at which an interval of n blocks is computed to hold at `level`: wider where the run looked as it went. */
+double ifm_derive_level_over_looks(const struct ifm_cell_work *work, double level, size_t n);
+/* rivals.c: of a lossy arm, speedup_over_fastest and speedup_over_own; nothing where the baseline is these. */
+void ifm_derive_rivals(const struct ifm_cell_work *work);
+/* Rule 3: is the speed-up `value` of an arm over `base` beyond the ratio of their bytes or operations? It tells of the
+ * weakness of `base` then, and gets the share of its ceiling that this reached as text, or is refused without one. */
+bool ifm_derive_hold_speedup(const struct ifm_arm_work *arm, const struct ifm_arm_work *base, struct ifm_value *value,
+                             double *ratio);
 /* Says so, once a cell, when there are several. */
 void ifm_derive_say_family(const struct ifm_cell_work *work);
 /* blocks.c: whether the arm is compared with the baseline of its cell, and how many are. */
@@ -327,6 +335,8 @@ struct ifm_clocks {
     double apart, own_khz, base_khz;
 };
 struct ifm_clocks ifm_derive_clocks(const struct ifm_arm_work *arm);
+/* The same between any two arms, and says nothing. */
+double ifm_derive_clocks_apart(const struct ifm_arm_work *arm, const struct ifm_arm_work *other);
 /* `stands`: the word stands at one clock too. */
 void ifm_derive_say_clocks(const struct ifm_arm_work *arm, const struct ifm_clocks *clocks, bool stands);
 /* A column by block. `total` = its sum over the arm's measured slots of the block, `steps` = the steps between the

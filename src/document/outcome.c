@@ -128,6 +128,30 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s%s", word[0] == '\0' ? "" : ": ", number, gap, range, of);
 }
 
+static void say_rival(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_value *over,
+                      const char *what, bool bare)
+{
+    const char *range = bare ? "" : ifm_quantity_range(over, builder->arena);
+    ifm_say(builder, line, IFM_TONE_PLAIN, ", %sx%s%s over %s, %s", ifm_quantity_of(over, builder->arena).number,
+            range[0] == '\0' ? "" : " ", range, over->text, what);
+}
+
+/* ", 2.38x over f16, the fastest exact arm": beside a baseline that is neither that nor the arm's own exact form. An
+ * undecided arm has no numbers that would be taken for an answer. */
+static void say_rivals(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                       const struct ifm_arm *arm, bool bare)
+{
+    const struct ifm_value *best = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_OVER_FASTEST);
+    const struct ifm_value *own = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_OVER_OWN);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    if (!ifm_is_ok(change) || strcmp(change->text, "undecided") == 0)
+        return;
+    if (ifm_is_ok(best))
+        say_rival(builder, line, best, "the fastest exact arm", bare);
+    if (ifm_is_ok(own) && (!ifm_is_ok(best) || strcmp(own->text, best->text) != 0))
+        say_rival(builder, line, own, "its own exact form", bare);
+}
+
 const char *ifm_outcome_refused_rate(const struct ifm_derived *derived, const char *cell, const char *arm)
 {
     static const enum ifm_metric_id rates[] = {IFM_M_BANDWIDTH_BYTES_PER_S, IFM_M_FLOPS_PER_S};
@@ -215,6 +239,7 @@ void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const s
                      const struct ifm_arm *arm, bool bare)
 {
     say_speed(builder, line, cell, arm, bare);
+    say_rivals(builder, line, cell, arm, bare);
     say_unseen(builder, line, cell, arm);
     say_price(builder, line, cell, arm);
     say_energy_change(builder, line, cell, arm);

@@ -144,6 +144,28 @@ def paired(a, b):
     return [y - x for x, y in zip(influences([own[k] for k in both]), influences([other[k] for k in both]))]
 
 
+def over(view, maker):
+    """Over the fastest arm of the cell that loses nothing and does as much; `maker`: of those of that implementation."""
+    amounts = ("tokens_generated", "tokens_prompt", "rows")
+    exact = [a for a in view.cell.plan["arms"]
+             if a["role"] in ("baseline", "variant") and not a.get("lossy") and
+             all(a["ledger"][k] == view.ledger[k] for k in amounts) and maker in (None, a.get("implementation"))]
+    fastest = min((view.of(a["name"]) for a in exact), key=lambda v: mean_step(totals(v)))
+    return math.exp(-mean(paired(fastest, view)))
+
+
+def mean_step(blocks):
+    return sum(t for t, _ in blocks.values()) / sum(s for _, s in blocks.values())
+
+
+def over_fastest(view):
+    return over(view, None)
+
+
+def over_own(view):
+    return over(view, view.plan["implementation"])
+
+
 def log_median(slot):
     return math.log(quantile(slot["x"], 0.5) / int(slot["inner"]))
 
@@ -468,6 +490,8 @@ RECOMPUTED = {
     "change_percent": change,
     "change_percent_median": change_median,
     "speedup": lambda v: math.exp(-mean(paired(v.baseline(), v))),
+    "speedup_over_fastest": over_fastest,
+    "speedup_over_own": over_own,
 }
 
 ENERGY = "of the energy pass: readings of sensors, whose windows are compared in test_captures and test_joules"

@@ -96,6 +96,11 @@ record_gemm()
     "$ifm" gemm --m 1 --n 256 --k 256 --layers 1 --weights bf16,int4 "${few[@]}" --ceilings read --threads 1 \
         --out gemm
 }
+record_gemm-exact()
+{
+    "$ifm" gemm --m 1,4 --n 256 --k 256 --layers 1 --weights f32,int4 "${few[@]}" --ceilings read --threads 1 \
+        --out gemm-exact
+}
 record_exec()
 {
     "$ifm" exec 'true' 'sleep 0.004' --prepare true --cleanup true --name quick --name slow --repeats 40 --out exec

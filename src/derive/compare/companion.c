@@ -76,22 +76,22 @@ static bool is_cycles(const struct ifm_cell_work *work, int column)
 }
 
 /* Of cycles it is the clock that is paired: a level in kHz. */
-static struct pair pair_of(const struct ifm_arm_work *arm, int column, bool level)
+static struct pair pair_of(const struct ifm_arm_work *arm, const struct ifm_arm_work *other, int column, bool level)
 {
     const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
     size_t read;
     struct ifm_column_block *own = ifm_derive_column_blocks(arm, column, scratch, &read);
-    struct ifm_column_block *base = ifm_derive_column_blocks(work->baseline, column, scratch, &read);
+    struct ifm_column_block *base = ifm_derive_column_blocks(other, column, scratch, &read);
     struct pair pair = {0};
     bool positive = true;
     if (is_cycles(work, column)) {
         cycles_as_khz(arm, own);
-        cycles_as_khz(work->baseline, base);
+        cycles_as_khz(other, base);
     }
     for (size_t b = 0; b < work->n_blocks; b++) {
-        pair.n_blocks += arm->present[b] && work->baseline->present[b];
-        if (!own[b].read || !base[b].read || !work->baseline->present[b])
+        pair.n_blocks += arm->present[b] && other->present[b];
+        if (!own[b].read || !base[b].read || !other->present[b])
             continue;
         double x = reading(&own[b], level), y = reading(&base[b], level);
         pair.n++;
@@ -100,7 +100,7 @@ static struct pair pair_of(const struct ifm_arm_work *arm, int column, bool leve
         pair.difference += x - y;
         positive = positive && y > 0;
         pair.ratio += y > 0 ? x / y : 0.0;
-        pair.step_ns += work->baseline->time_ns[b] / work->baseline->steps[b];
+        pair.step_ns += other->time_ns[b] / other->steps[b];
     }
     if (pair.n > 0) {
         double n = (double)pair.n;
@@ -138,8 +138,8 @@ static bool is_level(const char *column, const char *unit)
 static void say_warmth(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
-    struct pair t = pair_of(arm, ifm_derive_column(work->record, "temperature_mc"), true);
-    struct pair p = pair_of(arm, ifm_derive_column(work->record, "power_mw"), true);
+    struct pair t = pair_of(arm, work->baseline, ifm_derive_column(work->record, "temperature_mc"), true);
+    struct pair p = pair_of(arm, work->baseline, ifm_derive_column(work->record, "power_mw"), true);
     if (t.n > 0 && fabs(t.difference) > TEMPERATURE_BAND_MC)
         ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-08",
                            "inside its blocks the arm ran %.1f K %s than its baseline, beyond the band of %.0f K",
@@ -152,21 +152,34 @@ static void say_warmth(const struct ifm_arm_work *arm)
                            100.0 * fabs(p.ratio - 1.0), p.ratio > 1.0 ? "more" : "less", 100.0 * POWER_BAND);
 }
 
+static struct pair clocks_of(const struct ifm_arm_work *arm, const struct ifm_arm_work *other)
+{
+    const struct ifm_record *record = arm->work->record;
+    int cycles = ifm_derive_column(record, "gpu_cycles");
+    return pair_of(arm, other, cycles >= 0 ? cycles : ifm_derive_column(record, "cpu_khz"), true);
+}
+
+static bool is_read(const struct pair *clock)
+{
+    return clock->n > 0 && clock->n == clock->n_blocks && clock->ratio > 0;
+}
+
+double ifm_derive_clocks_apart(const struct ifm_arm_work *arm, const struct ifm_arm_work *other)
+{
+    const struct pair clock = clocks_of(arm, other);
+    return is_read(&clock) && fabs(clock.ratio - 1.0) > CLOCK_BAND ? log(clock.ratio) : 0;
+}
+
 struct ifm_clocks ifm_derive_clocks(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
-    int cycles = ifm_derive_column(work->record, "gpu_cycles");
-    struct pair clock = pair_of(arm, cycles >= 0 ? cycles : ifm_derive_column(work->record, "cpu_khz"), true);
+    const struct pair clock = clocks_of(arm, work->baseline);
     say_warmth(arm);
-    if (clock.n == 0 || clock.n < clock.n_blocks || clock.ratio <= 0) {
-        if (work->cell->measure.locks != IFM_LOCKS_REQUIRED) /* else the locks themselves are read back */
-            ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-08",
-                               "the clocks of this arm and of its baseline could not be read back and compared");
-        return (struct ifm_clocks){0};
-    }
-    if (fabs(clock.ratio - 1.0) <= CLOCK_BAND)
-        return (struct ifm_clocks){0};
-    return (struct ifm_clocks){.apart = log(clock.ratio), .own_khz = clock.own, .base_khz = clock.base};
+    if (!is_read(&clock) &&
+        work->cell->measure.locks != IFM_LOCKS_REQUIRED) /* else the locks themselves are read back */
+        ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-08",
+                           "the clocks of this arm and of its baseline could not be read back and compared");
+    return (struct ifm_clocks){ifm_derive_clocks_apart(arm, work->baseline), clock.own, clock.base};
 }
 
 void ifm_derive_say_clocks(const struct ifm_arm_work *arm, const struct ifm_clocks *clocks, bool stands)
@@ -198,7 +211,7 @@ void ifm_derive_companions(const struct ifm_arm_work *arm)
         bool level = cycles || is_level(column, unit);
         if (is_beside_cycles(work, column))
             continue;
-        struct pair pair = pair_of(arm, (int)c, level);
+        struct pair pair = pair_of(arm, work->baseline, (int)c, level);
         bool refused = arm->energy_refused.rule != NULL || work->baseline->energy_refused.rule != NULL;
         if (pair.n == 0 || (refused && strcmp(column, "energy_uj") == 0))
             continue;

@@ -44,7 +44,7 @@ static const char *decide(const struct comparison *c, double margin)
 
 /* The level at which an interval of n blocks is computed to hold at `level`: wider where the run looked as it went. Its
  * looks were at the blocks of the cell, of which a comparison may leave some out. */
-static double level_over_looks(const struct ifm_cell_work *work, double level, size_t n)
+double ifm_derive_level_over_looks(const struct ifm_cell_work *work, double level, size_t n)
 {
     const struct ifm_measure *measure = &work->cell->measure;
     const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
@@ -67,13 +67,15 @@ static bool compare(const struct ifm_arm_work *arm, const bool *without, struct 
     out->n = out->mean.n;
     out->level = ifm_derive_compare_level(work);
     out->level_equal = 1.0 - 2.0 * (1.0 - out->level);
-    out->level_looks = level_over_looks(work, out->level, out->n);
-    bool made = paired && ifm_log_mean_interval(&out->mean, out->level_looks, &out->change) &&
-                ifm_log_mean_interval(&out->mean, level_over_looks(work, out->level_equal, out->n), &out->equal);
+    out->level_looks = ifm_derive_level_over_looks(work, out->level, out->n);
+    bool made =
+        paired && ifm_log_mean_interval(&out->mean, out->level_looks, &out->change) &&
+        ifm_log_mean_interval(&out->mean, ifm_derive_level_over_looks(work, out->level_equal, out->n), &out->equal);
     if (!made)
         return false;
-    out->drift = ifm_derive_hold_drift(arm, without, out->level_looks, &out->change);
-    (void)ifm_derive_hold_drift(arm, without, level_over_looks(work, out->level_equal, out->n), &out->equal);
+    out->drift = ifm_derive_hold_drift(arm, work->baseline, without, out->level_looks, &out->change);
+    (void)ifm_derive_hold_drift(arm, work->baseline, without,
+                                ifm_derive_level_over_looks(work, out->level_equal, out->n), &out->equal);
     out->word = decide(out, work->cell->measure.margin);
     return true;
 }
@@ -121,7 +123,8 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
     double margin = work->cell->measure.margin;
     double distance = fabs(c->mean.mean) - log1p(margin);
     /* A run with looks decides, at the latest, at its last one. */
-    double level = level_over_looks(work, distance > 0 ? c->level : c->level_equal, work->cell->measure.blocks_max);
+    double level =
+        ifm_derive_level_over_looks(work, distance > 0 ? c->level : c->level_equal, work->cell->measure.blocks_max);
     int64_t low = IFM_BLOCKS_NEEDED, high = MOST_BLOCKS_FORETOLD;
     if (c->carried)
         return ifm_value_absent("an arm leaves something behind for another: more blocks do not change that",
@@ -269,69 +272,22 @@ static struct ifm_value gap_value(const struct ifm_arm_work *arm)
     return ifm_value_real(100.0 * (base.low / own.high - 1.0), own.n < base.n ? own.n : base.n, "blocks");
 }
 
-/* How many times fewer bytes or operations the arm has than the baseline: what its design can explain; 0 = no ledger.
- */
-static double explained(const struct ifm_arm *base, const struct ifm_arm *arm)
-{
-    double best = 0.0;
-    static const enum ifm_ceiling kinds[] = {IFM_CEILING_COPY, IFM_CEILING_FLOPS};
-    for (size_t i = 0; i < 2; i++) {
-        double a = ifm_ceiling_amount(base, kinds[i]), b = ifm_ceiling_amount(arm, kinds[i]);
-        if (a > 0 && b > 0)
-            best = fmax(best, a / b);
-    }
-    return best;
-}
-
-/* How near the baseline was to a ceiling, as words; NULL when no ceiling was measured beside it, and when its rates are
- * refused: a share above the ceiling shows no weakness. */
-static const char *baseline_share(const struct ifm_cell_work *work)
-{
-    const struct ifm_arm_work *base = work->baseline;
-    struct ifm_log_mean read = {0}, flops = {0};
-    if (base->rates_refused.rule != NULL)
-        return NULL;
-    const enum ifm_ceiling operations = ifm_roof_of_operations(base);
-    bool by_memory = base->reads == IFM_CEILING_READ;
-    bool has_read = (!by_memory || !base->cache_resident) && ifm_roof_share(base, base->reads, &read);
-    bool has_flops = ifm_roof_share(base, operations, &flops);
-    if (!has_read && !has_flops)
-        return NULL;
-    bool by_read = has_read && (!has_flops || read.mean >= flops.mean);
-    return ifm_arena_printf(work->d->arena, "baseline at %.1f %% of its %s ceiling",
-                            100.0 * exp(by_read ? read.mean : flops.mean),
-                            ifm_ceiling_name(by_read ? base->reads : operations));
-}
-
-/* Rule 3: a speed-up beyond the byte and FLOP ratio tells of the baseline's weakness; it is shown only with it. */
+/* A speed-up beyond what the arms differ in by design is told, and shown only beside how weak the baseline is. */
 static struct ifm_value speedup_value(const struct ifm_arm_work *arm, const struct comparison *c)
 {
-    struct ifm_cell_work *work = arm->work;
     struct ifm_value value = ifm_value_real(exp(-c->mean.mean), (int64_t)c->n, "blocks");
+    double ratio;
     ifm_value_bracket(&value, exp(-c->change.high), exp(-c->change.low), c->level);
-    double ratio = explained(work->baseline->arm, arm->arm);
-    if (ratio == 0.0 || value.low <= fmax(1.0, ratio) * (1.0 + work->cell->measure.margin))
+    if (!ifm_derive_hold_speedup(arm, arm->work->baseline, &value, &ratio))
         return value;
-    const char *share = baseline_share(work);
-    bool above = work->baseline->rates_refused.rule != NULL;
-    if (share == NULL) {
-        const char *reason = ifm_arena_printf(
-            arm->d->arena, "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and %s", value.number, ratio,
-            above ? "the baseline's own rates, which would show how weak it is, are refused"
-                  : "no ceiling shows how weak the baseline is");
-        value = ifm_value_refused(arm->d->arena, "rule-03", reason);
-        value.remedy = above ? "measure again where nothing else runs" : "take ceilings along (ceilings: read, flops)";
-    } else {
-        value.text = share;
-    }
     ifm_derive_say_arm(
         arm, IFM_SEVERITY_NOTE, "rule-03",
         "the speed-up is beyond the byte and FLOP ratio %.3g of the two arms (%s): it is not the gain of "
         "moving or computing less",
         ratio,
-        share != NULL ? share
-        : above       ? "the baseline's own rates are refused"
-                      : "no ceiling was measured");
+        ifm_is_ok(&value)                                 ? value.text
+        : arm->work->baseline->rates_refused.rule != NULL ? "the baseline's own rates are refused"
+                                                          : "no ceiling was measured");
     return value;
 }
 

@@ -12,15 +12,15 @@
 /* Noise widens one comparison in a hundred. */
 static const double VISIBLE = 0.99;
 
-double ifm_derive_hold_drift(const struct ifm_arm_work *arm, const bool *without, double level,
-                             struct ifm_interval *interval)
+double ifm_derive_hold_drift(const struct ifm_arm_work *arm, const struct ifm_arm_work *base, const bool *without,
+                             double level, struct ifm_interval *interval)
 {
     const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1), change = 0.0;
     double *mid = IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1);
-    size_t n = ifm_pair_logs(arm, work->baseline, without, logs, mid);
-    double tick = hypot(arm->quantum, work->baseline->quantum);
+    size_t n = ifm_pair_logs(arm, base, without, logs, mid);
+    double tick = hypot(arm->quantum, base->quantum);
     struct ifm_slope line;
     struct ifm_interval first, last;
     bool visible = n >= IFM_BLOCKS_NEEDED && ifm_stats_slope(mid, logs, n, VISIBLE, &line) == IFM_STAT_OK &&
