@@ -5,9 +5,10 @@
  * which cancels linear drift. */
 #include "derive/internal.h"
 
+#include "stats/sequential.h"
+#include "stats/stop_blocks.h"
 #include <math.h>
 #include <string.h>
-
 int ifm_derive_column(const struct ifm_record *record, const char *name)
 {
     for (size_t c = 0; record != NULL && c < record->n_columns; c++)
@@ -128,6 +129,23 @@ double ifm_derive_compare_level(const struct ifm_cell_work *work)
 {
     size_t m = ifm_derive_count_compared(work);
     return m > 1 ? 1.0 - (1.0 - IFM_LEVEL) / (double)m : IFM_LEVEL;
+}
+
+/* The level at which an interval of n blocks is computed to hold at `level`: wider where the run looked as it went. Its
+ * looks were at the blocks of the cell, of which a comparison may leave some out. */
+double ifm_derive_level_over_looks(const struct ifm_cell_work *work, double level, size_t n)
+{
+    const struct ifm_measure *measure = &work->cell->measure;
+    const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
+    if (measure->stop == IFM_STOP_GROUP && n > 0)
+        (void)!ifm_stats_sequential_level(level, n < measure->blocks_max ? n : measure->blocks_max, measure->blocks_max,
+                                          &level);
+    else if (stop != NULL && strcmp(stop->reason, "mde") == 0)
+        level = ifm_stats_fixed_width_level(level);
+    else if (measure->stop == IFM_STOP_DECIDED && n > 0)
+        level = ifm_stop_blocks_level(work->cell, level, n > work->n_measured ? n : work->n_measured,
+                                      stop != NULL && strcmp(stop->reason, "decided") == 0);
+    return level;
 }
 
 /* An arm that the device failed under was left out, and has no blocks. */

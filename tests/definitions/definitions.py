@@ -149,7 +149,8 @@ def over(view, maker):
     amounts = ("tokens_generated", "tokens_prompt", "rows")
     exact = [a for a in view.cell.plan["arms"]
              if a["role"] in ("baseline", "variant") and not a.get("lossy") and
-             all(a["ledger"][k] == view.ledger[k] for k in amounts) and maker in (None, a.get("implementation"))]
+             all(a["ledger"][k] == view.ledger[k] for k in amounts) and
+             maker in (None, a.get("implementation"))]
     fastest = min((view.of(a["name"]) for a in exact), key=lambda v: mean_step(totals(v)))
     return math.exp(-mean(paired(fastest, view)))
 

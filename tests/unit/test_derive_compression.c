@@ -66,6 +66,52 @@ static void bytes_are_the_true_ones(void **state)
     fx_stop(&fx);
 }
 
+/* Beside the baseline f16 two exact arms, one faster and one of int4's maker: int4 is held against both, by the ratios
+ * of their times; exact arms against none, and where the baseline is both there is nothing to say. */
+static void a_lossy_arm_is_held_against_exact_ones(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    struct ifm_arm *fast = fx_add_arm(&fx, 0, "fast", IFM_ROLE_VARIANT, 35000);
+    struct ifm_arm *own = fx_add_arm(&fx, 0, "own", IFM_ROLE_VARIANT, 42000);
+    fast->implementation = "library";
+    own->implementation = fx.parts[0].arms[1].implementation = "ours";
+    fx.parts[0].arms[1].lossy = true;
+    fx_store(&fx, 3, 4000, 4000, 4000);
+    fx_store(&fx, 4, 4000, 4000, 4000);
+    fx_generate(&fx);
+    fx_check_loss(&fx, "int4", "before", loss(0.05, 0.2, 0.99, 0.02, 0.1));
+    finish(&fx);
+    const struct ifm_value *best = fx_value(&fx, "int4", "speedup_over_fastest"),
+                           *form = fx_value(&fx, "int4", "speedup_over_own");
+    assert_true(ifm_is_ok(best) && best->has_interval && best->low <= 1.25 && 1.25 <= best->high);
+    assert_true(ifm_is_ok(form) && form->has_interval && form->low <= 1.5 && 1.5 <= form->high);
+    assert_string_equal(best->text, "fast");
+    assert_string_equal(form->text, "own");
+    assert_null(ifm_derived_find(fx.derived, "decode", "fast", IFM_M_SPEEDUP_OVER_FASTEST));
+    assert_null(ifm_derived_find(fx.derived, "decode", "own", IFM_M_SPEEDUP_OVER_OWN));
+    fx_stop(&fx);
+}
+
+/* A rival far from its ceiling makes more than the bytes explain: refused where no ceiling shows how far. */
+static void a_gain_over_a_weak_exact_arm_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    struct ifm_arm *own = fx_add_arm(&fx, 0, "own", IFM_ROLE_VARIANT, 280000);
+    own->implementation = fx.parts[0].arms[1].implementation = "ours";
+    fx.parts[0].arms[1].lossy = true;
+    fx_store(&fx, 3, 4000, 4000, 4000);
+    fx_generate(&fx);
+    fx_check_loss(&fx, "int4", "before", loss(0.05, 0.2, 0.99, 0.02, 0.1));
+    finish(&fx);
+    fx_expect(&fx, "int4", "speedup_over_own", IFM_STATE_REFUSED, "rule-03|byte and FLOP ratio|no ceiling");
+    assert_null(ifm_derived_find(fx.derived, "decode", "int4", IFM_M_SPEEDUP_OVER_FASTEST)); /* the baseline is */
+    fx_stop(&fx);
+}
+
 /* Each member by itself: the largest loss of all checks, the least cosine; not the last, and not of one check alone. */
 static void the_worst_check_counts(void **state)
 {
@@ -275,11 +321,18 @@ static void unknown_losses_dominate_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_are_the_true_ones),           cmocka_unit_test(the_worst_check_counts),
-        cmocka_unit_test(dropped_tokens_have_no_divergence), cmocka_unit_test(what_does_not_apply_is_not_listed),
-        cmocka_unit_test(a_loss_out_of_range_is_no_fact),    cmocka_unit_test(numbers_of_storage_agree),
-        cmocka_unit_test(help_from_caches_is_said),          cmocka_unit_test(the_frontier_by_hand),
-        cmocka_unit_test(dominated_arms_are_marked),         cmocka_unit_test(unknown_losses_dominate_nothing),
+        cmocka_unit_test(bytes_are_the_true_ones),
+        cmocka_unit_test(a_lossy_arm_is_held_against_exact_ones),
+        cmocka_unit_test(a_gain_over_a_weak_exact_arm_is_refused),
+        cmocka_unit_test(the_worst_check_counts),
+        cmocka_unit_test(dropped_tokens_have_no_divergence),
+        cmocka_unit_test(what_does_not_apply_is_not_listed),
+        cmocka_unit_test(a_loss_out_of_range_is_no_fact),
+        cmocka_unit_test(numbers_of_storage_agree),
+        cmocka_unit_test(help_from_caches_is_said),
+        cmocka_unit_test(the_frontier_by_hand),
+        cmocka_unit_test(dominated_arms_are_marked),
+        cmocka_unit_test(unknown_losses_dominate_nothing),
     };
     return cmocka_run_group_tests_name("derive_compression", tests, NULL, NULL);
 }

@@ -60,6 +60,10 @@ static struct ifm_number numbers[] = {
     {C, "int4", IFM_M_ATTENTION_KL_NATS, PLAIN(0.021)},
     {C, "int4", IFM_M_ATTENTION_TV, PLAIN(0.08)},
     {C, "int4", IFM_M_ERROR_RMS_REL, PLAIN(3e-7)},
+    {C, "int4", IFM_M_SPEEDUP_OVER_FASTEST, SHARE(2.5, 2.48, 2.52, "library")},
+    {C, "int4", IFM_M_SPEEDUP_OVER_OWN, SHARE(2.5, 2.48, 2.52, "library")},
+    {C, "evict<b>", IFM_M_SPEEDUP_OVER_OWN, SHARE(3.1, 3.0, 3.2, "own")},
+    {C, "odd", IFM_M_SPEEDUP_OVER_OWN, SHARE(0.9, 0.8, 1.0, "own")},
     {C, "evict<b>", IFM_M_SPEEDUP, SHARE(4.2, 4.1, 4.3, "baseline at 91.4 % of its read ceiling")},
     {C, "evict<b>", IFM_M_CHANGE_PERCENT, SHARE(-76.2, -76.4, -76.0, "faster")},
     {C, "evict<b>", IFM_M_COMPRESSION_RATIO, {.number = 3.996}},
@@ -144,6 +148,9 @@ static void one_sentence_has_all_three(void **state)
     assert_int_equal(ifm_document_build(&p, IFM_LEVEL_VERBOSE, arena, &document, &error), IFM_OK);
     assert_facts(sentence(document, "int4"),
                  "3.420x faster|[3.415, 3.425]|f16|moves 3.71x fewer|output error 7.90 %|KL 0.0210");
+    assert_has(sentence(document, "int4"), " than f16, 2.50x [2.48, 2.52] over library, the fastest exact arm, moves");
+    assert_has(sentence(document, "evict<b>"), ", 3.10x [3.00, 3.20] over own, its own exact form, moves");
+    assert_null(strstr(sentence(document, "odd"), "own")); /* without an answer there is none over others */
     assert_null(strstr(sentence(document, "int4"), "TV")); /* where KL is a number it is enough */
     assert_facts(sentence(document, "evict<b>"), "4.20x faster|[4.10, 4.30]|f16|4.00x fewer|31.0 %|KL infinite|dropped|"
                                                  "TV 0.24|baseline at 91.4 % of its read ceiling");

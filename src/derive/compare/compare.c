@@ -3,8 +3,6 @@
 
 #include "derive/compare/between.h"
 #include "model/plan_json.h"
-#include "stats/sequential.h"
-#include "stats/stop_blocks.h"
 #include <math.h>
 #include <string.h>
 
@@ -40,23 +38,6 @@ static const char *decide(const struct comparison *c, double margin)
     if (c->equal.low > -edge && c->equal.high < edge)
         return "equivalent";
     return "undecided";
-}
-
-/* The level at which an interval of n blocks is computed to hold at `level`: wider where the run looked as it went. Its
- * looks were at the blocks of the cell, of which a comparison may leave some out. */
-double ifm_derive_level_over_looks(const struct ifm_cell_work *work, double level, size_t n)
-{
-    const struct ifm_measure *measure = &work->cell->measure;
-    const struct ifm_event_stop *stop = IFM_TOLD(work, stop, NULL);
-    if (measure->stop == IFM_STOP_GROUP && n > 0)
-        (void)!ifm_stats_sequential_level(level, n < measure->blocks_max ? n : measure->blocks_max, measure->blocks_max,
-                                          &level);
-    else if (stop != NULL && strcmp(stop->reason, "mde") == 0)
-        level = ifm_stats_fixed_width_level(level);
-    else if (measure->stop == IFM_STOP_DECIDED && n > 0)
-        level = ifm_stop_blocks_level(work->cell, level, n > work->n_measured ? n : work->n_measured,
-                                      stop != NULL && strcmp(stop->reason, "decided") == 0);
-    return level;
 }
 
 static bool compare(const struct ifm_arm_work *arm, const bool *without, struct comparison *out)
