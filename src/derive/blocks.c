@@ -292,6 +292,7 @@ static void mark_slot(struct ifm_cell_work *work, size_t block, const struct ifm
     if (cause == IFM_CAUSE_NONE)
         return;
     work->marked[block] = true;
+    work->by_machine[block] |= cause != IFM_CAUSE_FAULTED;
     if (slot->arm < work->cell->n_arms && cause != IFM_CAUSE_STOLEN)
         work->arms[slot->arm].disturbed[block] = true;
 }
@@ -379,6 +380,7 @@ void ifm_derive_blocks(struct ifm_cell_work *work)
         work->n_blocks = count_blocks(work->record);
     work->block = IFM_ARENA_ARRAY(work->d->arena, uint32_t, work->n_blocks + 1);
     work->marked = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
+    work->by_machine = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     work->is_round = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     work->fate = IFM_ARENA_ARRAY(work->d->arena, enum ifm_block_fate, work->n_blocks + 1);
     work->turn = IFM_ARENA_ARRAY(work->d->arena, uint32_t, work->n_blocks + 1);

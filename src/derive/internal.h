@@ -82,9 +82,10 @@ struct ifm_cell_work {
     bool *is_round;  /* ceilings and nothing else */
     size_t n_blocks; /* both */
     size_t n_measured;
-    unsigned rows;             /* in a block: 2, or 1 where the mirror image of a row is the next block */
-    bool *marked;              /* blocks with a machine cause (rule 2) */
-    size_t n_marked;           /* measured ones */
+    unsigned rows;    /* in a block: 2, or 1 where the mirror image of a row is the next block */
+    bool *marked;     /* blocks with a machine cause (rule 2) */
+    size_t n_marked;  /* measured ones */
+    bool *by_machine; /* measured ones with a cause that can only be the machine's: not what an arm reads from a disk */
     enum ifm_block_fate *fate; /* what the run did about each measured one; all stand where it repeated none */
     uint32_t *turn;            /* which of the plan's orders each measured one has */
     size_t n_repeated;
@@ -239,6 +240,7 @@ struct ifm_aside {
     const bool *blocks;                 /* set aside; NULL = none is */
     size_t n, left;                     /* disturbed ones, and the others */
     const struct ifm_arm_work *follows; /* the one of the two that the disturbances follow; NULL = neither */
+    bool lopsided; /* one of the two has more of them: few, or more than seven of eight equal pairs */
 };
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm);
 /* A finding where blocks were disturbed and are not set aside: why, and what would help. */
@@ -326,6 +328,14 @@ struct ifm_carried {
 };
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word);
+
+/* Of what an interval must hold beside what it is of: either end is missed in a tenth of cells. */
+#define IFM_BESIDE_LEVEL 0.8
+/* alone.c: where ln(time of the arm / of `base`) lies, each of the two behind itself, by the slots of all blocks but
+ * `without`: at IFM_BESIDE_LEVEL. False where slots begin with an untimed step, and where none or one of
+ * an arm ran behind itself. */
+bool ifm_derive_alone(const struct ifm_arm_work *arm, const struct ifm_arm_work *base, const bool *without,
+                      struct ifm_interval *out);
 
 /* companion.c: what else the blocks recorded, for each arm that is compared. */
 void ifm_derive_companions(const struct ifm_arm_work *arm);

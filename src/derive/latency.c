@@ -85,6 +85,14 @@ static double independent_slots(const double *values, size_t n)
     return effective;
 }
 
+/* Does a slot resemble the one before it for certain (5 %)? Then samples are not what an interval may count. */
+static bool slots_resemble(const struct samples *s)
+{
+    double lag1;
+    return ifm_stats_autocorrelation(s->slot_mean, s->n_slots, &lag1) == IFM_STAT_OK &&
+           lag1 > 1.645 / sqrt((double)s->n_slots);
+}
+
 /* The smaller of two effective sizes: lag 1 sees short memory, batch means over slots see what lasts a slot. */
 static void weigh(struct samples *s, double *lag1, bool *has_lag1)
 {
@@ -198,7 +206,7 @@ static struct ifm_value mean_of(const struct ifm_arm_work *arm, const struct sam
         return ifm_value_no_stat(stat, (int64_t)s->n, "samples");
     struct ifm_value value = ifm_value_real(mean, (int64_t)s->n, "samples");
     double runs = ifm_stats_independent_runs(s->n, s->effective);
-    if (s->n > IFM_SLOT_SUMMARY_ABOVE) {
+    if (s->n > IFM_SLOT_SUMMARY_ABOVE || slots_resemble(s)) {
         double slots = independent_slots(s->slot_mean, s->n_slots);
         value.n = (int64_t)s->n_slots;
         value.n_of = "slots";
@@ -208,6 +216,9 @@ static struct ifm_value mean_of(const struct ifm_arm_work *arm, const struct sam
     }
     return value;
 }
+
+/* Slots that resemble each other, and are worth fewer, tell too little of how much the level moves. */
+enum { LEAST_SLOTS = 50 };
 
 /* The mean of the middle, whatever the order of the samples; its interval knows what they are worth. */
 static struct ifm_value trimmed_of(const struct ifm_arm_work *arm, const struct samples *s)
@@ -219,6 +230,12 @@ static struct ifm_value trimmed_of(const struct ifm_arm_work *arm, const struct 
     if (s->n == 0 || ifm_stats_mean(s->sorted + cut, s->n - 2 * cut, &mean) != IFM_STAT_OK)
         return ifm_value_no_stat(IFM_STAT_EMPTY, 0, "samples");
     struct ifm_value value = ifm_value_real(mean, (int64_t)s->n, "samples");
+    const double slots = independent_slots(s->slot_mean, s->n_slots);
+    if (slots < LEAST_SLOTS && slots_resemble(s)) {
+        value.text = ifm_arena_printf(arm->d->arena, "no interval: needs %d independent slots, has %.0f", LEAST_SLOTS,
+                                      floor(slots));
+        return value;
+    }
     enum ifm_stat stat = ifm_stats_trimmed_series(s->sorted, s->n, worth_trimmed(s, cut), trim, IFM_LEVEL, &trimmed);
     if (stat == IFM_STAT_OK)
         ifm_value_bracket(&value, trimmed.interval.low, trimmed.interval.high, IFM_LEVEL);
@@ -290,8 +307,8 @@ static struct ifm_value resampled_median_of(const struct ifm_arm_work *arm, cons
     stat = ifm_stats_bootstrap_median(s->sorted, s->n, effective, &plan, &resampled);
     if (stat == IFM_STAT_OK) {
         ifm_value_bracket(&value, resampled.interval.low, resampled.interval.high, IFM_LEVEL);
-        value.text = ifm_arena_printf(arm->d->arena, "percentile bootstrap, %zu resamples of %zu", resamples,
-                                      (size_t)effective);
+        value.text =
+            ifm_arena_printf(arm->d->arena, "percentile bootstrap, %zu resamples of %zu", resamples, (size_t)effective);
     } else {
         value.text = no_interval(arm, stat,
                                  ifm_arena_printf(arm->d->arena, "needs %d independent samples, has %zu",

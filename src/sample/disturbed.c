@@ -85,7 +85,7 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
     if (cause == IFM_CAUSE_THROTTLED)
         snprintf(text, IFM_CAUSE_TEXT, "the processor slowed itself down %.0f times in a slot", amount);
     else if (cause == IFM_CAUSE_FAULTED)
-        snprintf(text, IFM_CAUSE_TEXT, "memory was short: %.0f pages of a slot came from a disk", amount);
+        snprintf(text, IFM_CAUSE_TEXT, "%.0f pages of a slot were read from a disk", amount);
     else if (cause == IFM_CAUSE_STOLEN)
         snprintf(text, IFM_CAUSE_TEXT,
                  amount <= 1 ? "stolen time %.3g %% of a slot"

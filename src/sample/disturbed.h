@@ -14,7 +14,7 @@
 enum ifm_cause {
     IFM_CAUSE_NONE,
     IFM_CAUSE_THROTTLED, /* the processor slowed itself down */
-    IFM_CAUSE_FAULTED,   /* memory was short: a page had to be read from a disk */
+    IFM_CAUSE_FAULTED,   /* pages were read from a disk: memory was short, or the arm reads files */
     IFM_CAUSE_STOLEN,    /* by the hypervisor, of a virtual machine */
     IFM_CAUSE_WAITED,    /* threads waited for a CPU that others had */
     IFM_CAUSE_SWITCHED   /* the same, where the kernel does not say how long */

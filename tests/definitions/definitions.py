@@ -145,7 +145,7 @@ def paired(a, b):
 
 
 def over(view, maker):
-    exact = [a for a in view.cell.plan["arms"]
+    """Over the fastest exact arm of the cell that does as much; `maker`: of those of that implementation."""
     amounts = ("tokens_generated", "tokens_prompt", "rows")
     exact = [a for a in view.cell.plan["arms"]
              if a["role"] in ("baseline", "variant") and not a.get("lossy") and

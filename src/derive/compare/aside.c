@@ -11,8 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Disturbances of equal arms are taken for one arm's own in a hundredth of cells. */
-static const double OWN = 0.01;
+/* Disturbances of equal arms are taken for one arm's own in a hundredth of cells, and for lopsided, as those that an
+ * arm makes now and then are, in a quarter; up to so few tell nothing, and are lopsided unless they are even. */
+static const double OWN = 0.01, LOPSIDED = 0.26;
+enum { FEW = 8 };
 
 /* How often `one` or more of `one + other` trials come out, each with the chance `share`. */
 static double chance_of(size_t one, size_t other, double share)
@@ -41,15 +43,15 @@ static void meet(struct met *met, bool own, bool other, double ns)
     met->was = alone;
 }
 
-/* Whether what only one arm met is more than chance gives it beside the other. A load that beats in time with the
+/* How likely chance gives one arm as much more than the other of what only one met. A load that beats in time with the
  * blocks meets the same arm in many neighbouring ones, and is one event; of more than half of all blocks it no longer
  * is. */
-static bool is_own(const struct met *one, const struct met *other, size_t n, double level)
+static double chance_of_own(const struct met *one, const struct met *other, size_t n)
 {
     const double share = fmin(fmax(one->ns / (one->ns + other->ns), 0.5), 1 - 1e-9);
     const bool always = 2 * one->blocks > n;
     const size_t mine = always ? one->alone : one->events;
-    return mine > 0 && chance_of(mine, always ? other->alone : other->events, share) < level;
+    return mine == 0 ? 1 : chance_of(mine, always ? other->alone : other->events, share);
 }
 
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
@@ -62,7 +64,7 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     for (size_t b = 0; b < work->n_blocks; b++) {
         if (!arm->present[b] || !base->present[b])
             continue;
-        blocks[b] = work->fate[b] != IFM_BLOCK_STANDS;
+        blocks[b] = work->fate[b] != IFM_BLOCK_STANDS && work->by_machine[b];
         aside.n += blocks[b];
         aside.left += !blocks[b];
         meet(&own, arm->disturbed[b], base->disturbed[b], arm->time_ns[b]);
@@ -70,7 +72,10 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     }
     const size_t n = aside.n + aside.left, compared = ifm_derive_count_compared(work);
     const double level = 0.5 * OWN / (double)(compared > 0 ? compared : 1);
-    aside.follows = is_own(&own, &its, n, level) ? arm : is_own(&its, &own, n, level) ? base : NULL;
+    const double by_own = chance_of_own(&own, &its, n), by_base = chance_of_own(&its, &own, n);
+    aside.follows = by_own < level ? arm : by_base < level ? base : NULL;
+    aside.lopsided =
+        fmin(by_own, by_base) <= 0.5 * LOPSIDED || (own.events != its.events && own.events + its.events <= FEW);
     if (aside.n > 0 && aside.left >= IFM_BLOCKS_NEEDED && aside.follows == NULL)
         aside.blocks = blocks;
     return aside;

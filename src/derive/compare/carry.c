@@ -12,6 +12,8 @@
 /* A dependence is taken for real at this level, from so many pairs on. */
 static const double SURELY = 0.99;
 enum { FEWEST_PAIRS = 4, FEWEST_OWN = 2 };
+/* ... and where the medians differ by this share of it. */
+static const double TYPICAL = 0.25;
 /* A warning where it may move the comparison by so much, else a note. */
 static const double WORTH_WARNING = 0.01;
 
@@ -60,8 +62,7 @@ static bool counts(const struct counting *c, size_t k, bool *other)
 {
     const struct ifm_record *r = c->arm->work->record;
     double lost;
-    return r->slots[k].arm == c->arm->index && r->slots[k].phase == IFM_PHASE_MEASURE &&
-           follows(r, k, c->lag, other) &&
+    return r->slots[k].arm == c->arm->index && r->slots[k].phase == IFM_PHASE_MEASURE && follows(r, k, c->lag, other) &&
            (c->disturbed_too || ifm_slot_cause(&r->slots[k], &c->columns, &lost) == IFM_CAUSE_NONE);
 }
 
@@ -83,6 +84,27 @@ static double drift_of(const struct counting *c)
         squares += off * ((double)k - mean_k);
     }
     return squares > 0 ? products / squares : 0;
+}
+
+/* Whether the typical slot behind another arm is later or earlier by a quarter of the effect too: a few slots that a
+ * busy machine made long are no carry-over. */
+static bool is_typical(const struct counting *c, double effect)
+{
+    const struct ifm_record *r = c->arm->work->record;
+    struct ifm_arena *scratch = ifm_arena_create();
+    double *logs[2] = {IFM_ARENA_ARRAY(scratch, double, r->n_slots + 1),
+                       IFM_ARENA_ARRAY(scratch, double, r->n_slots + 1)};
+    double *room = IFM_ARENA_ARRAY(scratch, double, r->n_slots + 1), middle[2] = {0, 0};
+    size_t n[2] = {0, 0};
+    bool other, made = true;
+    const double drift = drift_of(c);
+    for (size_t k = 1; k < r->n_slots; k++)
+        if (counts(c, k, &other))
+            logs[other][n[other]++] = log(step_ns_of(r, k)) - drift * (double)k;
+    for (size_t i = 0; i < 2; i++)
+        made = made && ifm_stats_median(logs[i], n[i], room, &middle[i]) == IFM_STAT_OK;
+    ifm_arena_destroy(scratch);
+    return made && (middle[1] - middle[0]) / effect >= TYPICAL;
 }
 
 static struct carry carry_of(const struct counting *counting)
@@ -153,11 +175,12 @@ struct carried_part {
 static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbed_too, size_t lag)
 {
     const struct ifm_record *r = arm->work->record;
-    const struct carry c = carry_of(&(struct counting){
-        arm, ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns), disturbed_too, lag});
+    const struct counting counting = {arm, ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns),
+                                      disturbed_too, lag};
+    const struct carry c = carry_of(&counting);
     char other[48], own[48];
     struct effect effect;
-    if (!measure(&c, &effect) || fabs(effect.mean) <= effect.half)
+    if (!measure(&c, &effect) || fabs(effect.mean) <= effect.half || !is_typical(&counting, effect.mean))
         return (struct carried_part){.words = ""};
     return (struct carried_part){
         .usual = effect.mean * (double)c.other / (double)(c.own + c.other),
@@ -203,9 +226,9 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
     if (carried->words[0] == '\0')
         return;
     const bool warns = changes_the_word || fmax(-carried->low, carried->high) > WORTH_WARNING;
-    ifm_derive_say_arm(
-        arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
-        IFM_CARRIED_WORDS " (%s), which moves the comparison by a factor of %.3g: its interval holds both%s; "
-        "--slot-steps 12 lets each arm run behind itself",
-        carried->words, exp(carried->usual), changes_the_word ? ": undecided" : "");
+    ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
+                       IFM_CARRIED_WORDS
+                       " (%s), which moves the comparison by a factor of %.3g: its interval holds both%s; "
+                       "--slot-steps 12 lets each arm run behind itself",
+                       carried->words, exp(carried->usual), changes_the_word ? ": undecided" : "");
 }

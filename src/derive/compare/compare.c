@@ -402,6 +402,53 @@ static void widen_percent(struct ifm_value *change, struct allowance a)
                           100.0 * expm1(log1p(change->high / 100.0) - a.low), change->level);
 }
 
+/* What brings an interval to hold another one. */
+static struct allowance to_hold(struct ifm_interval change, struct ifm_interval other)
+{
+    return (struct allowance){fmin(change.high - other.high, 0), fmax(change.low - other.low, 0)};
+}
+
+/* An arm that now and then waits, or is slowed, by what it does itself has more such blocks than the other, before they
+ * are so many that they are certainly its own: then the interval holds what all blocks say too. */
+static struct allowance allow_for_lopsided(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
+                                           struct comparison *c, const char **word)
+{
+    struct comparison all;
+    struct ifm_interval paid;
+    if (aside->blocks == NULL || !aside->lopsided || !compare(arm, NULL, &all) ||
+        !ifm_log_mean_interval(&all.mean, IFM_BESIDE_LEVEL, &paid))
+        return (struct allowance){0, 0};
+    const struct allowance a = to_hold(c->change, paid);
+    const bool undecided = strcmp(*word, "undecided") == 0,
+               stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
+    if (!stands && !undecided)
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
+                           "one arm has most of the disturbed blocks, which may be its own doing, and over all %zu "
+                           "blocks the change lies between %+.3g and %+.3g %%: undecided",
+                           all.n, 100.0 * expm1(paid.low), 100.0 * expm1(paid.high));
+    *word = stands ? *word : "undecided";
+    return a;
+}
+
+/* What is left behind and not found lies in the comparison all the same: it holds what each arm takes behind itself. */
+static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const bool *without, struct comparison *c,
+                                        const char **word)
+{
+    struct ifm_interval alone;
+    if (!ifm_derive_alone(arm, arm->work->baseline, without, &alone))
+        return (struct allowance){0, 0};
+    const struct allowance a = to_hold(c->change, alone);
+    const bool undecided = strcmp(*word, "undecided") == 0,
+               stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
+    if (!stands && !undecided)
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           "%s by all slots, and %+.3g to %+.3g %% by those in which each arm ran behind itself, which "
+                           "tell no difference: --slot-steps 12 makes more of them",
+                           *word, 100.0 * expm1(alone.low), 100.0 * expm1(alone.high));
+    *word = stands ? *word : "undecided";
+    return a;
+}
+
 /* What one arm left behind for the other is known to be there, and not how much of it lies in the blocks that count,
  * as those that the machine disturbed are not a fair choice of all. So the interval holds the change with it and
  * without; the word is that of this interval, and gates are held against it. */
@@ -434,6 +481,22 @@ static struct allowance allow_for_clocks(const struct ifm_arm_work *arm, struct 
         return (struct allowance){0, 0};
     *c = at_one_clock;
     return a;
+}
+
+/* All that may lie in the comparison and is no difference of the arms, one after the other; the word that stands. */
+static const char *allow(const struct ifm_arm_work *arm, const struct ifm_aside *aside, struct comparison *c,
+                         const char *word, struct ifm_value *median, struct ifm_value *p95)
+{
+    struct allowance parts[4];
+    parts[0] = allow_for_lopsided(arm, aside, c, &word);
+    parts[1] = allow_for_alone(arm, aside->blocks, c, &word);
+    parts[2] = allow_for_carried(arm, c, &word);
+    parts[3] = allow_for_clocks(arm, c, &word);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        widen_percent(median, parts[i]);
+        widen_percent(p95, parts[i]);
+    }
+    return word;
 }
 
 void ifm_derive_comparison(const struct ifm_arm_work *arm)
@@ -473,10 +536,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
                      p95 = percentile_value(arm, &c, IFM_M_LATENCY_NS_P95);
     const char *word = word_beside_disturbed(arm, &aside, &c);
     word = word_of_typical(arm, &c, word, &median, &p95);
-    const struct allowance carried = allow_for_carried(arm, &c, &word), clocks = allow_for_clocks(arm, &c, &word);
-    const struct allowance both = {carried.low + clocks.low, carried.high + clocks.high};
-    widen_percent(&median, both);
-    widen_percent(&p95, both);
+    word = allow(arm, &aside, &c, word, &median, &p95);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
     ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
