@@ -131,6 +131,7 @@ struct ifm_plan_review {
 struct ifm_record;
 struct ifm_facts_view {
     const struct ifm_plan *plan;
+    size_t n_asked_later;                    /* of the plan's gates the last: the run did not have them */
     const struct ifm_events *events;         /* run.log */
     const struct ifm_record *const *records; /* [cell * max_passes + pass]; NULL when the file is missing */
     size_t max_passes;
@@ -198,7 +199,7 @@ struct ifm_facts {
     size_t n_readings;
 };
 /* `gates` stand behind those of the plan, so that numbers which are given only when a gate asks are among the derived
- * ones. */
+ * ones. No rule holds the run to them, which did not have them. */
 IFM_CHECKED enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, size_t n_gates,
                                            struct ifm_arena *arena, struct ifm_facts *out, struct ifm_error *error);
 void ifm_facts_close(struct ifm_facts *facts);
