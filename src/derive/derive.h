@@ -158,6 +158,14 @@ const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, con
 /* The next finding about a cell behind `after` (NULL = the first), in the order of the list; "" = of the whole run. */
 const struct ifm_finding *ifm_derived_finding(const struct ifm_derived *derived, const char *cell,
                                               const struct ifm_finding *after);
+/* Why a comparison of an arm with its baseline decides nothing: the rule of honesty that took its word away; NULL =
+ * none did, or `metric` compares nothing. */
+const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                              enum ifm_metric_id metric);
+/* Why its interval is wide by something that more blocks do not change: what one arm left behind for another (rule 7),
+ * clocks that differ (rule 8); NULL = it is not. */
+const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                              enum ifm_metric_id metric);
 /* Put numbers and findings in order, for ifm_derived_find and ifm_derived_finding. */
 void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
 

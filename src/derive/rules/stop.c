@@ -38,7 +38,8 @@ static bool replay_begin(struct replay *replay, const struct ifm_cell_work *work
     const struct ifm_event_calibrate *told = IFM_TOLD(work, calibrate, NULL);
     struct ifm_arena *arena = work->d->arena;
     size_t longest = 1, n = work->cell->n_arms;
-    *replay = (struct replay){.work = work, .centre = centre, .all = ifm_stop_blocks_of(work->cell, plan_of_run(work->d))};
+    *replay =
+        (struct replay){.work = work, .centre = centre, .all = ifm_stop_blocks_of(work->cell, plan_of_run(work->d))};
     replay->all.logarithms = centre == BY_MEDIAN;
     for (size_t k = 0; k < work->record->n_slots; k++)
         longest = work->record->slots[k].samples > longest ? work->record->slots[k].samples : longest;
