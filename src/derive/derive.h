@@ -131,6 +131,7 @@ struct ifm_plan_review {
 struct ifm_record;
 struct ifm_facts_view {
     const struct ifm_plan *plan;
+    size_t n_asked_later;                    /* of the plan's gates the last: the run did not have them */
     const struct ifm_events *events;         /* run.log */
     const struct ifm_record *const *records; /* [cell * max_passes + pass]; NULL when the file is missing */
     size_t max_passes;
@@ -157,6 +158,14 @@ const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, con
 /* The next finding about a cell behind `after` (NULL = the first), in the order of the list; "" = of the whole run. */
 const struct ifm_finding *ifm_derived_finding(const struct ifm_derived *derived, const char *cell,
                                               const struct ifm_finding *after);
+/* Why a comparison of an arm with its baseline decides nothing: the rule of honesty that took its word away; NULL =
+ * none did, or `metric` compares nothing. */
+const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                              enum ifm_metric_id metric);
+/* Why its interval is wide by something that more blocks do not change: what one arm left behind for another (rule 7),
+ * clocks that differ (rule 8); NULL = it is not. */
+const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                              enum ifm_metric_id metric);
 /* Put numbers and findings in order, for ifm_derived_find and ifm_derived_finding. */
 void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
 
@@ -198,7 +207,7 @@ struct ifm_facts {
     size_t n_readings;
 };
 /* `gates` stand behind those of the plan, so that numbers which are given only when a gate asks are among the derived
- * ones. */
+ * ones. No rule holds the run to them, which did not have them. */
 IFM_CHECKED enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, size_t n_gates,
                                            struct ifm_arena *arena, struct ifm_facts *out, struct ifm_error *error);
 void ifm_facts_close(struct ifm_facts *facts);

@@ -179,6 +179,7 @@ enum ifm_status ifm_facts_open(const char *dir, const struct ifm_gate *gates, si
     IFM_TRY(ifm_journal_read(dir, arena, &out->events, error));
     add_gates(out->plan, gates, n_gates, arena);
     out->view.plan = out->plan;
+    out->view.n_asked_later = n_gates;
     out->view.events = out->events;
     IFM_TRY(load_records(dir, arena, out, error));
     IFM_TRY(ifm_derive_hold_to_chain(&out->view, error));

@@ -36,14 +36,17 @@ static double passes_of(const struct ifm_arm_work *arm)
     return (double)layers * setting_of(arm, "decode_tokens");
 }
 
-/* "15 GB of weights and 1.07 GB of cache for batch 4, at 21.3 GB/s". */
+/* "15 GB of weights and 1.07 GB of cache for batch 4, at the read ceiling of 21.3 GB/s of 2 threads". */
 static const char *words_of(const struct ifm_arm_work *arm, double weights, double cache, double bytes_per_ns)
 {
     char w[48], c[48], rate[48];
-    const char *batch = ifm_arm_setting(arm->arm, "decode.batch");
-    return ifm_arena_printf(arm->d->arena, "%s of weights and %s of cache for batch %s, at the read ceiling of %s%s",
+    const char *batch = ifm_arm_setting(arm->arm, "decode.batch"), *threads = "";
+    const unsigned n = arm->work->cell->threads;
+    if (strcmp(arm->d->plan->device, "cuda") != 0)
+        threads = ifm_arena_printf(arm->d->arena, " of %u thread%s", n, n == 1 ? "" : "s");
+    return ifm_arena_printf(arm->d->arena, "%s of weights and %s of cache for batch %s, at the read ceiling of %s%s%s",
                             ifm_format_human(weights, "B", w), ifm_format_human(cache, "B", c),
-                            batch == NULL ? "1" : batch, ifm_format_human(1e9 * bytes_per_ns, "B/s", rate),
+                            batch == NULL ? "1" : batch, ifm_format_human(1e9 * bytes_per_ns, "B/s", rate), threads,
                             ifm_was_loaded(arm->d->facts->events) ? " beside other programs" : "");
 }
 

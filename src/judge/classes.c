@@ -1,7 +1,7 @@
 /* Classes: labels for numbers, from the tables of data/gates/classes.txt.
  *
  * A label is words for a number, never a decision: no outcome depends on it. A number that is absent or refused has
- * none. */
+ * none, and one that decides nothing is "undecided". */
 #include "judge/internal.h"
 
 #include "base/text.h"
@@ -103,6 +103,16 @@ static const char *label_value(const char *table, const char *title, const struc
     return ifm_arena_printf(arena, "%s to %s", low, high);
 }
 
+/* A comparison that a rule of honesty keeps from deciding, or of too few blocks for an interval. An undecided one with
+ * an interval has the labels of its ends. */
+static bool is_undecided(const struct ifm_derived *derived, const struct ifm_number *number)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, number->cell, number->arm, IFM_M_CHANGE_PERCENT);
+    const bool few = ifm_metrics[number->metric].kind == IFM_CLASS_COMPARE && !number->value.has_interval &&
+                     change != NULL && strcmp(change->text, "undecided") == 0;
+    return few || ifm_derived_dispute(derived, number->cell, number->arm, number->metric) != NULL;
+}
+
 static bool is_labelled(const struct ifm_verdict *verdict, const struct ifm_class_label *one)
 {
     for (size_t i = 0; i < verdict->n_classes; i++) {
@@ -130,7 +140,8 @@ void ifm_judge_classes(const struct ifm_gate_result *result, const struct ifm_de
                                       .cell = result->cell,
                                       .arm = result->arm,
                                       .metric = number->metric};
-        one.label = label_value(one.table, one.title, &number->value, arena);
+        one.label =
+            is_undecided(derived, number) ? "undecided" : label_value(one.table, one.title, &number->value, arena);
         if (one.label == NULL || is_labelled(verdict, &one))
             continue;
         IFM_ARENA_GROW(arena, verdict->classes, verdict->n_classes, *capacity);

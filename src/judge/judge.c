@@ -155,34 +155,6 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
     ifm_judge_decide(result, v, j->arena);
 }
 
-static bool is_energy(enum ifm_metric_id metric)
-{
-    return metric == IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT || metric == IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT;
-}
-
-/* A comparison whose word was taken away decides no gate; the finding says why: without the disturbed blocks it would
- * be another (rule 2), what is typical says the opposite, or an arm pays for what another left behind (rule 7). A word
- * that stands at one clock too says nothing of the energy, which the voltage has a part in (rule 8). */
-static const struct ifm_finding *disputed(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                          enum ifm_metric_id metric)
-{
-    const struct ifm_number *change = ifm_derived_find(derived, cell, arm, IFM_M_CHANGE_PERCENT);
-    /* How sharp a comparison is stands whatever it says. */
-    bool compares =
-        ifm_metrics[metric].kind == IFM_CLASS_COMPARE && metric != IFM_M_MDE_PERCENT && metric != IFM_M_BLOCKS_NEEDED;
-    if (!compares || change == NULL)
-        return NULL;
-    const bool taken = strcmp(change->value.text, "undecided") == 0;
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;) {
-        const bool decides = strcmp(f->rule, "rule-02") == 0 || strcmp(f->rule, "rule-08") == 0 ||
-                             (strcmp(f->rule, "rule-07") == 0 && strstr(f->text, ": undecided") != NULL);
-        if (strcmp(f->arm, arm) == 0 && ((taken && decides && f->severity == IFM_SEVERITY_WARNING) ||
-                                         (is_energy(metric) && strstr(f->text, IFM_CLOCKS_WORDS) != NULL)))
-            return f;
-    }
-    return NULL;
-}
-
 /* An effect size decides nothing alone: very repeatable timings make it large for a change that nobody would notice.
  * A gate on one stands only beside a gate on the change or the speed-up of the same arm. */
 static bool stands_alone(const struct judging *j, enum ifm_metric_id metric, const char *cell, const char *arm)
@@ -252,15 +224,12 @@ static void hold_to_word(const struct judging *j, struct ifm_gate_result *result
  * narrower with more blocks. */
 static void block_widened(struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
 {
-    if (result->outcome != IFM_OUTCOME_INCONCLUSIVE || ifm_metrics[metric].kind != IFM_CLASS_COMPARE)
+    const struct ifm_finding *widened = ifm_derived_widened(j->derived, result->cell, result->arm, metric);
+    if (result->outcome != IFM_OUTCOME_INCONCLUSIVE || widened == NULL)
         return;
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(j->derived, result->cell, f)) != NULL;)
-        if (strcmp(f->arm, result->arm) == 0 &&
-            (strstr(f->text, IFM_CARRIED_WORDS) != NULL || strstr(f->text, IFM_CLOCKS_WORDS) != NULL)) {
-            block(j, result, false, f->text);
-            result->further = 0;
-            result->further_of = NULL;
-        }
+    block(j, result, false, widened->text);
+    result->further = 0;
+    result->further_of = NULL;
 }
 
 /* The failure of a program in the cell; NULL = there was none. */
@@ -297,7 +266,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
     const struct ifm_finding *invalid = invalid_in(j->derived, cell->name);
     const struct ifm_number *number = ifm_derived_find(j->derived, cell->name, arm, metric);
     const struct ifm_event_cell_failed *failed = failed_program(j, cell);
-    const struct ifm_finding *dispute = disputed(j->derived, cell->name, arm, metric);
+    const struct ifm_finding *dispute = ifm_derived_dispute(j->derived, cell->name, arm, metric);
     const struct ifm_arm *subject = ifm_cell_arm(cell, arm);
     bool unsupported = !ifm_is_empty(cell->unsupported);
     if (number != NULL)

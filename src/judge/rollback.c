@@ -7,7 +7,8 @@
 
 enum { ENOUGH = 2 };
 
-/* Latency by the word, which the margin and every dispute have a say in; the others by their whole intervals. */
+/* Latency by the word, which the margin and every dispute have a say in; the others by their whole intervals, where
+ * none keeps them from deciding. */
 static bool regressed(const struct ifm_derived *derived, const char *cell, const char *arm, enum ifm_metric_id metric)
 {
     const struct ifm_value *v = ifm_derived_value(derived, cell, arm, metric);
@@ -15,6 +16,8 @@ static bool regressed(const struct ifm_derived *derived, const char *cell, const
         return false;
     if (metric == IFM_M_CHANGE_PERCENT)
         return strcmp(v->text, "slower") == 0;
+    if (ifm_derived_dispute(derived, cell, arm, metric) != NULL)
+        return false;
     return ifm_metrics[metric].better == IFM_BETTER_HIGHER ? v->high < 0 : v->low > 0;
 }
 

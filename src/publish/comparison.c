@@ -270,8 +270,8 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_value(listing, "mde_percent", mde, ifm_is_ok(mde) ? ifm_quantity_number(mde, arena) : "");
     ifm_listing_set_text(listing, "n_of", change->n_of);
     ifm_listing_set_text(listing, "state", ifm_state_label(worse->state));
-    bool few = between && worse->state == IFM_STATE_OK && !change->has_interval; /* the speed-up's text says why */
-    ifm_listing_set_text(listing, "reason", few ? speedup->text : worse->reason);
+    bool kept = between && worse->state == IFM_STATE_OK && !ifm_is_empty(speedup->text); /* from a word */
+    ifm_listing_set_text(listing, "reason", kept ? speedup->text : worse->reason);
     ifm_listing_set_text(listing, "remedy", worse->remedy);
     ifm_listing_set_text(listing, "not_comparable", row->not_comparable);
     add_values(listing, row);

@@ -85,7 +85,7 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
     if (row->change.state != IFM_STATE_OK) {
         line->reason = ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->change.state), row->change.reason);
         line->remedy = row->change.remedy;
-    } else if (!row->change.has_interval) { /* values without one are shown, and decide nothing */
+    } else if (!ifm_is_empty(row->speedup.text)) { /* shown all the same, and decides nothing */
         line->reason = row->speedup.text;
         line->remedy = row->speedup.remedy;
     } else if (row->standing == IFM_STANDING_REGRESSED) {

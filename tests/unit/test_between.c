@@ -147,6 +147,88 @@ static void conditions_qualify(void **state)
     pair_stop(&p);
 }
 
+/* What a rule of honesty leaves undecided inside a run decides nothing beside another, whichever run it is; a note, an
+ * arm beside it, a doubt that takes no word and one that was never needed do not. */
+static void a_word_that_was_taken_away_decides_nothing(void **state)
+{
+    (void)state;
+    static const char taken[] = "undecided", clocks[] = "2800 MHz and 3000 MHz: undecided, as it belongs to the clock";
+    static const struct {
+        const char *word, *rule, *arm, *text;
+        enum ifm_severity severity;
+        bool decided;
+    } cases[] = {
+        {taken, "rule-08", "quick", clocks, IFM_SEVERITY_WARNING, false},
+        {taken, "rule-02", "quick", "810 of 810 blocks", IFM_SEVERITY_WARNING, false},
+        {taken, "rule-07", "quick", "slower at the median: undecided, as", IFM_SEVERITY_WARNING, false},
+        {taken, "rule-07", "quick", "it drifts", IFM_SEVERITY_WARNING, true},
+        {taken, "rule-08", "quick", "the clocks could not be read back", IFM_SEVERITY_NOTE, true},
+        {taken, "rule-08", "plain", clocks, IFM_SEVERITY_WARNING, true},
+        {"faster", "rule-02", "quick", "what disturbed the blocks follows it", IFM_SEVERITY_WARNING, true},
+    };
+    const double e = exp(0.001);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++)
+        for (int better = 0; better < 2; better++) {
+            struct pair p;
+            pair_start(&p);
+            struct side *side = i % 2 == 0 ? &p.a : &p.b;
+            struct ifm_finding finding = {cases[i / 2].severity, cases[i / 2].rule, "null", cases[i / 2].arm,
+                                          cases[i / 2].text};
+            const double speedup = better ? 3 : 1.5;
+            p.a.numbers[2].value = bracketed(2, 2 / e, 2 * e, 7, "");
+            p.b.numbers[2].value = bracketed(speedup, speedup / e, speedup * e, 7, "");
+            side->numbers[4] = (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT,
+                                                   bracketed(-50, -51, -49, 7, cases[i / 2].word)};
+            side->derived.n_numbers = 5;
+            side->derived.findings = &finding;
+            side->derived.n_findings = 1;
+            pair_compare(&p, NULL);
+            const struct ifm_between_row *row = row_of(&p, "quick", "speedup");
+            assert_true(row->change.has_interval && near(row->speedup.number, speedup / 2));
+            if (cases[i / 2].decided) {
+                assert_string_equal(row->word, better ? "faster" : "slower");
+                assert_int_equal(row->standing, better ? IFM_STANDING_HOLDS : IFM_STANDING_REGRESSED);
+                assert_string_equal(row->speedup.text, "");
+            } else {
+                assert_string_equal(row->word, "undecided");
+                assert_string_equal(row->change.text, "undecided");
+                assert_int_equal(row->standing, IFM_STANDING_UNDECIDED);
+                assert_int_equal(row->further, 0);
+                assert_facts(row->speedup.text, side == &p.a ? "in the reference: " : "in this run: ");
+                assert_facts(row->speedup.text, cases[i / 2].text);
+            }
+            pair_stop(&p);
+        }
+}
+
+/* What one arm left behind for another makes an interval wide that more blocks do not narrow: none are foretold. What
+ * is decided all the same stands. */
+static void more_blocks_narrow_no_carry_over(void **state)
+{
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        struct pair p;
+        struct ifm_finding finding = {IFM_SEVERITY_WARNING, "rule-07", "null", "quick", IFM_CARRIED_WORDS " (...)"};
+        const double e = exp(0.02446911851144969), speedup = open ? 1.97 : 3;
+        pair_start(&p);
+        p.b.numbers[2].value = bracketed(speedup, speedup / e, speedup * e, 7, "");
+        pair_compare(&p, NULL);
+        assert_true((row_of(&p, "quick", "speedup")->further > 0) == open);
+        p.b.numbers[4] =
+            (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT, bracketed(-50, -51, -49, 7, "faster")};
+        p.b.derived.n_numbers = 5;
+        p.b.derived.findings = &finding;
+        p.b.derived.n_findings = 1;
+        pair_compare(&p, NULL);
+        const struct ifm_between_row *row = row_of(&p, "quick", "speedup");
+        assert_int_equal(row->further, 0);
+        assert_string_equal(row->word, open ? "undecided" : "faster");
+        assert_int_equal(row->standing, open ? IFM_STANDING_UNDECIDED : IFM_STANDING_HOLDS);
+        assert_facts(row->speedup.text, open ? "in this run: " IFM_CARRIED_WORDS : "");
+        pair_stop(&p);
+    }
+}
+
 /* A ceiling apart moves on its own: 10 % of a share are none where it differs by 5 % from round to round. Which probe
  * reached it is of no account. */
 static void a_share_holds_what_its_ceiling_varies_by(void **state)
@@ -437,6 +519,8 @@ int main(void)
         cmocka_unit_test(estimate_from_an_interval),
         cmocka_unit_test(error_rate_is_the_stated_one),
         cmocka_unit_test(locked_and_alike_is_decided),
+        cmocka_unit_test(a_word_that_was_taken_away_decides_nothing),
+        cmocka_unit_test(more_blocks_narrow_no_carry_over),
         cmocka_unit_test(conditions_qualify),
         cmocka_unit_test(a_share_holds_what_its_ceiling_varies_by),
         cmocka_unit_test(standing_has_a_direction),

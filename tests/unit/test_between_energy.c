@@ -108,6 +108,30 @@ static void energy_is_compared(void **state)
     pair_stop(&p);
 }
 
+/* Clocks that differ inside one of the runs: the time stands at one clock too, and of the energy nothing is decided. */
+static void energy_at_other_clocks_decides_nothing(void **state)
+{
+    (void)state;
+    for (int of_reference = 0; of_reference < 2; of_reference++) {
+        struct pair p;
+        struct ifm_finding finding = {IFM_SEVERITY_NOTE, "rule-08", "null", "quick", IFM_CLOCKS_WORDS};
+        energy_start(&p, 1.25);
+        struct side *side = of_reference ? &p.a : &p.b;
+        side->numbers[side->derived.n_numbers++] =
+            (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT, bracketed(-50, -51, -49, 7, "faster")};
+        side->derived.findings = &finding;
+        side->derived.n_findings = 1;
+        pair_compare(&p, NULL);
+        const struct ifm_between_row *ratio = row_of(&p, "quick", "energy_per_token_change_percent");
+        assert_string_equal(ratio->word, "undecided");
+        assert_int_equal(ratio->standing, IFM_STANDING_UNDECIDED);
+        assert_facts(ratio->speedup.text,
+                     of_reference ? "in the reference: " IFM_CLOCKS_WORDS : "in this run: " IFM_CLOCKS_WORDS);
+        assert_string_equal(row_of(&p, "quick", "energy_per_step_j")->word, "more");
+        pair_stop(&p);
+    }
+}
+
 static void unlike_pass(struct side *s)
 {
     s->derived.n_numbers = 4;
@@ -232,6 +256,7 @@ static void energy_follows_the_rules_of_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(energy_at_other_clocks_decides_nothing),
         cmocka_unit_test(energy_is_compared),
         cmocka_unit_test(other_joules_are_absent),
         cmocka_unit_test(energy_follows_the_rules_of_times),

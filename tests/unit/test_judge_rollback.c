@@ -63,12 +63,33 @@ static void less_is_no_reason(void **state)
     }
 }
 
+/* At another clock nothing is decided of the energy, so that the latency regresses alone. */
+static void energy_at_another_clock_is_no_reason(void **state)
+{
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        struct judged j;
+        jd_start(&j);
+        j.fx.parts[0].step_ns[1] = 800000;
+        j.energy_uj[1] = 2000;
+        j.khz[0] = 3000000;
+        j.khz[1] = apart ? 2800000 : 3000000;
+        jd_record(&j);
+        jd_preset(&j, "sop");
+        jd_judge(&j);
+        jd_expect(&j, IFM_OUTCOME_FAIL, IFM_REJECTED);
+        assert_facts(j.fx.verdict->rollback_advice, apart ? "" : "latency and energy per token|measure once more");
+        jd_stop(&j);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_metrics_ask_for_a_retry),
         cmocka_unit_test(two_metrics_twice_roll_back),
         cmocka_unit_test(less_is_no_reason),
+        cmocka_unit_test(energy_at_another_clock_is_no_reason),
     };
     return cmocka_run_group_tests_name("judge_rollback", tests, NULL, NULL);
 }

@@ -125,6 +125,40 @@ static void what_is_refused_has_no_class(void **state)
     jd_stop(&j);
 }
 
+/* Beside a gate that a dispute blocks no label praises the speed-up; the precision is no comparison. */
+static void a_disputed_speedup_has_no_class(void **state)
+{
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        struct judged j;
+        jd_start(&j);
+        j.khz[0] = 3000000;
+        j.khz[1] = apart ? 6300000 : 3000000; /* as much faster as its clock */
+        jd_record(&j);
+        jd_preset(&j, "golden-ticket");
+        jd_judge(&j);
+        assert_string_equal(class_of(&j, "speed-up")->label, apart ? "undecided" : "Golden Ticket");
+        assert_string_equal(class_of(&j, "performance")->label, apart ? "undecided" : "PERFORMANCE_PASSED");
+        assert_string_equal(class_of(&j, "precision")->label, "PRECISION_PASSED");
+        assert_int_equal(j.fx.verdict->outcome, apart ? IFM_OUTCOME_BLOCKED : IFM_OUTCOME_PASS);
+        jd_stop(&j);
+    }
+}
+
+/* Nor one of too few blocks, which have no interval; an undecided one with an interval has the labels of its ends. */
+static void a_speedup_of_few_blocks_has_no_class(void **state)
+{
+    (void)state;
+    struct judged j;
+    start_golden(&j);
+    for (size_t i = 0; i < j.fx.derived->n_numbers; i++)
+        if (j.fx.derived->numbers[i].metric == IFM_M_CHANGE_PERCENT)
+            j.fx.derived->numbers[i].value.text = "undecided";
+    assert_string_equal(label(&j, "speedup", "speed-up", 2.1, 0, 0), "undecided");
+    assert_string_equal(label(&j, "speedup", "speed-up", 1.1, 0.9, 1.3), "Regression to Minor improvement");
+    jd_stop(&j);
+}
+
 static void gates_without_a_table_have_no_classes(void **state)
 {
     (void)state;
@@ -456,6 +490,8 @@ int main(void)
         cmocka_unit_test(an_interval_across_a_border_has_two_labels),
         cmocka_unit_test(memory_efficiency),
         cmocka_unit_test(what_is_refused_has_no_class),
+        cmocka_unit_test(a_disputed_speedup_has_no_class),
+        cmocka_unit_test(a_speedup_of_few_blocks_has_no_class),
         cmocka_unit_test(gates_without_a_table_have_no_classes),
         cmocka_unit_test(too_few_observations_block),
         cmocka_unit_test(an_effect_size_decides_nothing_alone),

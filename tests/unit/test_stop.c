@@ -133,6 +133,12 @@ static void it_goes_on_until_slow_steps_must_have_been_seen(void **state)
     }
     assert_true(ifm_stop_expected_blocks(&f.stop, 0.1) == 15);
     assert_string_equal(ifm_stop_reason(&f.stop, 10), "cap");
+    f.plan.measure.blocks_max = 14;
+    assert_string_equal(ifm_stop_reason(&f.stop, 5), "blocks_max");
+    f.plan.measure.blocks_min = 15;
+    assert_null(ifm_stop_reason(&f.stop, 10)); /* the fewest blocks come before either */
+    f.plan.measure.blocks_min = 6;
+    f.plan.measure.blocks_max = 1000;
     add_block(&f, 0.5, 0, 1e-6);
     assert_string_equal(ifm_stop_reason(&f.stop, 5), "mde");
     ifm_stop_free(&f.stop);
@@ -198,6 +204,11 @@ static void a_group_stops_only_at_a_look(void **state)
     start_group(&f);
     unsigned blocks = stops_at(&f, 1.013, 0.012, &reason); /* an effect of about five standard errors in the end */
     assert_true(blocks % 10 == 0 && blocks > 10);
+    ifm_stop_free(&f.stop);
+    start_group(&f);
+    f.inner = 1; /* ten steps a block: slow ones may not have been seen at the first look */
+    assert_int_equal(stops_at(&f, 1.5, 0.01, &reason), 20);
+    assert_string_equal(reason, "group");
     ifm_stop_free(&f.stop);
     start_group(&f);
     f.arms[1].role = IFM_ROLE_CEILING;
@@ -392,7 +403,8 @@ static void repeats_are_counted_exactly(void **state)
     struct fixture f;
     start(&f, IFM_ROLE_VARIANT);
     f.plan.measure.stop = IFM_STOP_REPEATS;
-    f.plan.measure.repeats = 100; /* two slots of five samples a block: ten blocks */
+    f.plan.measure.repeats = 100; /* two slots of five samples a block: ten blocks, whatever has been seen in them */
+    f.inner = 1;
     for (int k = 0; k < 9; k++) {
         add_block(&f, 1, 0, 0);
         assert_null(ifm_stop_reason(&f.stop, 1e9));

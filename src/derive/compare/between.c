@@ -141,6 +141,21 @@ static bool has_few(struct ifm_between_row *row, struct ifm_arena *arena)
     return true;
 }
 
+/* What decides nothing inside a run decides nothing beside another; and more blocks do not narrow what is wide by
+ * something else than noise. */
+static bool is_disputed(struct ifm_between_row *row)
+{
+    const char *why = row->disputed[0] != '\0'                  ? row->disputed
+                      : row->standing == IFM_STANDING_UNDECIDED ? row->widened
+                                                                : "";
+    if (why[0] == '\0')
+        return false;
+    row->word = row->change.text = is_decided(row) ? "undecided" : "";
+    row->standing = IFM_STANDING_UNDECIDED;
+    row->speedup.text = why;
+    return true;
+}
+
 /* All values of a row, one of a family of `family`, from the logarithm of the time ratio, other over reference. */
 static void set_values(struct ifm_between_row *row, const struct ifm_log_estimate *loss, size_t family)
 {
@@ -164,7 +179,7 @@ static void set_values(struct ifm_between_row *row, const struct ifm_log_estimat
     row->standing = change.low > edge     ? IFM_STANDING_REGRESSED
                     : change.high <= edge ? IFM_STANDING_HOLDS
                                           : IFM_STANDING_UNDECIDED;
-    if (row->standing != IFM_STANDING_UNDECIDED || blocks < 2)
+    if (is_disputed(row) || row->standing != IFM_STANDING_UNDECIDED || blocks < 2)
         return;
     uint64_t all = ifm_stats_foretell(fabs(edge - loss->mean), fmax(loss->se, loss->normal), (uint64_t)blocks, level);
     row->further = all == 0 ? 0 : all > (uint64_t)blocks ? all - (uint64_t)blocks : 1;
@@ -290,9 +305,34 @@ static struct ifm_between_row *add_row(struct pairing *p, const char *cell, cons
 {
     IFM_ARENA_GROW(p->arena, p->out->rows, p->out->n, p->out->capacity);
     struct ifm_between_row *row = &p->out->rows[p->out->n++];
-    *row = (struct ifm_between_row){
-        .cell = cell, .arm = arm, .metric = metric, .baseline = "", .word = "", .not_comparable = ""};
+    *row = (struct ifm_between_row){.cell = cell,
+                                    .arm = arm,
+                                    .metric = metric,
+                                    .baseline = "",
+                                    .word = "",
+                                    .not_comparable = "",
+                                    .disputed = "",
+                                    .widened = ""};
     return row;
+}
+
+/* "in the reference: ...; in this run: ..."; "" where neither has a finding. */
+static const char *found_in(const struct pairing *p, const struct ifm_finding *reference,
+                            const struct ifm_finding *other)
+{
+    return ifm_arena_printf(p->arena, "%s%s%s%s%s", reference != NULL ? "in the reference: " : "",
+                            reference != NULL ? reference->text : "", reference != NULL && other != NULL ? "; " : "",
+                            other != NULL ? "in this run: " : "", other != NULL ? other->text : "");
+}
+
+/* The findings of both runs on the arm that keep its row from deciding. */
+static void add_disputes(const struct pairing *p, struct ifm_between_row *row)
+{
+    const struct ifm_derived *reference = p->reference->derived, *other = p->other->derived;
+    row->disputed = found_in(p, ifm_derived_dispute(reference, row->cell, row->arm, row->metric),
+                             ifm_derived_dispute(other, row->cell, row->arm, row->metric));
+    row->widened = found_in(p, ifm_derived_widened(reference, row->cell, row->arm, row->metric),
+                            ifm_derived_widened(other, row->cell, row->arm, row->metric));
 }
 
 static void add_absent(struct pairing *p, const char *cell, const char *arm, const char *reason)
@@ -387,6 +427,7 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enu
                other->state == IFM_STATE_OK) {
         add_partner(p, pair, reference->text, other->text, "ceiling arm", &row->likeness);
     }
+    add_disputes(p, row);
     const struct spreads spreads = spreads_of(p, cell, arm, metric);
     row->has_estimate = !is_forbidden(row, NULL, p->arena) && !is_refused(row, &spreads, &row->loss, p->arena);
 }
@@ -422,6 +463,7 @@ static void pair_joules(struct pairing *p, const struct ifm_like_pair *pair, enu
         row->baseline = there == NULL ? "" : there->name;
         add_partner(p, pair, here == NULL ? "" : here->name, row->baseline, "baseline", &row->likeness);
     }
+    add_disputes(p, row);
     const struct ifm_value unlike = ifm_likeness_energy(p->reference, p->other, pair, interleaved, p->arena);
     row->has_estimate = !is_forbidden(row, &unlike, p->arena) && !is_refused(row, &none, &row->loss, p->arena);
 }

@@ -49,7 +49,8 @@ struct ifm_between_row {
     struct ifm_likeness likeness;
     struct ifm_value reference, other; /* the numbers of both runs */
     struct ifm_value change;  /* % of time or energy: positive = the other run takes more. text = word or "". Without an
-                                 interval where a run has too few blocks for one: the speed-up's text says so */
+                                 interval where a run has too few blocks for one, and undecided where a rule of honesty
+                                 keeps one of the runs from deciding: the speed-up's text says so */
     struct ifm_value speedup; /* 1 / (1 + change) */
     struct ifm_value mde;     /* %; called faster or slower with 80 % probability, the margin cleared */
     const char *word; /* faster, slower, equivalent, undecided; of energy less, more; "" = no decision is made */
@@ -57,6 +58,8 @@ struct ifm_between_row {
     double margin;              /* of the other run's cell, relative */
     enum ifm_standing standing;
     bool has_estimate;
+    /* By ifm_derived_dispute and ifm_derived_widened, in either run; "" = none. */
+    const char *disputed, *widened;
     struct ifm_log_estimate loss; /* of ln(time of the other run / of the reference); where has_estimate */
     /* Of a speed-up whose arm the reference knows to lose something of its output, and whose runs are alike: a loss is
      * no time and has no noise, so one beyond the reference's and the margin regressed. Undecided: this run recorded

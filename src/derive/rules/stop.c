@@ -24,12 +24,22 @@ struct replay {
     double *scratch; /* of the longest slot */
 };
 
+/* The plan that the run had: gates that were asked for later ended nothing. */
+static const struct ifm_plan *plan_of_run(const struct ifm_derivation *d)
+{
+    struct ifm_plan *plan = IFM_ARENA_NEW(d->arena, struct ifm_plan);
+    *plan = *d->plan;
+    plan->n_gates -= d->facts->n_asked_later;
+    return plan;
+}
+
 static bool replay_begin(struct replay *replay, const struct ifm_cell_work *work, enum centre centre)
 {
     const struct ifm_event_calibrate *told = IFM_TOLD(work, calibrate, NULL);
     struct ifm_arena *arena = work->d->arena;
     size_t longest = 1, n = work->cell->n_arms;
-    *replay = (struct replay){.work = work, .centre = centre, .all = ifm_stop_blocks_of(work->cell, work->d->plan)};
+    *replay =
+        (struct replay){.work = work, .centre = centre, .all = ifm_stop_blocks_of(work->cell, plan_of_run(work->d))};
     replay->all.logarithms = centre == BY_MEDIAN;
     for (size_t k = 0; k < work->record->n_slots; k++)
         longest = work->record->slots[k].samples > longest ? work->record->slots[k].samples : longest;

@@ -1,0 +1,50 @@
+/* Whether a rule of honesty keeps a comparison from deciding anything: one answer for gates, labels and comparisons
+ * between runs. */
+#include "derive/derive.h"
+
+#include <string.h>
+
+static bool compares(enum ifm_metric_id metric)
+{
+    return ifm_metrics[metric].kind == IFM_CLASS_COMPARE;
+}
+
+static bool is_energy(enum ifm_metric_id metric)
+{
+    return metric == IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT || metric == IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT;
+}
+
+/* Without the disturbed blocks the word would be another (rule 2), what is typical says the opposite, or an arm pays
+ * for what another left behind (rule 7), or the difference belongs to the clock (rule 8). */
+static bool takes_words(const struct ifm_finding *finding)
+{
+    return finding->severity == IFM_SEVERITY_WARNING &&
+           (strcmp(finding->rule, "rule-02") == 0 || strcmp(finding->rule, "rule-08") == 0 ||
+            (strcmp(finding->rule, "rule-07") == 0 && strstr(finding->text, ": undecided") != NULL));
+}
+
+const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                              enum ifm_metric_id metric)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    /* How sharp a comparison is stands whatever it says. */
+    if (!compares(metric) || metric == IFM_M_MDE_PERCENT || metric == IFM_M_BLOCKS_NEEDED || change == NULL)
+        return NULL;
+    const bool taken = strcmp(change->text, "undecided") == 0;
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;)
+        if (strcmp(f->arm, arm) == 0 && ((taken && takes_words(f)) ||
+                                         /* The voltage has a part in the energy, at one clock too. */
+                                         (is_energy(metric) && strstr(f->text, IFM_CLOCKS_WORDS) != NULL)))
+            return f;
+    return NULL;
+}
+
+const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                              enum ifm_metric_id metric)
+{
+    for (const struct ifm_finding *f = NULL; compares(metric) && (f = ifm_derived_finding(derived, cell, f)) != NULL;)
+        if (strcmp(f->arm, arm) == 0 &&
+            (strstr(f->text, IFM_CARRIED_WORDS) != NULL || strstr(f->text, IFM_CLOCKS_WORDS) != NULL))
+            return f;
+    return NULL;
+}
