@@ -121,6 +121,15 @@ static const struct ifm_option power_options[] = {
     {HELP},
 };
 
+static const struct ifm_option flops_options[] = {
+    {"prompt-tokens", '\0', "N", NULL, "tokens of a sequence that are there at first (default: 512)"},
+    {"generated-tokens", '\0', "N", NULL, "tokens that follow them (default: 128)"},
+    {"batch", '\0', "N", NULL, "sequences (default: 1)"},
+    {"tokens-per-second", '\0', "NUMBER", NULL, "a measured rate of generated tokens, for its FLOP/s"},
+    {RESULTS},
+    {HELP},
+};
+
 static const struct ifm_option lock_options[] = {
     {"gpu-clock", '\0', "MHZ", NULL, "lowest = highest clock of the multiprocessors"},
     {"memory-clock", '\0', "MHZ", NULL, "lowest = highest clock of the GPU's memory"},
@@ -182,6 +191,9 @@ const struct ifm_verb ifm_verbs[] = {
      .main = ifm_cmd_explain},
     {"doctor", "", "print what this machine can and cannot measure, with remedies", OPTIONS(help_options),
      .main = ifm_cmd_doctor},
+    {"flops", "MODEL [OPTIONS]",
+     "print the operations that a model takes for a prompt and generated tokens, by its config.json or its files",
+     OPTIONS(flops_options), .plain = ifm_cmd_flops},
     {"power", "[OPTIONS]", "print what can measure power and energy here, each sensor watched for a moment",
      OPTIONS(power_options), .plain = ifm_cmd_power},
     {"lock", "KNOBS [-- COMMAND ARGUMENTS...]",
