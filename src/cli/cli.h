@@ -191,6 +191,7 @@ enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error); 
 enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_cachegrind(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error);

@@ -121,6 +121,15 @@ static const struct ifm_option power_options[] = {
     {HELP},
 };
 
+static const struct ifm_option cachegrind_options[] = {
+    {"first-level", '\0', "SIZE,WAYS,LINE", NULL, "caches of data and of instructions (default: 32KiB,8,64)"},
+    {"last-level", '\0', "SIZE,WAYS,LINE", NULL, "the last level (default: 1MiB,16,64)"},
+    {"steps", '\0', "N", NULL, "steps that are averaged (default: 1)"},
+    {RESULTS},
+    {QUIET},
+    {HELP},
+};
+
 static const struct ifm_option flops_options[] = {
     {"prompt-tokens", '\0', "N", NULL, "tokens of a sequence that are there at first (default: 512)"},
     {"generated-tokens", '\0', "N", NULL, "tokens that follow them (default: 128)"},
@@ -191,6 +200,9 @@ const struct ifm_verb ifm_verbs[] = {
      .main = ifm_cmd_explain},
     {"doctor", "", "print what this machine can and cannot measure, with remedies", OPTIONS(help_options),
      .main = ifm_cmd_doctor},
+    {"cachegrind", "WORKLOAD [OPTIONS]",
+     "print what a step of each arm reads, writes and misses in simulated caches (valgrind)",
+     OPTIONS(cachegrind_options), .main = ifm_cmd_cachegrind},
     {"flops", "MODEL [OPTIONS]",
      "print the operations that a model takes for a prompt and generated tokens, by its config.json or its files",
      OPTIONS(flops_options), .plain = ifm_cmd_flops},
