@@ -78,13 +78,13 @@ static const struct {
      "\"vocab_size\":151936,\"num_experts\":128,\"num_experts_per_tok\":8,\"decoder_sparse_step\":1,"
      "\"mlp_only_layers\":[]}",
      30532122624.0}, /* Qwen3 30B A3B */
-    {"{\"model_type\":\"gpt2\",\"n_embd\":768,\"n_layer\":12,\"n_head\":12,\"n_positions\":1024,\"vocab_size\":50257}",
-     124439808.0}, /* GPT-2 */
+    {"{\"model_type\":\"gpt2\",\"n_embd\":768,\"n_layer\":12,\"n_head\":12,\"vocab_size\":50257}",
+     124439808.0}, /* GPT-2, whose config need not say its 1024 positions */
     {"{\"model_type\":\"gpt2\",\"n_embd\":1600,\"n_layer\":48,\"n_head\":25,\"n_positions\":1024,\"vocab_size\":50257}",
      1557611200.0}, /* GPT-2 XL */
     {"{\"model_type\":\"bert\",\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_heads\":12,"
-     "\"intermediate_size\":3072,\"vocab_size\":30522,\"max_position_embeddings\":512,\"type_vocab_size\":2}",
-     109482240.0}, /* BERT base, the bare model with its pooler */
+     "\"intermediate_size\":3072,\"vocab_size\":30522}",
+     109482240.0}, /* BERT base, the bare model with its pooler; 512 positions and 2 types unsaid */
     {"{\"model_type\":\"bert\",\"hidden_size\":768,\"num_hidden_layers\":12,\"num_attention_heads\":12,"
      "\"intermediate_size\":3072,\"vocab_size\":30522,\"max_position_embeddings\":512,\"type_vocab_size\":2,"
      "\"architectures\":[\"BertForMaskedLM\"]}",
@@ -101,6 +101,26 @@ static void parameters_are_those_that_are_published(void **state)
             fail_msg("%s: %.0f, published %.0f", published[i].config, ifm_transformer_parameters(&shape),
                      published[i].parameters);
     }
+    ifm_arena_destroy(arena);
+}
+
+/* Of a published mixture of experts 12.9 billion with the table of embeddings, which is none of these. */
+static void active_parameters_are_those_of_one_token(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_transformer mixtral =
+        shape_of("{\"model_type\":\"mixtral\",\"hidden_size\":4096,\"num_hidden_layers\":32,\"num_attention_heads\":32,"
+                 "\"num_key_value_heads\":8,\"intermediate_size\":14336,\"vocab_size\":32000,\"num_local_experts\":8,"
+                 "\"num_experts_per_tok\":2}",
+                 arena);
+    const double table = 32000.0 * 4096, norms = 65.0 * 4096;
+    assert_true(ifm_transformer_active(&mixtral) + table + norms == 12879925248.0);
+    const struct ifm_transformer bert =
+        shape_of("{\"model_type\":\"bert\",\"hidden_size\":8,\"num_hidden_layers\":2,\"num_attention_heads\":4,"
+                 "\"intermediate_size\":16,\"vocab_size\":10,\"architectures\":[\"BertForMaskedLM\"]}",
+                 arena);
+    assert_true(ifm_transformer_active(&bert) == 2 * (256 + 256) + 80 + 64);
     ifm_arena_destroy(arena);
 }
 
@@ -335,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_those_that_are_published),
+        cmocka_unit_test(active_parameters_are_those_of_one_token),
         cmocka_unit_test(a_prompt_is_causal_and_a_cache_grows),
         cmocka_unit_test(scores_grow_with_the_square),
         cmocka_unit_test(grouped_queries_share_projections_and_no_scores),
