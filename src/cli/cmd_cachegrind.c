@@ -89,14 +89,6 @@ static void set_count(struct ifm_listing *listing, const char *field, double num
                     ifm_arena_printf(listing->arena, number < 1e7 ? "%.0f" : "%.4g", number));
 }
 
-static void note(struct ifm_listing *listing, const char *reason, const char *remedy)
-{
-    const char *text = remedy[0] == '\0' ? reason : ifm_arena_printf(listing->arena, "%s; remedy: %s", reason, remedy);
-    ifm_listing_set(listing, "reason", json_string(reason), NULL);
-    ifm_listing_set(listing, "remedy", json_string(remedy), NULL);
-    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text)));
-}
-
 static void set_counts(struct ifm_listing *listing, const struct ifm_arm *arm,
                        const struct ifm_cachegrind_counts *counts, const struct ifm_simulation *how)
 {
@@ -130,7 +122,7 @@ static enum ifm_status add_arm(struct ifm_listing *listing, const struct ifm_sim
     ifm_listing_set(listing, "arm", json_string(arm->name), ifm_arm_label(arm));
     ifm_listing_set_text(listing, "kind", "simulated");
     if (reason != NULL) {
-        note(listing, reason, remedy);
+        ifm_listing_absent(listing, reason, remedy);
         return IFM_OK;
     }
     IFM_TRY(ifm_simulate_arm(how, plan, c, a, &counts, error));

@@ -81,15 +81,6 @@ static void begin_row(struct ifm_listing *listing, const char *part, const char 
     ifm_listing_set_text(listing, "flops_confidence", confidence);
 }
 
-static void note(struct ifm_listing *listing, const char *reason, const char *remedy)
-{
-    const bool what_to_do = remedy != NULL && remedy[0] != '\0';
-    const char *text = what_to_do ? ifm_arena_printf(listing->arena, "%s; remedy: %s", reason, remedy) : reason;
-    ifm_listing_set(listing, "reason", json_string(reason), NULL);
-    ifm_listing_set(listing, "remedy", json_string(remedy == NULL ? "" : remedy), NULL);
-    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text)));
-}
-
 /* The numbers of a row, of what a phase takes; tokens that are generated in a pass of their own have one cost. */
 static void set_phases(struct ifm_listing *listing, const struct flops_question *q, double prompt, double generated)
 {
@@ -108,7 +99,8 @@ static void set_phases(struct ifm_listing *listing, const struct flops_question 
 static void add_counted(struct ifm_listing *listing)
 {
     begin_row(listing, "all", "counted", "high");
-    note(listing, "nothing was run", "measure: a run counts the operations of its steps, flops_total in metrics.json");
+    ifm_listing_absent(listing, "nothing was run",
+                       "measure: a run counts the operations of its steps, flops_total in metrics.json");
 }
 
 static void add_architecture(struct ifm_listing *listing, const struct flops_question *q)
@@ -117,7 +109,7 @@ static void add_architecture(struct ifm_listing *listing, const struct flops_que
     if (q->model.has_shape)
         set_phases(listing, q, ifm_flops_sum(&q->prompt), ifm_flops_sum(&q->generated));
     else
-        note(listing, q->model.no_shape, q->model.no_shape_remedy);
+        ifm_listing_absent(listing, q->model.no_shape, q->model.no_shape_remedy);
 }
 
 static double passed(const struct flops_question *q, bool prompt)
