@@ -324,7 +324,7 @@ static void print_command(const struct ifm_command *command)
         ifm_text_add(&text, "\nParameters (a list such as 512,1024 makes an axis where \"[,..]\" stands):\n");
         ifm_generate_help(command->sections, &text);
     }
-    if (strcmp(command->name, "run") == 0)
+    if (strcmp(command->name, "run") == 0 || strcmp(command->name, "cachegrind") == 0)
         ifm_text_add(&text, "\nParameters of a workload: `inferometer help decode`, and so for each that `inferometer "
                             "workloads` lists.\n");
     ifm_cli_print(&text, stdout);
