@@ -132,10 +132,10 @@ static void significant(double number, const char *unit, char buffer[48])
 
 const char *ifm_format_human(double number, const char *unit, char buffer[48])
 {
-    static const double thousand[] = {1, 1e3, 1e6, 1e9, 1e12};
+    static const double thousand[] = {1, 1e3, 1e6, 1e9, 1e12, 1e15, 1e18};
     static const double binary[] = {1, 0x1p10, 0x1p20, 0x1p30, 0x1p40};
     static const struct prefixed {
-        const char *unit, *names[5];
+        const char *unit, *names[7];
         const double *factors;
         size_t n;
     } units[] = {
@@ -143,6 +143,7 @@ const char *ifm_format_human(double number, const char *unit, char buffer[48])
         {"B", {"B", "KiB", "MiB", "GiB", "TiB"}, binary, 5},
         {"B/s", {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"}, thousand, 5},
         {"FLOP/s", {"FLOP/s", "KFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"}, thousand, 5},
+        {"FLOP", {"FLOP", "KFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"}, thousand, 7},
         {"OP/s", {"OP/s", "KOP/s", "MOP/s", "GOP/s", "TOP/s"}, thousand, 5},
     };
     if (strcmp(unit, "s") == 0 && fabs(number) < 1)

@@ -39,7 +39,7 @@ bool ifm_parse_seconds(const char *text, double *out);
 /* Shortest decimal that reads back as the same double (at most 17 digits). */
 const char *ifm_format_real(double number, char buffer[32]);
 /* For people: "1.50 GiB", "21.3 GB/s", "12.4 us", "1.02 s". `unit` is a unit id such as
- * "ns", "s", "B", "B/s", "FLOP/s", "tokens/s", "%", "1", "count". */
+ * "ns", "s", "B", "B/s", "FLOP", "FLOP/s", "tokens/s", "%", "1", "count". */
 const char *ifm_format_human(double number, const char *unit, char buffer[48]);
 
 /* The word of `words` nearest to `word` by edit distance, or NULL when none is near

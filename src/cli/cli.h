@@ -191,6 +191,7 @@ enum ifm_status ifm_cmd_derive(int argc, char **argv, struct ifm_error *error); 
 enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_explain(int argc, char **argv, struct ifm_error *error);
+enum ifm_status ifm_cmd_cachegrind(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error);
 enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error);
@@ -202,6 +203,7 @@ IFM_CHECKED enum ifm_status ifm_check_varies(const char *varies, const struct if
 enum ifm_status ifm_cmd_gate(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_list(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_summary(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_flops(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_power(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_lock(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_unlock(const struct ifm_given *given, struct ifm_error *error);

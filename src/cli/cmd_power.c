@@ -103,11 +103,7 @@ static void add_absence(struct ifm_listing *listing, const struct ifm_power_abse
     ifm_listing_row(listing);
     ifm_listing_set(listing, "source", json_string(absence->source), absence->source);
     ifm_listing_set(listing, "state", json_string("absent"), "absent");
-    ifm_listing_set(listing, "reason", json_string(absence->reason), NULL);
-    ifm_listing_set(listing, "remedy", json_string(absence->remedy), NULL);
-    note(listing, absence->remedy[0] == '\0'
-                      ? absence->reason
-                      : ifm_arena_printf(listing->arena, "%s; remedy: %s", absence->reason, absence->remedy));
+    ifm_listing_absent(listing, absence->reason, absence->remedy);
 }
 
 static void print_sensors(struct ifm_power *power, double seconds, enum ifm_format format, struct ifm_arena *arena)

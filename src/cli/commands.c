@@ -121,6 +121,24 @@ static const struct ifm_option power_options[] = {
     {HELP},
 };
 
+static const struct ifm_option cachegrind_options[] = {
+    {"first-level", '\0', "SIZE,WAYS,LINE", NULL, "caches of data and of instructions (default: 32KiB,8,64)"},
+    {"last-level", '\0', "SIZE,WAYS,LINE", NULL, "the last level (default: 1MiB,16,64)"},
+    {"steps", '\0', "N", NULL, "steps that are averaged (default: 1)"},
+    {RESULTS},
+    {QUIET},
+    {HELP},
+};
+
+static const struct ifm_option flops_options[] = {
+    {"prompt-tokens", '\0', "N", NULL, "tokens of a sequence that are there at first (default: 512)"},
+    {"generated-tokens", '\0', "N", NULL, "tokens that follow them (default: 128)"},
+    {"batch", '\0', "N", NULL, "sequences (default: 1)"},
+    {"tokens-per-second", '\0', "NUMBER", NULL, "a measured rate of generated tokens, for its FLOP/s"},
+    {RESULTS},
+    {HELP},
+};
+
 static const struct ifm_option lock_options[] = {
     {"gpu-clock", '\0', "MHZ", NULL, "lowest = highest clock of the multiprocessors"},
     {"memory-clock", '\0', "MHZ", NULL, "lowest = highest clock of the GPU's memory"},
@@ -182,6 +200,12 @@ const struct ifm_verb ifm_verbs[] = {
      .main = ifm_cmd_explain},
     {"doctor", "", "print what this machine can and cannot measure, with remedies", OPTIONS(help_options),
      .main = ifm_cmd_doctor},
+    {"cachegrind", "WORKLOAD [OPTIONS]",
+     "print what a step of each arm reads, writes and misses in simulated caches (valgrind)",
+     OPTIONS(cachegrind_options), .main = ifm_cmd_cachegrind},
+    {"flops", "MODEL [OPTIONS]",
+     "print the operations that a model takes for a prompt and generated tokens, by its config.json or its files",
+     OPTIONS(flops_options), .plain = ifm_cmd_flops},
     {"power", "[OPTIONS]", "print what can measure power and energy here, each sensor watched for a moment",
      OPTIONS(power_options), .plain = ifm_cmd_power},
     {"lock", "KNOBS [-- COMMAND ARGUMENTS...]",
@@ -300,7 +324,7 @@ static void print_command(const struct ifm_command *command)
         ifm_text_add(&text, "\nParameters (a list such as 512,1024 makes an axis where \"[,..]\" stands):\n");
         ifm_generate_help(command->sections, &text);
     }
-    if (strcmp(command->name, "run") == 0)
+    if (strcmp(command->name, "run") == 0 || strcmp(command->name, "cachegrind") == 0)
         ifm_text_add(&text, "\nParameters of a workload: `inferometer help decode`, and so for each that `inferometer "
                             "workloads` lists.\n");
     ifm_cli_print(&text, stdout);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "run/remote/remote.h"
+#include "run/simulate.h"
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -62,6 +63,8 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
         name = "help";
     if (strcmp(name, "worker") == 0) /* hidden: a run starts it, for one arm under measure.isolation=processes */
         return ifm_worker_serve(error);
+    if (strcmp(name, "steps") == 0) /* hidden: `cachegrind` starts it under valgrind, for one arm */
+        return ifm_steps_serve(argc - 1, argv + 1, error);
     const struct ifm_verb *verb = ifm_verb_find(name), *help = ifm_verb_find("help");
     if (verb == NULL && ifm_workload_find(name) == NULL)
         return unknown_command(name, argc, argv, error);

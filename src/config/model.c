@@ -5,46 +5,16 @@
 #include "base/json.h"
 #include "base/param.h"
 #include "model/embedded.h"
+#include "transformer/sizes.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BYTES_MAX = 1 << 20, MODELS_MOST = 64, MOST = 1 << 24 /* of any size in a shape */ };
+enum { BYTES_MAX = 1 << 20, MODELS_MOST = 64 };
 
 static const char TAKES[] = "--model takes the config.json of a Hugging Face model, or a known name";
-
-/* What a message says of where the numbers stand. */
-struct model_reading {
-    const json_t *object;
-    const char *where;
-    struct ifm_error *error;
-};
-
-/* The first of the keys that is there; a size of a model is a whole number. 0 = none of them. */
-static enum ifm_status size_of(const struct model_reading *in, const char *const keys[3], uint64_t *out)
-{
-    *out = 0;
-    for (size_t i = 0; i < 3 && keys[i] != NULL; i++) {
-        const json_t *value = json_object_get(in->object, keys[i]);
-        if (value == NULL || json_is_null(value))
-            continue;
-        if (!json_is_integer(value) || json_integer_value(value) < 1 || json_integer_value(value) > MOST)
-            return ifm_fail(in->error, IFM_USAGE, in->where, "give the shape itself: --q-heads, --kv-heads, --head-dim",
-                            "\"%s\" of the model is no whole number from 1 to %d", keys[i], MOST);
-        *out = (uint64_t)json_integer_value(value);
-        return IFM_OK;
-    }
-    return IFM_OK;
-}
-
-static enum ifm_status needed(const struct model_reading *in, const char *const keys[3], uint64_t *out)
-{
-    IFM_TRY(size_of(in, keys, out));
-    return *out > 0
-               ? IFM_OK
-               : ifm_fail(in->error, IFM_USAGE, in->where, TAKES, "no config of a model: it has no \"%s\"", keys[0]);
-}
+static const char INSTEAD[] = "give the shape itself: --q-heads, --kv-heads, --head-dim";
 
 /* Bits of a weight: of the quantization, or of the type that the weights are stored in. Of a quantization that does not
  * say, the fewest that are in use: what follows from it is a lower bound. */
@@ -75,12 +45,13 @@ static uint64_t matrices(const json_t *object)
 }
 
 /* Each factor is below 2^24, and what a token reads below 2^63: sums of three factors and a small number. */
-static enum ifm_status weigh(const struct model_reading *in, uint64_t hidden, struct ifm_model *model)
+static enum ifm_status weigh(const struct ifm_sizes *in, uint64_t hidden, struct ifm_model *model)
 {
     uint64_t inner, vocabulary, active;
-    IFM_TRY(size_of(in, (const char *const[3]){"moe_intermediate_size", "intermediate_size", "n_inner"}, &inner));
-    IFM_TRY(size_of(in, (const char *const[3]){"vocab_size"}, &vocabulary));
-    IFM_TRY(size_of(in, (const char *const[3]){"num_experts_per_tok"}, &active));
+    IFM_TRY(
+        ifm_sizes_read(in, (const char *const[3]){"moe_intermediate_size", "intermediate_size", "n_inner"}, &inner));
+    IFM_TRY(ifm_sizes_read(in, (const char *const[3]){"vocab_size"}, &vocabulary));
+    IFM_TRY(ifm_sizes_read(in, (const char *const[3]){"num_experts_per_tok"}, &active));
     inner = inner == 0 ? 4 * hidden : inner;
     active = active == 0 ? 1 : active;
     const double attention = (double)hidden * (double)(2 * (model->q_heads + model->kv_heads) * model->head_dim);
@@ -88,7 +59,7 @@ static enum ifm_status weigh(const struct model_reading *in, uint64_t hidden, st
     const double weights = (double)model->layers * (attention + forward) + (double)vocabulary * (double)hidden;
     const double bytes = weights * (double)weight_bits(in->object) / 8;
     if (bytes >= 0x1p53)
-        return ifm_fail(in->error, IFM_USAGE, in->where, "give the shape itself: --q-heads, --kv-heads, --head-dim",
+        return ifm_fail(in->error, IFM_USAGE, in->where, INSTEAD,
                         "the weights of this model would take more than 9 PB");
     model->weight_bytes = (uint64_t)bytes;
     return IFM_OK;
@@ -108,30 +79,18 @@ static bool attends_to_all(const json_t *object)
     return all && (types != NULL || !windows) && json_object_get(object, "full_attention_interval") == NULL;
 }
 
-static enum ifm_status read_shape(const struct model_reading *in, struct ifm_model *model)
+static enum ifm_status read_shape(const struct ifm_sizes *in, struct ifm_model *model)
 {
-    uint64_t hidden;
+    struct ifm_attention_sizes sizes;
     if (json_object_get(in->object, "kv_lora_rank") != NULL)
         return ifm_fail(in->error, IFM_USAGE, in->where, "take a model with grouped-query attention",
                         "the model has latent attention (kv_lora_rank), which is not what is measured here");
-    IFM_TRY(needed(in, (const char *const[3]){"num_hidden_layers", "n_layer"}, &model->layers));
-    IFM_TRY(needed(in, (const char *const[3]){"num_attention_heads", "n_head"}, &model->q_heads));
-    IFM_TRY(needed(in, (const char *const[3]){"hidden_size", "n_embd"}, &hidden));
-    IFM_TRY(size_of(in, (const char *const[3]){"num_key_value_heads", "num_kv_heads"}, &model->kv_heads));
-    IFM_TRY(size_of(in, (const char *const[3]){"head_dim"}, &model->head_dim));
-    /* Each query head has its own, unless all share one; Falcon names the number for its newer models alone. */
-    if (json_is_true(json_object_get(in->object, "multi_query")) &&
-        !json_is_true(json_object_get(in->object, "new_decoder_architecture")))
-        model->kv_heads = 1;
-    else if (model->kv_heads == 0)
-        model->kv_heads = model->q_heads;
-    if (model->head_dim == 0)
-        model->head_dim = hidden / model->q_heads;
-    if (model->head_dim == 0)
-        return ifm_fail(in->error, IFM_USAGE, in->where, "give the shape itself: --q-heads, --kv-heads, --head-dim",
-                        "the hidden size of the model is %llu, less than one for each of its %llu heads",
-                        (unsigned long long)hidden, (unsigned long long)model->q_heads);
-    IFM_TRY(weigh(in, hidden, model));
+    IFM_TRY(ifm_sizes_attention(in, &sizes));
+    model->layers = sizes.layers;
+    model->q_heads = sizes.q_heads;
+    model->kv_heads = sizes.kv_heads;
+    model->head_dim = sizes.head_dim;
+    IFM_TRY(weigh(in, sizes.hidden, model));
     if (!attends_to_all(in->object)) /* the shape of a layer alone */
         model->layers = model->weight_bytes = 0;
     return IFM_OK;
@@ -149,27 +108,16 @@ static int name_size(const char *text)
     return (int)size;
 }
 
-/* A model of text and images has its text part inside. */
-static enum ifm_status read_model(const char *data, size_t size, const char *where, struct ifm_arena *arena,
-                                  struct ifm_model *model, struct ifm_error *error)
+static enum ifm_status parse(const char *data, size_t size, const char *where, json_t **out, struct ifm_error *error)
 {
-    json_t *root;
-    if (ifm_json_parse(data, size, where, &root, error) != IFM_OK) {
-        if (error != NULL) {
-            error->code = IFM_USAGE;
-            if (error->hint[0] == '\0')
-                ifm_error_hint(error, "%s", TAKES);
-        }
-        return IFM_USAGE;
+    if (ifm_json_parse(data, size, where, out, error) == IFM_OK)
+        return IFM_OK;
+    if (error != NULL) {
+        error->code = IFM_USAGE;
+        if (error->hint[0] == '\0')
+            ifm_error_hint(error, "%s", TAKES);
     }
-    const json_t *inside = json_object_get(root, "text_config");
-    const struct model_reading in = {json_is_object(inside) ? inside : root, where, error};
-    enum ifm_status status = read_shape(&in, model);
-    const char *type = json_string_value(json_object_get(in.object, "model_type"));
-    type = type == NULL ? "a model" : type;
-    model->name = ifm_arena_printf(arena, IFM_MODEL_OF_FILE "%.*s", name_size(type), type);
-    json_decref(root);
-    return status;
+    return IFM_USAGE;
 }
 
 static enum ifm_status unknown(const char *text, const char *where, struct ifm_arena *arena, struct ifm_error *error)
@@ -190,24 +138,39 @@ static enum ifm_status unknown(const char *text, const char *where, struct ifm_a
     return ifm_error_nearest(error, ifm_nearest(bare, names, n));
 }
 
-enum ifm_status ifm_model_find(const char *text, const char *where, struct ifm_arena *arena, struct ifm_model *out,
-                               struct ifm_error *error)
+enum ifm_status ifm_model_read(const char *text, const char *where, struct ifm_arena *arena, json_t **out,
+                               bool *of_file, struct ifm_error *error)
 {
     const size_t length = strlen(text);
-    *out = (struct ifm_model){0};
-    for (const struct ifm_embedded_file *at = ifm_embedded_models; at->name != NULL; at++) {
-        if (strcmp(at->name, ifm_arena_printf(arena, "%s.json", text)) != 0)
-            continue;
-        IFM_TRY(read_model(at->data, at->size, at->name, arena, out, error));
-        out->name = ifm_arena_strdup(arena, text);
-        return IFM_OK;
-    }
+    *out = NULL;
+    *of_file = false;
+    for (const struct ifm_embedded_file *at = ifm_embedded_models; at->name != NULL; at++)
+        if (strcmp(at->name, ifm_arena_printf(arena, "%s.json", text)) == 0)
+            return parse(at->data, at->size, at->name, out, error);
     if (length <= 5 || strcmp(text + length - 5, ".json") != 0)
         return unknown(text, where, arena, error);
     char *data;
     size_t size;
+    *of_file = true;
     IFM_TRY(ifm_file_read(text, BYTES_MAX, &data, &size, error));
-    enum ifm_status status = read_model(data, size, text, arena, out, error);
+    enum ifm_status status = parse(data, size, text, out, error);
     free(data);
+    return status;
+}
+
+enum ifm_status ifm_model_find(const char *text, const char *where, struct ifm_arena *arena, struct ifm_model *out,
+                               struct ifm_error *error)
+{
+    json_t *root;
+    bool of_file;
+    *out = (struct ifm_model){0};
+    IFM_TRY(ifm_model_read(text, where, arena, &root, &of_file, error));
+    const struct ifm_sizes in = {ifm_sizes_object(root), text, INSTEAD, TAKES, error};
+    const enum ifm_status status = read_shape(&in, out);
+    const char *type = json_string_value(json_object_get(in.object, "model_type"));
+    type = type == NULL ? "a model" : type;
+    out->name = of_file ? ifm_arena_printf(arena, IFM_MODEL_OF_FILE "%.*s", name_size(type), type)
+                        : ifm_arena_strdup(arena, text);
+    json_decref(root);
     return status;
 }

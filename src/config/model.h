@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +22,9 @@ struct ifm_model {
     uint64_t weight_bytes;
 };
 
+/* The config.json itself; `of_file`: it was read from a file, else known by its name. The root is the caller's. */
+IFM_CHECKED enum ifm_status ifm_model_read(const char *text, const char *where, struct ifm_arena *arena, json_t **out,
+                                           bool *of_file, struct ifm_error *error);
 /* `text` is a known name or the path of a file whose name ends in .json. An unknown name is an error that lists those
  * that are known. Texts live in the arena. */
 IFM_CHECKED enum ifm_status ifm_model_find(const char *text, const char *where, struct ifm_arena *arena,

@@ -50,6 +50,8 @@ void ifm_listing_set_bounds(struct ifm_listing *listing, const char *low, const 
 void ifm_listing_set_level(struct ifm_listing *listing, const struct ifm_value *value);
 /* The number of a note; equal texts are one note. */
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text);
+/* Why the row added last has no numbers, as its fields "reason" and "remedy" and as a note; "" = there is no remedy. */
+void ifm_listing_absent(struct ifm_listing *listing, const char *reason, const char *remedy);
 /* A sentence about the whole table; equal ones are one. */
 void ifm_listing_remark(struct ifm_listing *listing, const char *text);
 

@@ -107,7 +107,16 @@ void ifm_story_catalog(const struct ifm_config *config, const struct ifm_machine
     out->n_workloads = own != NULL ? 1 : list_workloads(machine, registered);
 }
 
-enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm_workload_entry *own,
+/* Valgrind knows none of the instruction sets above AVX2; they come first. */
+static void keep_simulated(struct ifm_machine *machine)
+{
+    while (machine->n_isas > 0 && strncmp(machine->isas[0], "avx512", 6) == 0) {
+        machine->isas++;
+        machine->n_isas--;
+    }
+}
+
+static enum ifm_status plan_of(const struct ifm_config *config, const struct ifm_workload_entry *own, bool simulated,
                                struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_error *error)
 {
     const struct ifm_study *study = ifm_config_study(config);
@@ -116,6 +125,8 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm
     if (!ifm_config_device(config)->graphs && strcmp(ifm_story_device(config), "cuda") != 0)
         ifm_note("--no-graphs has no effect: there are no CUDA graphs on this device");
     IFM_TRY(describe_machine(config, arena, &machine, error));
+    if (simulated)
+        keep_simulated(&machine);
     ifm_story_catalog(config, &machine, own, arena, &catalog);
     enum ifm_status status = ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
     if (status != IFM_OK) {
@@ -123,6 +134,18 @@ enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm
         return status;
     }
     return ifm_check_gates(*plan, study->gate_places, arena, error);
+}
+
+enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm_workload_entry *own,
+                               struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_error *error)
+{
+    return plan_of(config, own, false, arena, plan, error);
+}
+
+enum ifm_status ifm_story_plan_simulated(const struct ifm_config *config, struct ifm_arena *arena,
+                                         struct ifm_plan **plan, struct ifm_error *error)
+{
+    return plan_of(config, NULL, true, arena, plan, error);
 }
 
 enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config, const struct ifm_plan *plan,

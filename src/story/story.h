@@ -19,6 +19,9 @@ const struct ifm_section *const *ifm_story_tables(void);
  * describes itself. NULL = the registry's. */
 IFM_CHECKED enum ifm_status ifm_story_plan(const struct ifm_config *config, const struct ifm_workload_entry *own,
                                            struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_error *error);
+/* The same for valgrind, which knows no AVX-512. */
+IFM_CHECKED enum ifm_status ifm_story_plan_simulated(const struct ifm_config *config, struct ifm_arena *arena,
+                                                     struct ifm_plan **plan, struct ifm_error *error);
 /* A plan that was read back holds the gates, measure settings and seed of its configuration; `where` names its file. */
 IFM_CHECKED enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config *config,
                                                  const struct ifm_plan *plan, struct ifm_error *error);

@@ -8,16 +8,12 @@
 #include "base/file.h"
 #include "base/param.h"
 #include "base/text.h"
-#include <errno.h>
-#include <fcntl.h>
+#include "tensor/map.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { LENGTH_BYTES = 8 };
 static const char again[] = "write the file again with a safetensors library, or copy it again if it was cut";
@@ -234,33 +230,11 @@ enum ifm_status ifm_safetensors_parse(const void *bytes, size_t size, const char
     return finish(file, read_bytes(file, error), out);
 }
 
-static enum ifm_status map(struct ifm_safetensors *file, int fd, struct ifm_error *error)
-{
-    if (file->size == 0)
-        return IFM_OK;
-    void *bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        return ifm_fail(error, IFM_INTERNAL, file->name, "", "cannot map %zu bytes: %s", file->size, strerror(errno));
-    file->bytes = bytes;
-    file->map_size = file->size;
-    return IFM_OK;
-}
-
 enum ifm_status ifm_safetensors_open(const char *path, struct ifm_safetensors **out, struct ifm_error *error)
 {
-    *out = NULL;
-    int fd;
-    size_t size = 0;
-    enum ifm_status opened = ifm_file_open(path, &fd, &size, error);
-    if (opened != IFM_OK) {
-        if (error != NULL) /* its folder is private */
-            snprintf(error->where, sizeof error->where, "%s", ifm_path_base(path));
-        return opened;
-    }
     struct ifm_safetensors *file = file_create(path);
-    file->size = size;
-    enum ifm_status status = map(file, fd, error);
-    close(fd);
+    enum ifm_status status = ifm_tensor_map(path, &file->bytes, &file->size, error);
+    file->map_size = status == IFM_OK ? file->size : 0;
     if (status == IFM_OK)
         status = read_bytes(file, error);
     return finish(file, status, out);
@@ -270,8 +244,7 @@ void ifm_safetensors_close(struct ifm_safetensors *file)
 {
     if (file == NULL)
         return;
-    if (file->map_size > 0)
-        munmap((void *)file->bytes, file->map_size);
+    ifm_tensor_unmap(file->bytes, file->map_size);
     ifm_arena_destroy(file->arena);
 }
 

@@ -30,6 +30,8 @@ NAMES = (
     r"\b(MEASURED|PASS|FAIL|BLOCKED|INVALID|INCONCLUSIVE)\b",
     r"\b((?:read|write|copy|flops|matrix|L\d) ceiling|foreign tasks|stolen time|steady state|working set|warm-up)\b",
     r"\b(attention layers|generated data|output error|kernel error|more warnings|no interval|on both sides)\b",
+    r"^(attention scores|projections|feed-forward|LM head|pooler) {2,}",
+    r"^[a-zA-Z -]+ {2,}(counted|architecture|parameters|declared) +(high|medium|low)",
     r"\b(at least|at most)(?= [\d+])|, ((?:whole )?interval)$",
 )
 RUNS = (  # of the scripted device
@@ -44,7 +46,7 @@ LINKED = re.compile(r"\[([^]]*)\]\([^)]*\)|<[^>]*>|[*`]")
 def headings(lines):
     """Of tables on the terminal, whose columns stand apart by two blanks, and of those in Markdown."""
     for at, line in enumerate(lines):
-        if re.match(r"^ *(arm|gate|cell) {2,}\S", line):
+        if re.match(r"^ *(arm|gate|cell|part) {2,}\S", line):
             for heading in re.split(r" {2,}", line.strip()):
                 yield LEVEL.sub("", heading)
         if at > 0 and LINE.match(line) and ROW.match(lines[at - 1]):

@@ -103,6 +103,8 @@ def check_words():
             if text is None:
                 wrong.append(f"{page}: inferometer {command}: no such command")
                 continue
+            if command == "cachegrind" and len(own.split()) > 1:  # it takes the flags of the workload behind it
+                text += help_of(own.split()[1]) or ""
             for option in re.findall(r"(?<=\s)--([a-z_]+(?:-[a-z]+)*)", own):
                 if f"--{option} " not in text + " " and f"--{option}\n" not in text and f"]{option}" not in text:
                     if f"--[no-]{option.removeprefix('no-')}" not in text:

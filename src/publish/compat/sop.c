@@ -70,6 +70,27 @@ static void add_energy(const struct ifm_compat *c, struct ifm_compat_field field
     ifm_compat_add(&at, &field);
 }
 
+/* Operations of a step: counted by the arithmetic of built-in workloads; of plugins and sessions their author's word,
+ * which nothing but a ceiling holds. */
+static void add_flops(const struct ifm_compat *c, const struct token *token)
+{
+    static const char none[] = "the ledger of this arm has no operations";
+    static const struct ifm_compat_field rate = {"flops_per_second", IFM_M_FLOPS_PER_S, 1, "FLOP/s", none};
+    const uint64_t flops = c->arm == NULL ? 0 : c->arm->ledger.flops;
+    const bool some = flops > 0 && flops <= INT64_MAX;
+    const bool told =
+        some && (strcmp(c->arm->workload, "session") == 0 ||
+                 (c->arm->implementation != NULL && strcmp(c->arm->implementation, IFM_PLUGIN_IMPLEMENTATION) == 0));
+    json_t *each = some && token->each > 0 ? json_real((double)flops / token->each) : NULL; /* rates give the same */
+    ifm_compat_put(c, "flops_total", some ? json_integer((json_int_t)flops) : NULL, none, NULL);
+    json_object_set_new(c->units, "flops_total", json_string("FLOP/step"));
+    ifm_compat_put(c, "flops_per_token", each, some ? token->rate.reason : none, NULL);
+    json_object_set_new(c->units, "flops_per_token", json_string("FLOP/token"));
+    ifm_compat_add(c, &rate);
+    ifm_compat_put_text(c, "flops_method", !some ? "" : told ? "declared" : "counted", none);
+    ifm_compat_put_text(c, "flops_confidence", !some ? "" : told ? "low" : "high", none);
+}
+
 static void add_fields(const struct ifm_compat *c)
 {
     const struct token token = token_of(c);
@@ -77,6 +98,7 @@ static void add_fields(const struct ifm_compat *c)
     ifm_compat_put(c, "tokens_per_step", token.each > 0 ? json_real(token.each) : NULL, token.rate.reason, NULL);
     json_object_set_new(c->units, "tokens_per_step", json_string(token.unit)); /* = rate x mean latency */
     ifm_compat_add(c, &token.rate);
+    add_flops(c, &token);
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_power_reason missing = ifm_power_missing(c->from->plan, c->from->events, c->from->facts, c->cell, arena);
     const struct ifm_power_reason no_gpu = {
