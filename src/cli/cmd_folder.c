@@ -55,13 +55,29 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     return status;
 }
 
+/* What rests on leaves of the plan that nothing made again does not follow from the record alone. */
+static void print_count(const struct ifm_story_verified *verified)
+{
+    const size_t n = verified->n_numbers, resting = verified->n_resting;
+    if (resting == 0)
+        printf("verified: every hash fits, and all %zu numbers follow from the record\n", n);
+    else if (resting == n)
+        printf("verified: every hash fits, and all %zu numbers follow from the record and from what plan.json says\n",
+               n);
+    else
+        printf(
+            "verified: every hash fits, %zu of %zu numbers follow from the record, and %zu from it and what plan.json "
+            "says\n",
+            n - resting, n, resting);
+}
+
 static void print_verified(const char *dir, const struct ifm_story_verified *verified, const char *signer,
                            const struct ifm_sha256 *key, struct ifm_arena *arena)
 {
     const struct ifm_verified *published = &verified->published;
-    printf("verified: every hash fits, and all %zu numbers follow from the record\n"
-           "%s",
-           verified->n_numbers, signer != NULL ? "" : "(hashes show integrity, not authorship)\n");
+    print_count(verified);
+    if (signer == NULL)
+        printf("(hashes show integrity, not authorship)\n");
     if (signer != NULL)
         printf("signed by the key %s (SHA-256 of it in DER: %s)\n", ifm_text_plain(signer, arena), key->hex);
     else if (ifm_signature_exists(dir))
@@ -72,6 +88,9 @@ static void print_verified(const char *dir, const struct ifm_story_verified *ver
         printf("(published by %s, whose wording differs: numbers and states\n"
                "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
                published->publisher);
+    if (verified->rules < IFM_PLAN_RULES)
+        printf("(planned by an earlier version, rules %u of %d: checks that came later were not made)\n",
+               verified->rules, IFM_PLAN_RULES);
     if (verified->not_rebuilt != NULL)
         printf("(not rebuilt from config.lock.json, and believed as plan.json has it: %s)\n",
                ifm_text_plain(verified->not_rebuilt, arena));
