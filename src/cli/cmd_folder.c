@@ -85,9 +85,13 @@ static void print_verified(const char *dir, const struct ifm_story_verified *ver
     if (!verified->chained)
         printf("(an older version recorded it: the journal has no chain of hashes over blocks and lines)\n");
     if (!published->words)
-        printf("(published by %s, whose wording differs: numbers and states\n"
-               "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
+        printf("(published by %s, whose wording differs: numbers, states\n"
+               "and gates were compared; sentences, notes, report.md and report.html were not; `inferometer report` "
+               "writes\n"
+               "them anew)\n",
                published->publisher);
+    else if (!published->own)
+        printf("(published by %s, in the words of this version)\n", published->publisher);
     if (verified->rules < IFM_PLAN_RULES)
         printf("(planned by an earlier version, rules %u of %d: checks that came later were not made)\n",
                verified->rules, IFM_PLAN_RULES);

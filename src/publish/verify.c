@@ -1,7 +1,8 @@
 /* Verify: what the files say against what the record gives (same.h), file by file.
  *
- * Words are compared where this very program published the folder. Another version may say the same numbers in other
- * words: of its tables numbers, states and names are compared, its reports are left out, and the caller is told.
+ * Sentences are compared where this very program published the folder. Another version may say the same numbers in
+ * other sentences: all else of its tables is compared, and nothing of it may be missing; its reports are left out, and
+ * the caller is told.
  */
 #include "base/file.h"
 #include "publish/compose.h"
@@ -116,6 +117,7 @@ enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, st
     enum ifm_status status = ifm_published_each(publication, v.arena, verify_file, &v, error);
     if (status == IFM_OK)
         status = ifm_published_strays(publication, error);
+    out->own = v.own;
     out->words = !v.words_left_out;
     ifm_arena_destroy(v.arena);
     return status;
