@@ -92,6 +92,8 @@ static void print_verified(const char *dir, const struct ifm_story_verified *ver
                published->publisher);
     else if (!published->own)
         printf("(published by %s, in the words of this version)\n", published->publisher);
+    if (published->others[0] != '\0')
+        printf("(this version writes no such file, and nothing says that it is of this run: %s)\n", published->others);
     if (verified->rules < IFM_PLAN_RULES)
         printf("(planned by an earlier version, rules %u of %d: checks that came later were not made)\n",
                verified->rules, IFM_PLAN_RULES);

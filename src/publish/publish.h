@@ -35,11 +35,12 @@ IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publ
 IFM_CHECKED enum ifm_status ifm_publish_gate_md(const struct ifm_publication *publication, struct ifm_arena *arena,
                                                 struct ifm_text *out, struct ifm_error *error);
 void ifm_publish_gate_junit(const struct ifm_publication *publication, struct ifm_arena *arena, struct ifm_text *out);
-enum { IFM_PUBLISHER_SIZE = 96 };
+enum { IFM_PUBLISHER_SIZE = 96, IFM_OTHERS_SIZE = 320 };
 struct ifm_verified {
     bool own;                           /* this very program published the folder */
     bool words;                         /* false: another version did, in other words */
     char publisher[IFM_PUBLISHER_SIZE]; /* the program that published it */
+    char others[IFM_OTHERS_SIZE];       /* files in it that this version does not write; "" = none */
 };
 /* Compares each published file with what the record gives, and names the first number that differs (file, cell, arm,
  * metric, both values): integers exactly, reals within 1e-12. Where another program published the folder its sentences

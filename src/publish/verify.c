@@ -16,6 +16,8 @@ struct verification {
     struct ifm_verified *out;
     bool own; /* this very program published the folder */
     bool words_left_out;
+    const char **names; /* of the published files */
+    size_t n, capacity;
 };
 
 #define WRITES_ANEW "`inferometer derive` writes it anew"
@@ -106,6 +108,8 @@ static enum ifm_status verify_text(struct verification *v, const struct ifm_publ
 static enum ifm_status verify_file(void *context, const struct ifm_published *file, struct ifm_error *error)
 {
     struct verification *v = context;
+    IFM_ARENA_GROW(v->arena, v->names, v->n, v->capacity);
+    v->names[v->n++] = ifm_arena_strdup(v->arena, file->name);
     return file->tree != NULL ? verify_json(v, file, error) : verify_text(v, file, error);
 }
 
@@ -117,6 +121,8 @@ enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, st
     enum ifm_status status = ifm_published_each(publication, v.arena, verify_file, &v, error);
     if (status == IFM_OK)
         status = ifm_published_strays(publication, error);
+    if (status == IFM_OK)
+        status = ifm_published_others(publication, v.names, v.n, out->others, error);
     out->own = v.own;
     out->words = !v.words_left_out;
     ifm_arena_destroy(v.arena);

@@ -241,6 +241,20 @@ def no_line(f):
         file.writelines(line for line in lines if ",change_percent," not in line)
 
 
+def put(name):
+    """A file that nobody wrote but the forger."""
+    def change(f):
+        with open(os.path.join(f.path, name), "w", encoding="utf-8") as file:
+            file.write("faster\n")
+    return change
+
+
+# What lies beside the files of a run is named.
+BESIDE = [(name, base, put(name), f"told:nothing says that it is of this run: {name})") for base, name in (
+    (NEW, "README.html"), (NEW, "samples/notes.txt"), (NEW, "samples/0-latency-before-1.csv"),
+    (NEW, "samples/0-energy.csv"), (NEW, "samples/1-latency.csv"), (NEW, "samples/0-power-gpu0-nvml_energy.csv"),
+    ("recorded/cuda-arm-failed", "samples/0-latency-before-2.csv"))]
+
 # What another version published may have other sentences, and nothing else.
 PUBLISHED = [
     ("by another version", NEW, by_another(lambda d: None),
@@ -260,6 +274,7 @@ PUBLISHED = [
     ("another outcome", "recorded/gated", by_another(lambda v: v.update(outcome="pass"), "verdict.json"), "outcome"),
     ("no reasons", "recorded/gated", by_another(lambda v: v.update(reasons=[]), "verdict.json"), "reasons"),
     ("no line of the table", NEW, no_line, "report.csv"),
+    *BESIDE,
 ]
 
 # What is left alone is accepted, and so is what nothing in a folder can show.
