@@ -65,10 +65,9 @@ static void print_count(const struct ifm_story_verified *verified)
         printf("verified: every hash fits, and all %zu numbers follow from the record and from what plan.json says\n",
                n);
     else
-        printf(
-            "verified: every hash fits, %zu of %zu numbers follow from the record, and %zu from it and what plan.json "
-            "says\n",
-            n - resting, n, resting);
+        printf("verified: every hash fits, and %zu of %zu numbers follow from the record, the others from it and "
+               "plan.json\n",
+               n - resting, n);
 }
 
 static void print_verified(const char *dir, const struct ifm_story_verified *verified, const char *signer,
@@ -86,10 +85,8 @@ static void print_verified(const char *dir, const struct ifm_story_verified *ver
         printf("(an older version recorded it: the journal has no chain of hashes over blocks and lines)\n");
     if (!published->words)
         printf("(published by %s, whose wording differs: numbers, states\n"
-               "and gates were compared; sentences, notes, report.md and report.html were not; `inferometer report` "
-               "writes\n"
-               "them anew)\n",
-               published->publisher);
+               "and gates were compared; sentences, notes%s were not; `inferometer report`\nwrites them anew)\n",
+               published->publisher, published->left_out);
     else if (!published->own)
         printf("(published by %s, in the words of this version)\n", published->publisher);
     if (published->others[0] != '\0')

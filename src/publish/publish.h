@@ -40,6 +40,7 @@ struct ifm_verified {
     bool own;                           /* this very program published the folder */
     bool words;                         /* false: another version did, in other words */
     char publisher[IFM_PUBLISHER_SIZE]; /* the program that published it */
+    char left_out[IFM_PUBLISHER_SIZE];  /* its reports that say something else, each behind a comma: not compared */
     char others[IFM_OTHERS_SIZE];       /* files in it that this version does not write; "" = none */
 };
 /* Compares each published file with what the record gives, and names the first number that differs (file, cell, arm,

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "publish/compose.h"
 #include "publish/same.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,12 @@ static enum ifm_status verify_rows(const struct ifm_same *same, const char *text
     return status;
 }
 
+static void leave_out(struct verification *v, const char *name)
+{
+    const size_t used = strlen(v->out->left_out);
+    snprintf(v->out->left_out + used, sizeof v->out->left_out - used, ", %s", name);
+}
+
 /* Where another version wrote it: of a table the rows, and of a report, which is all words, nothing. */
 static enum ifm_status verify_text(struct verification *v, const struct ifm_published *published,
                                    struct ifm_error *error)
@@ -98,6 +105,8 @@ static enum ifm_status verify_text(struct verification *v, const struct ifm_publ
     if (status == IFM_INVALID && !v->own && published->kind != IFM_PUBLISHED_SERIES) {
         v->words_left_out = true;
         same.words = false;
+        if (published->kind == IFM_PUBLISHED_WORDS)
+            leave_out(v, published->name);
         status =
             published->kind == IFM_PUBLISHED_TABLE ? verify_rows(&same, file, size, published->text, error) : IFM_OK;
     }

@@ -231,6 +231,21 @@ def other_sentences(derived):
             number["reason"] = "for " + number["reason"]
 
 
+def put(name):
+    """A file that nobody wrote but the forger."""
+    def change(f):
+        with open(os.path.join(f.path, name), "w", encoding="utf-8") as file:
+            file.write("faster\n")
+    return change
+
+
+def other_gates(f):
+    """Files that `derive` keeps where they are."""
+    by_another(lambda d: None)(f)
+    for name in ("gate.md", "junit.xml"):
+        put(name)(f)
+
+
 def no_line(f):
     """One row of report.csv is gone."""
     by_another(lambda d: None)(f)
@@ -239,14 +254,6 @@ def no_line(f):
         lines = file.read().splitlines(keepends=True)
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(line for line in lines if ",change_percent," not in line)
-
-
-def put(name):
-    """A file that nobody wrote but the forger."""
-    def change(f):
-        with open(os.path.join(f.path, name), "w", encoding="utf-8") as file:
-            file.write("faster\n")
-    return change
 
 
 # What lies beside the files of a run is named.
@@ -261,6 +268,7 @@ PUBLISHED = [
      "told:(published by inferometer 0.0.9, revision aaaaaaaaaaaa"),
     ("by an empty revision", NEW, by_another(lambda d: None, revision=""), "told:0.0.9 of an unknown revision"),
     ("other sentences", "recorded/gated", by_another(other_sentences), "told:whose wording differs"),
+    ("other words of gates", "recorded/gated", other_gates, "told:sentences, notes, gate.md, junit.xml were not"),
     ("a word of a comparison", NEW, by_another(of_change(flip)), "metric change_percent text"),
     ("no row of a comparison", NEW, by_another(of_change(lambda numbers, row: numbers.remove(row))),
      "metric change_percent"),
