@@ -55,13 +55,28 @@ enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
     return status;
 }
 
+/* What rests on leaves of the plan that nothing made again does not follow from the record alone. */
+static void print_count(const struct ifm_story_verified *verified)
+{
+    const size_t n = verified->n_numbers, resting = verified->n_resting;
+    if (resting == 0)
+        printf("verified: every hash fits, and all %zu numbers follow from the record\n", n);
+    else if (resting == n)
+        printf("verified: every hash fits, and all %zu numbers follow from the record and from what plan.json says\n",
+               n);
+    else
+        printf("verified: every hash fits, and %zu of %zu numbers follow from the record, the others from it and "
+               "plan.json\n",
+               n - resting, n);
+}
+
 static void print_verified(const char *dir, const struct ifm_story_verified *verified, const char *signer,
                            const struct ifm_sha256 *key, struct ifm_arena *arena)
 {
     const struct ifm_verified *published = &verified->published;
-    printf("verified: every hash fits, and all %zu numbers follow from the record\n"
-           "%s",
-           verified->n_numbers, signer != NULL ? "" : "(hashes show integrity, not authorship)\n");
+    print_count(verified);
+    if (signer == NULL)
+        printf("(hashes show integrity, not authorship)\n");
     if (signer != NULL)
         printf("signed by the key %s (SHA-256 of it in DER: %s)\n", ifm_text_plain(signer, arena), key->hex);
     else if (ifm_signature_exists(dir))
@@ -69,9 +84,16 @@ static void print_verified(const char *dir, const struct ifm_story_verified *ver
     if (!verified->chained)
         printf("(an older version recorded it: the journal has no chain of hashes over blocks and lines)\n");
     if (!published->words)
-        printf("(published by %s, whose wording differs: numbers and states\n"
-               "were compared; sentences, report.md and report.html were not; `inferometer report` writes them anew)\n",
-               published->publisher);
+        printf("(published by %s, whose wording differs: numbers, states\n"
+               "and gates were compared; sentences, notes%s were not; `inferometer report`\nwrites them anew)\n",
+               published->publisher, published->left_out);
+    else if (!published->own)
+        printf("(published by %s, in the words of this version)\n", published->publisher);
+    if (published->others[0] != '\0')
+        printf("(this version writes no such file, and nothing says that it is of this run: %s)\n", published->others);
+    if (verified->rules < IFM_PLAN_RULES)
+        printf("(planned by an earlier version, rules %u of %d: checks that came later were not made)\n",
+               verified->rules, IFM_PLAN_RULES);
     if (verified->not_rebuilt != NULL)
         printf("(not rebuilt from config.lock.json, and believed as plan.json has it: %s)\n",
                ifm_text_plain(verified->not_rebuilt, arena));

@@ -125,6 +125,7 @@ struct ifm_plan_review {
     const struct ifm_plan_fault *faults; /* at most one of a cell */
     size_t n;
     const char *not_rebuilt; /* what of the plan could not be made again here, and why; NULL = nothing */
+    const bool *rests;       /* by cell of the plan: its numbers rest on that as plan.json has it; NULL = none does */
 };
 
 /* The record of a run in memory, loaded by ifm_run_folder_load or built by a test. */

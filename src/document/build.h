@@ -62,6 +62,9 @@ void ifm_build_gate_table(struct ifm_builder *builder);                        /
 void ifm_build_contents(struct ifm_builder *builder);                          /* lead.c */
 void ifm_build_results(struct ifm_builder *builder);                           /* page.c */
 void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell); /* cell.c */
+/* Is the energy of these cells told of tokens, or of steps? By what has a number; where nothing has, by what the arms
+ * make. */
+bool ifm_energy_takes_tokens(const struct ifm_builder *builder, const struct ifm_cell *first, size_t n);
 void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 void ifm_build_review(struct ifm_builder *builder);        /* review.c: notes, triage, causes */
 void ifm_build_findings(struct ifm_builder *builder);      /* findings.c */

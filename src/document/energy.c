@@ -15,6 +15,19 @@ static bool has_any(const struct ifm_builder *builder, const struct ifm_cell *ce
     return false;
 }
 
+bool ifm_energy_takes_tokens(const struct ifm_builder *builder, const struct ifm_cell *first, size_t n)
+{
+    bool token = false, step = false, told = false, made = false;
+    for (size_t i = 0; i < n; i++) {
+        token |= has_any(builder, &first[i], IFM_M_ENERGY_PER_TOKEN_J, true);
+        step |= has_any(builder, &first[i], IFM_M_ENERGY_PER_STEP_J, true);
+        told |= has_any(builder, &first[i], IFM_M_ENERGY_PER_STEP_J, false);
+        for (size_t a = 0; a < first[i].n_arms; a++)
+            made |= first[i].arms[a].ledger.tokens_generated > 0;
+    }
+    return token || !told || (!step && made);
+}
+
 /* "less -31.2 %": derive's word, where it has one. */
 static struct ifm_field change_field(struct ifm_builder *builder, const struct ifm_arm *arm,
                                      const struct ifm_value *value)
@@ -65,11 +78,8 @@ static const char *heading_of(const struct ifm_cell *cell, const struct ifm_metr
 
 static void build_grid(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_grid *out)
 {
-    bool tokens = has_any(builder, cell, IFM_M_ENERGY_PER_TOKEN_J, true);
-    for (size_t a = 0; a < cell->n_arms && !has_any(builder, cell, IFM_M_ENERGY_PER_STEP_J, true); a++)
-        tokens |= cell->arms[a].ledger.tokens_generated > 0; /* nothing was told: what would have been */
-    tokens |= !has_any(builder, cell, IFM_M_ENERGY_PER_STEP_J, false);
-    const struct ifm_metric_columns *columns = tokens ? &ifm_columns_energy : &ifm_columns_energy_step;
+    const struct ifm_metric_columns *columns =
+        ifm_energy_takes_tokens(builder, cell, 1) ? &ifm_columns_energy : &ifm_columns_energy_step;
     size_t n_rows = 0, n_shown = 0, row = 0;
     const struct ifm_metric_column **shown =
         IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, columns->n + 1);

@@ -104,8 +104,7 @@ static void add_energy(const struct ifm_builder *builder, const struct ifm_group
         (void)add_column(builder, group, IFM_M_TOTAL_ENERGY_J, out);
         return;
     }
-    bool tokens = ifm_group_has(builder, group, IFM_M_ENERGY_PER_TOKEN_J, true) ||
-                  !ifm_group_has(builder, group, IFM_M_ENERGY_PER_STEP_J, true);
+    bool tokens = ifm_energy_takes_tokens(builder, group->first, group->n);
     enum ifm_metric_id metric = tokens ? IFM_M_ENERGY_PER_TOKEN_J : IFM_M_ENERGY_PER_STEP_J;
     const struct ifm_metric_column *spec = column_in(tokens ? &ifm_columns_energy : &ifm_columns_energy_step, metric);
     if (spec == NULL || !ifm_group_has(builder, group, metric, false))

@@ -77,6 +77,9 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
         {"paid disagree", "see the slow samples of this arm in the report", NULL, NULL},
         {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL, NULL},
         {"is shared", "end what else computes on this GPU", NULL, NULL},
+        {"(measure.energy_windows)", "measure more windows: --energy-windows",
+         "measure more windows, with a larger measure.energy_windows", NULL},
+        {"is too short for", "longer windows: --energy-window", "a longer measure.energy_window", NULL},
         {"a run that fails", "run the command alone, and see why it fails", NULL, NULL},
     };
     if (strstr(cause, "--") != NULL) /* they say so themselves */

@@ -22,6 +22,9 @@ struct ifm_metric_told ifm_judge_told(const struct ifm_gate *gate);
 void ifm_judge_rollback(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
                         struct ifm_verdict *verdict);
 
+/* meter.c: of a power meter that was asked for and gave nothing, the reason and the remedy; NULL = there is none. */
+const char *ifm_judge_meter(const struct ifm_derived *derived, const struct ifm_cell *cell, struct ifm_arena *arena);
+
 /* The root-cause ladder: what the findings say, one sentence a rung, lowest rung first. */
 void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict);
 

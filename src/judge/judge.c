@@ -416,41 +416,16 @@ static enum ifm_status nothing_measured(struct judging *j)
     return lacking ? IFM_MISSING : IFM_INVALID;
 }
 
-static const char *why_no_energy(const struct ifm_derived *derived, const struct ifm_cell *cell)
-{
-    for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *value =
-            ifm_derived_value(derived, cell->name, cell->arms[a].name, IFM_M_TOTAL_ENERGY_J);
-        if (value != NULL && !ifm_is_empty(value->reason))
-            return value->reason;
-    }
-    return "it gave no reading";
-}
-
 /* A meter that was asked for by name and of which no window can be used: the verdict says so, and where no gate speaks
  * it is one. */
 static enum ifm_status meters_gave(struct judging *j)
 {
     enum ifm_status status = IFM_OK;
     for (size_t c = 0; c < j->plan->n_cells; c++) {
-        const struct ifm_cell *cell = &j->plan->cells[c];
-        if (ifm_plan_pass(cell, IFM_PASS_ENERGY) == NULL || ifm_is_empty(cell->measure.power_meter))
+        const char *why = ifm_judge_meter(j->derived, &j->plan->cells[c], j->arena);
+        if (why == NULL)
             continue;
-        const char *why = why_no_energy(j->derived, cell);
-        bool used = false;
-        for (size_t i = 0; i < j->derived->n_energies; i++) {
-            const struct ifm_device_energy *row = &j->derived->energies[i];
-            if (strcmp(row->cell, cell->name) != 0 || strcmp(row->source, "meter") != 0)
-                continue;
-            used |= row->refused[0] == '\0';
-            why = row->refused[0] == '\0' ? why : row->refused;
-        }
-        if (used)
-            continue;
-        add_reason(j, ifm_arena_printf(j->arena,
-                                       "cell %s: the power meter that was asked for gave no energy: %s; let its "
-                                       "program write to the end of the run, and measure again",
-                                       cell->name, why));
+        add_reason(j, why);
         status = IFM_INVALID;
     }
     return status;

@@ -34,7 +34,7 @@ struct ifm_measure {
     uint64_t resamples; /* numbers: of every bootstrap interval; 0 = as many as n asks for, and none of the median */
     bool energy;        /* an energy pass follows the latency pass */
     double energy_window_s;  /* length of one of its windows */
-    uint64_t energy_windows; /* of each arm, at least 3; rounded up to whole blocks of two */
+    uint64_t energy_windows; /* of each arm, at least 3; rounded up to an even number */
     double energy_idle_s;    /* idle with a live context, before and after the windows */
     double pre_roll_s;       /* of the same arm before a slot that follows another power level */
     double power_sample_hz;  /* of power.csv and of sensors that give watts */

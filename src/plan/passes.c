@@ -15,6 +15,19 @@ static bool is_wanted(enum ifm_pass_kind kind, const struct ifm_catalog *catalog
     return wanted;
 }
 
+enum { SINCE_PROGRAMS = 3 }; /* of IFM_PLAN_RULES: what has gaps between its steps may have a pass of energy */
+
+static bool may_have(enum ifm_pass_kind kind, const struct ifm_catalog *catalog, const struct ifm_cell *cell)
+{
+    const char *remedy;
+    bool gaps = false;
+    for (size_t i = 0; i < cell->n_arms; i++)
+        gaps |= cell->arms[i].gaps;
+    if (kind == IFM_PASS_ENERGY && gaps && !ifm_machine_plans_by(&catalog->machine, SINCE_PROGRAMS))
+        return false;
+    return ifm_pass_rows[kind].why_not(cell, catalog->machine.device, &remedy) == NULL;
+}
+
 /* The columns of one pass while they are listed. */
 struct columns {
     const char **names, **units;
@@ -73,14 +86,13 @@ enum ifm_status ifm_plan_passes(const struct ifm_catalog *catalog, const struct 
                                 struct ifm_arena *arena, struct ifm_cell *cell, struct ifm_error *error)
 {
     struct ifm_pass *passes = IFM_ARENA_ARRAY(arena, struct ifm_pass, IFM_PASS_KINDS);
-    const char *remedy, *device = catalog->machine.device;
     cell->passes = passes;
     cell->n_passes = 0;
     for (unsigned kind = 0; kind < IFM_PASS_KINDS; kind++)
-        if (is_wanted(kind, catalog) && ifm_pass_rows[kind].why_not(cell, device, &remedy) == NULL)
+        if (is_wanted(kind, catalog) && may_have(kind, catalog, cell))
             passes[cell->n_passes++] = make_pass(kind, catalog, cell, workload, arena);
     for (size_t i = 0; i < catalog->n_instruments && cell->unsupported[0] == '\0'; i++)
         if (ifm_plan_pass(cell, ifm_pass_for(catalog->instruments[i].intrusion)) == NULL)
-            return refuse(cell, &catalog->instruments[i], device, error);
+            return refuse(cell, &catalog->instruments[i], catalog->machine.device, error);
     return IFM_OK;
 }

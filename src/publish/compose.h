@@ -30,6 +30,12 @@ IFM_CHECKED enum ifm_status ifm_published_each(const struct ifm_publication *pub
 /* IFM_INVALID: a file lies in the folder under a published name that the record does not give. */
 IFM_CHECKED enum ifm_status ifm_published_strays(const struct ifm_publication *publication, struct ifm_error *error);
 
+/* Names in `out` what lies in the folder and is neither one of the `n` files `published` nor of the record: nothing
+ * says that it belongs to the run. */
+IFM_CHECKED enum ifm_status ifm_published_others(const struct ifm_publication *publication,
+                                                 const char *const *published, size_t n,
+                                                 char out[static IFM_OTHERS_SIZE], struct ifm_error *error);
+
 /* Takes the name of the program that published a folder out of its derived.json. True: this very program, by version
  * and revision. False: another one, in words; a file without a name is from a version that wrote none. */
 bool ifm_publisher_take(json_t *derived, char name[static IFM_PUBLISHER_SIZE]);

@@ -35,14 +35,17 @@ IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publ
 IFM_CHECKED enum ifm_status ifm_publish_gate_md(const struct ifm_publication *publication, struct ifm_arena *arena,
                                                 struct ifm_text *out, struct ifm_error *error);
 void ifm_publish_gate_junit(const struct ifm_publication *publication, struct ifm_arena *arena, struct ifm_text *out);
-enum { IFM_PUBLISHER_SIZE = 96 };
+enum { IFM_PUBLISHER_SIZE = 96, IFM_OTHERS_SIZE = 320 };
 struct ifm_verified {
-    bool words;                         /* false: another version published the folder, in other words */
+    bool own;                           /* this very program published the folder */
+    bool words;                         /* false: another version did, in other words */
     char publisher[IFM_PUBLISHER_SIZE]; /* the program that published it */
+    char left_out[IFM_PUBLISHER_SIZE];  /* its reports that say something else, each behind a comma: not compared */
+    char others[IFM_OTHERS_SIZE];       /* files in it that this version does not write; "" = none */
 };
 /* Compares each published file with what the record gives, and names the first number that differs (file, cell, arm,
- * metric, both values): integers exactly, reals within 1e-12. Words count too where this very program published the
- * folder; where it did not, and words differ, `out` says so. */
+ * metric, both values): integers exactly, reals within 1e-12. Where another program published the folder its sentences
+ * and reports may be others, and `out` says so. */
 IFM_CHECKED enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, struct ifm_verified *out,
                                                struct ifm_error *error);
 

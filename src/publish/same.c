@@ -68,21 +68,48 @@ static bool same_scalar(const struct text_place *place, const json_t *file, cons
     return json_equal(file, record);
 }
 
-/* Members that hold words for people, or that another version counts otherwise. */
+/* Members that hold sentences for people, or that another version counts otherwise. */
 static bool is_wording(const char *key)
 {
-    static const char *const keys[] = {"reason", "remedy", "text",  "refused",  "reasons", "rca",
-                                       "triage", "title",  "label", "findings", "schema"};
+    static const char *const keys[] = {"reason", "remedy", "text",     "refused", "reasons",
+                                       "rca",    "advice", "findings", "schema"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
     return false;
 }
 
+/* "faster": no sentence, which has spaces. */
+static bool is_word(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text != NULL && text[0] != '\0' && strchr(text, ' ') == NULL;
+}
+
+static bool is_nothing(const json_t *value)
+{
+    return value == NULL || json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0) ||
+           (json_is_array(value) && json_array_size(value) == 0);
+}
+
+/* What is said of a wording by another version: one word is the same word, and where one of the two says nothing of
+ * what refuses or decides, so does the other. */
+static bool same_wording(const char *key, const json_t *file, const json_t *record)
+{
+    static const char *const told[] = {"refused", "reasons", "rca", "advice"};
+    if (strcmp(key, "text") == 0 && (is_word(file) || is_word(record)))
+        return file != NULL && record != NULL && json_equal(file, record);
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+        if (strcmp(key, told[i]) == 0)
+            return is_nothing(file) == is_nothing(record);
+    return true;
+}
+
 /* Two rows are about the same thing: as far as both have them, these members are equal. */
 static bool same_subject(const json_t *a, const json_t *b)
 {
-    static const char *const keys[] = {"cell", "arm", "metric", "column", "device", "source", "name", "table"};
+    static const char *const keys[] = {"cell", "arm",   "metric", "column",   "device", "source",
+                                       "name", "table", "window", "severity", "rule"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const json_t *x = json_object_get(a, keys[i]), *y = json_object_get(b, keys[i]);
         if (x != NULL && y != NULL && !json_equal(x, y))
@@ -91,15 +118,17 @@ static bool same_subject(const json_t *a, const json_t *b)
     return true;
 }
 
-/* The record's row about the subject of a row of the file, looked for from `from` on and round: rows are mostly in one
- * order. NULL: there is none. */
-static const json_t *row_about(const json_t *subject, const json_t *record, size_t from, size_t *at)
+/* The record's row about the subject of a row of the file that no other row of it has `taken`, looked for from `from`
+ * on and round: rows are mostly in one order. NULL: there is none. */
+static const json_t *take_row(const json_t *subject, const json_t *record, bool *taken, size_t from, size_t *at)
 {
     size_t n = json_array_size(record);
     for (size_t i = 0; i < n; i++) {
         *at = (from + i) % n;
-        if (same_subject(subject, json_array_get(record, *at)))
-            return json_array_get(record, *at);
+        if (taken[*at] || !same_subject(subject, json_array_get(record, *at)))
+            continue;
+        taken[*at] = true;
+        return json_array_get(record, *at);
     }
     return NULL;
 }
@@ -121,24 +150,82 @@ static struct text_place enter_object(const struct text_place *place, const json
 static enum ifm_status compare(struct text_place place, const json_t *file, const json_t *record,
                                struct ifm_error *error);
 
-static enum ifm_status compare_arrays(const struct text_place *place, const json_t *file, const json_t *record,
-                                      struct ifm_error *error)
+static bool are_rows(const json_t *array)
 {
-    bool words = place->same->words, rows = json_object_get(json_array_get(file, 0), "cell") != NULL;
+    return json_object_get(json_array_get(array, 0), "cell") != NULL;
+}
+
+/* Rows of another version, in whatever order: each is one of the record's, and none of these is missing. */
+static enum ifm_status compare_rows(const struct text_place *place, const json_t *file, const json_t *record,
+                                    struct ifm_error *error)
+{
     size_t n_file = json_array_size(file), n_record = json_array_size(record), at = 0;
-    for (size_t i = 0; i < n_file || (words && i < n_record); i++) {
+    bool *taken = IFM_ARENA_ARRAY(place->same->arena, bool, n_record + 1);
+    for (size_t i = 0; i < n_file; i++) {
+        const json_t *own = json_array_get(file, i), *other = take_row(own, record, taken, at, &at);
         struct text_place item = *place;
-        const json_t *own = json_array_get(file, i), *other = json_array_get(record, i);
-        if (!words && rows) {
-            other = row_about(own, record, at, &at);
-            at++;
-        }
+        at++;
         item.path = ifm_arena_printf(place->same->arena, "%s[%zu]", place->path, i);
-        if (!words && other == NULL)
+        if (other == NULL)
             item = enter_object(&item, own);
         IFM_TRY(compare(item, own, other, error));
     }
+    for (size_t i = 0; i < n_record; i++) {
+        const struct text_place item = enter_object(place, json_array_get(record, i));
+        if (!taken[i])
+            return differs(&item, NULL, json_array_get(record, i), error);
+    }
     return IFM_OK;
+}
+
+static enum ifm_status compare_arrays(const struct text_place *place, const json_t *file, const json_t *record,
+                                      struct ifm_error *error)
+{
+    size_t n_file = json_array_size(file), n_record = json_array_size(record);
+    if (!place->same->words && (are_rows(file) || are_rows(record)))
+        return compare_rows(place, file, record, error);
+    for (size_t i = 0; i < n_file || i < n_record; i++) {
+        struct text_place item = *place;
+        item.path = ifm_arena_printf(place->same->arena, "%s[%zu]", place->path, i);
+        IFM_TRY(compare(item, json_array_get(file, i), json_array_get(record, i), error));
+    }
+    return IFM_OK;
+}
+
+/* What was found, without its sentence. Notes are left out: another version may say others. */
+static json_t *found_in(const json_t *findings)
+{
+    size_t index;
+    json_t *finding, *rows = json_array();
+    json_array_foreach((json_t *)findings, index, finding)
+    {
+        const char *severity = json_string_value(json_object_get(finding, "severity"));
+        json_t *row = severity != NULL && strcmp(severity, "note") == 0 ? NULL : json_copy(finding);
+        (void)json_object_del(row, "text");
+        if (row != NULL)
+            (void)json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static enum ifm_status compare_wording(const struct text_place *place, const char *key, const json_t *file,
+                                       const json_t *record, struct ifm_error *error)
+{
+    if (strcmp(key, "findings") != 0)
+        return same_wording(key, file, record) ? IFM_OK : differs(place, file, record, error);
+    json_t *own = found_in(file), *others = found_in(record);
+    enum ifm_status status = compare_rows(place, own, others, error);
+    json_decref(own);
+    json_decref(others);
+    return status;
+}
+
+static enum ifm_status compare_member(const struct text_place *place, const char *key, const json_t *file,
+                                      const json_t *record, struct ifm_error *error)
+{
+    if (!place->same->words && is_wording(key))
+        return compare_wording(place, key, file, record, error);
+    return compare(*place, file, record, error);
 }
 
 static enum ifm_status compare_objects(const struct text_place *place, const json_t *file, const json_t *record,
@@ -146,20 +233,17 @@ static enum ifm_status compare_objects(const struct text_place *place, const jso
 {
     struct text_place member = enter_object(place, record);
     const char *path = member.path, *key;
-    bool words = place->same->words;
     json_t *value;
     json_object_foreach((json_t *)record, key, value)
     {
-        const json_t *own = json_object_get(file, key);
         member.path = ifm_arena_printf(place->same->arena, "%s%s%s", path, path[0] == '\0' ? "" : ".", key);
-        if (words || (own != NULL && !is_wording(key)))
-            IFM_TRY(compare(member, own, value, error));
+        IFM_TRY(compare_member(&member, key, json_object_get(file, key), value, error));
     }
     json_object_foreach((json_t *)file, key, value)
     {
         member.path = ifm_arena_printf(place->same->arena, "%s%s%s", path, path[0] == '\0' ? "" : ".", key);
-        if (json_object_get(record, key) == NULL && (words || !is_wording(key)))
-            return differs(&member, value, NULL, error);
+        if (json_object_get(record, key) == NULL)
+            IFM_TRY(compare_member(&member, key, value, NULL, error));
     }
     return IFM_OK;
 }

@@ -8,8 +8,8 @@
 
 struct ifm_same {
     const char *file; /* its name */
-    /* False: another version wrote the file. Rows are found by what they are about, whatever their order; words for
-     * people, and what only the record gives, are left out. */
+    /* False: another version wrote the file. Rows are found by what they are about, whatever their order; sentences for
+     * people and notes are left out, and all else must be there as the record gives it. */
     bool words;
     struct ifm_arena *arena;
 };

@@ -1,11 +1,13 @@
 /* Verify: what the files say against what the record gives (same.h), file by file.
  *
- * Words are compared where this very program published the folder. Another version may say the same numbers in other
- * words: of its tables numbers, states and names are compared, its reports are left out, and the caller is told.
+ * Sentences are compared where this very program published the folder. Another version may say the same numbers in
+ * other sentences: all else of its tables is compared, and nothing of it may be missing; its reports are left out, and
+ * the caller is told.
  */
 #include "base/file.h"
 #include "publish/compose.h"
 #include "publish/same.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,8 @@ struct verification {
     struct ifm_verified *out;
     bool own; /* this very program published the folder */
     bool words_left_out;
+    const char **names; /* of the published files */
+    size_t n, capacity;
 };
 
 #define WRITES_ANEW "`inferometer derive` writes it anew"
@@ -81,6 +85,12 @@ static enum ifm_status verify_rows(const struct ifm_same *same, const char *text
     return status;
 }
 
+static void leave_out(struct verification *v, const char *name)
+{
+    const size_t used = strlen(v->out->left_out);
+    snprintf(v->out->left_out + used, sizeof v->out->left_out - used, ", %s", name);
+}
+
 /* Where another version wrote it: of a table the rows, and of a report, which is all words, nothing. */
 static enum ifm_status verify_text(struct verification *v, const struct ifm_published *published,
                                    struct ifm_error *error)
@@ -95,6 +105,8 @@ static enum ifm_status verify_text(struct verification *v, const struct ifm_publ
     if (status == IFM_INVALID && !v->own && published->kind != IFM_PUBLISHED_SERIES) {
         v->words_left_out = true;
         same.words = false;
+        if (published->kind == IFM_PUBLISHED_WORDS)
+            leave_out(v, published->name);
         status =
             published->kind == IFM_PUBLISHED_TABLE ? verify_rows(&same, file, size, published->text, error) : IFM_OK;
     }
@@ -105,6 +117,8 @@ static enum ifm_status verify_text(struct verification *v, const struct ifm_publ
 static enum ifm_status verify_file(void *context, const struct ifm_published *file, struct ifm_error *error)
 {
     struct verification *v = context;
+    IFM_ARENA_GROW(v->arena, v->names, v->n, v->capacity);
+    v->names[v->n++] = ifm_arena_strdup(v->arena, file->name);
     return file->tree != NULL ? verify_json(v, file, error) : verify_text(v, file, error);
 }
 
@@ -116,6 +130,9 @@ enum ifm_status ifm_publish_verify(const struct ifm_publication *publication, st
     enum ifm_status status = ifm_published_each(publication, v.arena, verify_file, &v, error);
     if (status == IFM_OK)
         status = ifm_published_strays(publication, error);
+    if (status == IFM_OK)
+        status = ifm_published_others(publication, v.names, v.n, out->others, error);
+    out->own = v.own;
     out->words = !v.words_left_out;
     ifm_arena_destroy(v.arena);
     return status;

@@ -43,8 +43,7 @@ static bool is_skipped(const char *base)
 {
     size_t length = strlen(base);
     return base[0] == '.' || strcmp(base, "private.json") == 0 || strcmp(base, IFM_MANIFEST_NAME) == 0 ||
-           strcmp(base, IFM_SIGNATURE_NAME) == 0 ||
-           (length >= 4 && strcmp(base + length - 4, ".tmp") == 0);
+           strcmp(base, IFM_SIGNATURE_NAME) == 0 || (length >= 4 && strcmp(base + length - 4, ".tmp") == 0);
 }
 
 static enum ifm_status walk(const char *dir, const char *prefix, int depth, struct listing *listing,
@@ -262,4 +261,18 @@ enum ifm_status ifm_manifest_check(const char *dir, bool record_only, struct ifm
     }
     ifm_arena_destroy(listed.arena);
     return status;
+}
+
+enum ifm_status ifm_manifest_names(const char *dir, struct ifm_arena *arena, const char *const **names, size_t *n,
+                                   struct ifm_error *error)
+{
+    struct listing found;
+    IFM_TRY(list_folder(dir, &found, error));
+    const char **list = IFM_ARENA_ARRAY(arena, const char *, found.n + 1);
+    for (size_t i = 0; i < found.n; i++)
+        list[i] = ifm_arena_strdup(arena, found.entries[i].name);
+    *names = list;
+    *n = found.n;
+    ifm_arena_destroy(found.arena);
+    return IFM_OK;
 }

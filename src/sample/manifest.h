@@ -5,6 +5,7 @@
 #ifndef IFM_SAMPLE_MANIFEST_H
 #define IFM_SAMPLE_MANIFEST_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include <stdbool.h>
 
@@ -18,5 +19,9 @@ IFM_CHECKED enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error
 /* Check it: a changed, missing or unlisted file is IFM_INVALID and named. With `record_only` of what `run` wrote alone
  * (config.lock.json, plan.json, run.log, samples/): before the folder is derived again and hashed again. */
 IFM_CHECKED enum ifm_status ifm_manifest_check(const char *dir, bool record_only, struct ifm_error *error);
+
+/* The names of the files that a manifest of `dir` holds, sorted; they live in `arena`. */
+IFM_CHECKED enum ifm_status ifm_manifest_names(const char *dir, struct ifm_arena *arena, const char *const **names,
+                                               size_t *n, struct ifm_error *error);
 
 #endif

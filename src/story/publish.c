@@ -68,6 +68,20 @@ static enum ifm_status verify_plan(const struct ifm_folder *folder, struct ifm_e
                     folder->review.faults[0].text);
 }
 
+static size_t count_resting(const struct ifm_folder *folder)
+{
+    size_t n = 0;
+    bool any = false;
+    for (size_t c = 0; folder->review.rests != NULL && c < folder->plan->n_cells; c++)
+        any |= folder->review.rests[c];
+    for (size_t i = 0; any && i < folder->derived->n_numbers; i++) {
+        const char *name = folder->derived->numbers[i].cell;
+        const struct ifm_cell *cell = ifm_is_empty(name) ? NULL : ifm_plan_cell(folder->plan, name);
+        n += cell == NULL || folder->review.rests[cell->index];
+    }
+    return n;
+}
+
 static enum ifm_status verify(const struct ifm_folder *folder, struct ifm_verified *published, struct ifm_error *error)
 {
     IFM_TRY(ifm_folder_check_lock(folder, error));
@@ -86,6 +100,8 @@ enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struc
         const char *not_rebuilt = folder.review.not_rebuilt;
         out->not_rebuilt = not_rebuilt == NULL ? NULL : ifm_arena_strdup(arena, not_rebuilt);
         out->n_numbers = folder.derived->n_numbers;
+        out->n_resting = count_resting(&folder);
+        out->rules = folder.plan->rules;
         out->chained = folder.events->chained;
         status = verify(&folder, &out->published, error);
     }

@@ -26,6 +26,7 @@ struct review {
     struct ifm_plan_fault *faults;
     size_t n, capacity;
     const char *not_rebuilt;
+    bool *rests;            /* by cell: numbers rest on what was not rebuilt */
     struct ifm_error *lock; /* what is wrong with config.lock.json itself */
 };
 
@@ -170,30 +171,24 @@ static bool is_of_ledger(const char *path)
     return strstr(path, "].ledger.") != NULL;
 }
 
-/* Leaves that later rules plan otherwise, and that nothing plans any more as it was (else the planner asks for the
- * machine's `rules`): a plan of earlier ones is not held to them. */
+/* Leaves that later rules plan otherwise, of which no number is made: a plan of earlier ones is not held to them. Of
+ * every other leaf the planner gives what its rules gave, by the machine's `rules`. */
 static const struct {
-    unsigned since;       /* the IFM_PLAN_RULES that changed it */
-    const char *part;     /* of its path */
-    const char *has;      /* what earlier rules gave; NULL = anything */
-    const char *workload; /* of its cell; NULL = any */
+    unsigned since;          /* the IFM_PLAN_RULES that changed it */
+    const char *part;        /* of its path */
+    const char *has, *gives; /* what earlier rules gave, and what planning gives now; NULL = anything */
+    const char *workload;    /* of its cell; NULL = any */
 } changed_rules[] = {
-    {1, "].implementation", "\"\"", NULL},
-    {1, "].title", "\"\"", NULL},
-    {1, "].chosen.", "nothing", NULL},
-    {1, "].idle", "\"\"", NULL},
-    {1, "].name", "\"auto\"", NULL},
-    {1, "].variant", "\"auto\"", NULL},
-    {1, "].memory", NULL, NULL},
-    {1, "].columns[", NULL, NULL},
-    {1, "].column_units[", NULL, NULL},
-    {2, "].chosen.stream.piece", "nothing", NULL},
-    {3, "].passes[1]", "nothing", "command"}, /* programs have energy since */
-    {4, "].scratch", "0", NULL},
-    {4, "].memory", NULL, "attention"},             /* with scratch since */
-    {4, "].ledger.layers", "0", "decode"},          /* a pass was a token, however many layers there are */
-    {4, "].ledger.tokens_generated", NULL, "gemm"}, /* a row of one product was a token */
-    {7, "].ledger.layers", NULL, "decode"},         /* were all caches that steps take in turn */
+    {1, "].implementation", "\"\"", NULL, NULL},
+    {1, "].title", "\"\"", NULL, NULL},
+    {1, "].chosen.", "nothing", NULL, NULL},
+    {1, "].idle", "\"\"", NULL, NULL},
+    {1, "].name", "\"auto\"", NULL, NULL},
+    {1, "].variant", "\"auto\"", NULL, NULL},
+    {1, "].memory", NULL, NULL, "command"}, /* of the lab's own state */
+    {1, "].columns[", "nothing", "\"child_failure\"", "command"},
+    {1, "].column_units[", "nothing", "\"code\"", "command"},
+    {2, "].chosen.stream.piece", "nothing", "\"0\"", NULL}, /* all of the buffer */
 };
 
 static bool has_changed(const struct review *review, const struct ifm_plan_leaf *leaf)
@@ -202,14 +197,21 @@ static bool has_changed(const struct review *review, const struct ifm_plan_leaf 
     for (size_t i = 0; i < sizeof changed_rules / sizeof *changed_rules; i++)
         if (review->plan->rules < changed_rules[i].since && strstr(leaf->path, changed_rules[i].part) != NULL &&
             (changed_rules[i].workload == NULL || strcmp(changed_rules[i].workload, workload) == 0) &&
-            (changed_rules[i].has == NULL || strcmp(changed_rules[i].has, leaf->has) == 0))
+            (changed_rules[i].has == NULL || strcmp(changed_rules[i].has, leaf->has) == 0) &&
+            (changed_rules[i].gives == NULL || strcmp(changed_rules[i].gives, leaf->gives) == 0))
             return true;
     return false;
 }
 
+/* Numbers of the cell, or of all, rest on plan.json as it stands. */
+static void rest(struct review *review, size_t cell)
+{
+    for (size_t i = 0; i < review->plan->n_cells; i++)
+        review->rests[i] |= i == cell || cell >= review->plan->n_cells;
+}
+
 /* Why the leaf is believed as it stands; NULL = it is not. */
-static const char *believed(const struct review *review, const struct ifm_study *study,
-                            const struct ifm_plan_leaf *leaf)
+static const char *believed(struct review *review, const struct ifm_study *study, const struct ifm_plan_leaf *leaf)
 {
     static const char *const said[] = {".lossy", ".has_oracle", ".tolerance", ".equals", ".equal_bound"};
     const char *workload = leaf->cell < review->plan->n_cells ? review->plan->cells[leaf->cell].workload : "";
@@ -218,6 +220,8 @@ static const char *believed(const struct review *review, const struct ifm_study 
         bool by_caller = is_of_ledger(leaf->path);
         for (size_t i = 0; i < sizeof said / sizeof *said; i++)
             by_caller |= ends_with(leaf->path, said[i]);
+        if (by_caller)
+            rest(review, leaf->cell);
         if (by_caller)
             return "a session's caller says what its arms do (ledgers, tolerances, equal outputs)";
     }
@@ -263,6 +267,37 @@ static void find_faults(struct review *review, const struct ifm_study *study, co
         find_fault(review, first->cell, words_of(review, first, more));
 }
 
+/* A leaf that numbers are made of. */
+static bool is_amount(const char *path)
+{
+    return is_of_ledger(path) || strstr(path, "].stored") != NULL || ends_with(path, "].scratch");
+}
+
+/* Where earlier rules give another amount than today's do, numbers rest on what plan.json says of its rules: whoever
+ * lowers them changes what a number means. */
+static void rest_on_rules(struct review *review, const struct ifm_study *study, struct ifm_catalog *catalog)
+{
+    struct ifm_plan *today;
+    struct ifm_plan_leaves leaves = {0};
+    struct ifm_error ignored;
+    catalog->machine.rules = 0;
+    if (review->plan->rules >= IFM_PLAN_RULES ||
+        ifm_plan_build(study, catalog, review->plan->run_id, review->arena, &today, &ignored) != IFM_OK)
+        return;
+    ifm_plan_differences(review->plan, today, review->arena, &leaves);
+    for (size_t i = 0; i < leaves.n; i++) {
+        const struct ifm_plan_leaf *leaf = &leaves.items[i];
+        const char *workload = leaf->cell < review->plan->n_cells ? review->plan->cells[leaf->cell].workload : "";
+        if (!is_amount(leaf->path) || strcmp(workload, "session") == 0 || has_changed(review, leaf))
+            continue;
+        rest(review, leaf->cell);
+        if (review->not_rebuilt == NULL || strstr(review->not_rebuilt, "this version gives") == NULL)
+            review->not_rebuilt =
+                ifm_arena_printf(review->arena, "rules %u, by which %.200s is %.60s; this version gives %.60s",
+                                 review->plan->rules, leaf->path, leaf->has, leaf->gives);
+    }
+}
+
 static bool is_session(const struct ifm_study *study)
 {
     return study->n_workloads == 1 && strcmp(study->workloads[0], "session") == 0;
@@ -285,6 +320,8 @@ static void compare(struct review *review, const struct ifm_config *config, cons
     }
     ifm_plan_differences(review->plan, made, review->arena, &leaves);
     find_faults(review, study, &leaves);
+    if (review->n == 0)
+        rest_on_rules(review, study, &catalog);
 }
 
 /* Without planning again: gates, measure settings and seed are those of the lock. */
@@ -318,9 +355,12 @@ static void review_plan(struct review *review, const struct ifm_config *config)
     const struct ifm_machine *machine = machine_of(review, config);
     review_rules(review);
     review->not_rebuilt = why_not(machine, device, review->arena);
-    if (review->not_rebuilt != NULL)
+    if (review->not_rebuilt != NULL) {
+        rest(review, IFM_WHOLE_PLAN);
         compare_settings(review, config);
-    else if (strcmp(machine->device, device) != 0)
+        return;
+    }
+    if (strcmp(machine->device, device) != 0)
         find_fault(review, IFM_WHOLE_PLAN,
                    ifm_arena_printf(review->arena,
                                     "plan.json: machine.device is \"%.16s\", config.lock.json has \"%s\"",
@@ -376,6 +416,7 @@ static void review_without_tables(struct review *review, const json_t *lock, con
         find_fault(review, IFM_WHOLE_PLAN, "plan.json: its gates or seed are not those of config.lock.json");
     review->not_rebuilt =
         ifm_arena_printf(review->arena, "the workload '%.64s' is of a plugin, and --plugin does not load it", missing);
+    rest(review, IFM_WHOLE_PLAN);
     json_decref(plan);
 }
 
@@ -408,6 +449,7 @@ void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan
                       struct ifm_arena *arena, struct ifm_plan_review *out, struct ifm_error *lock_error)
 {
     struct review review = {.dir = dir, .plan = plan, .events = events, .arena = arena, .lock = lock_error};
+    review.rests = IFM_ARENA_ARRAY(arena, bool, plan->n_cells + 1);
     const char *missing = ifm_plugins_missing(lock);
     *lock_error = (struct ifm_error){0};
     if (missing == NULL)
@@ -415,5 +457,5 @@ void ifm_story_review(const char *dir, const json_t *lock, const struct ifm_plan
     else
         review_without_tables(&review, lock, missing);
     review_file(&review);
-    *out = (struct ifm_plan_review){review.faults, review.n, review.not_rebuilt};
+    *out = (struct ifm_plan_review){review.faults, review.n, review.not_rebuilt, review.rests};
 }

@@ -74,6 +74,8 @@ IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_s
 /* Plan again, recompute every published number of the folder from its hashed record, and compare. */
 struct ifm_story_verified {
     size_t n_numbers;
+    size_t n_resting; /* of them, on what was not rebuilt */
+    unsigned rules;   /* by which the run was planned: earlier ones than IFM_PLAN_RULES check less */
     bool chained; /* the journal holds hashes of every block and line, written as the run went */
     struct ifm_verified published;
     const char *not_rebuilt; /* what of the plan could not be made again here, and why; NULL = nothing */

@@ -143,6 +143,31 @@ assert 79 < idle["value"] < 85, idle
 PY
 "$INFEROMETER" verify tail >log 2>&1 || fail "tail: $(cat log)"
 
+# ---- blocks of one row, each with one window of each arm: as many windows as were asked for, which have joules ----
+rows=(--cap 4s --energy --energy-idle 2s --format csv)
+recorded "$INFEROMETER" exec 'sleep 0.4' 'sleep 0.45' --name short --name long "${rows[@]}" --energy-windows 3 \
+    --energy-window 1500ms --out rows >/dev/null 2>log || fail "rows: $(cat log)"
+grep -q '"rows":1' rows/run.log || fail "rows: its blocks have two rows: $(grep -m 1 calibrate rows/run.log)"
+check_energy rows 4 || fail "rows: the record"
+grep -q 'energy takes about .*: 4 windows of each arm' log || fail "rows: what was foretold: $(cat log)"
+python3 - <<'PY' || fail "rows: no energy, or not of so many windows"
+import json
+derived = json.load(open("rows/derived.json"))
+windows = [w for w in derived["energy_windows"] if w["arm"] == "long"]
+assert len(windows) == 4, windows
+value = {n["metric"]: n for n in derived["numbers"] if n.get("arm") == "long"}
+if sum(not w["refused"] for w in derived["energy_windows"]) == 8:
+    assert value["energy_per_step_j"]["state"] == "ok", value["energy_per_step_j"]
+    assert value["energy_per_step_change_percent"]["state"] == "ok", value["energy_per_step_change_percent"]
+PY
+"$INFEROMETER" verify rows >log 2>&1 || fail "rows: $(cat log)"
+
+# ---- energy of programs that is refused is energy of a run all the same ----
+recorded "$INFEROMETER" exec 'sleep 0.4' 'sleep 0.45' --name short --name long "${rows[@]}" --energy-windows 3 \
+    --energy-window 100ms --out short >/dev/null 2>log || fail "short: $(cat log)"
+"$INFEROMETER" report short --format table >said 2>&1 || [ $? = 3 ] || fail "short: $(cat said)"
+grep -q 'energy/run' said && ! grep -q 'energy/token' said || fail "short: not energy of a run: $(cat said)"
+
 # ---- what runs between the runs is not the program's ----
 "$INFEROMETER" exec 'sleep 0.05' --prepare true "${energy[@]}" --out hooks >/dev/null 2>log || fail "hooks: $(cat log)"
 python3 - <<'PY' || fail "hooks: no reason"

@@ -38,7 +38,8 @@ METERED = ["null", "--threads", "1", "--repeats", "40", "--slot-steps", "2", "--
            "--energy-windows", "3", "--energy-idle", "1s", "--pre-roll", "100ms", "--energy-window", "300ms",
            "--power-meter", "meter.csv"]
 RECORDED = ("attention", "decode", "gemm", "stream", "exec", "session", "null", "plugin", "energy-meter", "cuda",
-            "processes", "buffers", "resumed", "noise-and-drift", "sweep")
+            "processes", "buffers", "resumed", "noise-and-drift", "sweep", "gated",
+            "cuda-arm-failed")
 
 
 def run(command, cwd):

@@ -5,7 +5,8 @@
     refused   derive gives no time and no comparison of the cell, its finding is "invalid", and gate ends with 3
     lost      no comparison is left, and gate ends with 3
     accepted  nothing can tell: docs/maintain/refused.md says what a folder shows
-Other lists are further tables of such rows, in ALL.
+Other lists are further tables of such rows, in ALL. PUBLISHED is of edits behind `derive`, in what it wrote, with every
+hash of the manifest made to fit: `verify` must end with 3 and say the words, or where these begin with "told:" with 0.
 """
 
 import os
@@ -181,6 +182,107 @@ READINGS = [
      "edited"),
     ("another hash of the readings", "metered", refitted(told_again), "edited"),
     ("no readings", "metered", refitted(lambda f: reading(f, os.unlink)), "edited"),
+]
+
+
+
+def by_another(change, name="derived.json", revision="a" * 40):
+    """A published file as another version would have written it, but for `change`."""
+    def both(f):
+        f.json("derived.json", lambda d: d.update(published_by={"version": "0.0.9", "revision": revision}))
+        f.json(name, change)
+    return both
+
+
+def of_change(change):
+    """The rows of comparisons; there is one at least."""
+    def all_of(derived):
+        rows = [n for n in derived["numbers"] if n["metric"] == "change_percent"]
+        if not rows:
+            raise KeyError("no comparison")
+        for row in rows:
+            change(derived["numbers"], row)
+    return all_of
+
+
+def flip(numbers, row):
+    row["text"] = "slower" if row["text"] == "faster" else "faster"
+
+
+def bare(numbers, row):
+    del row["value"], row["interval"]
+
+
+def cover(numbers, row):
+    """Another row stands twice in its place."""
+    numbers[numbers.index(row)] = dict(next(n for n in numbers if n["metric"] != "change_percent"))
+
+
+def no_warnings(derived):
+    kept = [f for f in derived["findings"] if f["severity"] == "note"]
+    if len(kept) == len(derived["findings"]):
+        raise KeyError("no warning")
+    derived["findings"] = kept
+
+
+def other_sentences(derived):
+    for number in derived["numbers"]:
+        if number["reason"]:
+            number["reason"] = "for " + number["reason"]
+
+
+def put(name):
+    """A file that nobody wrote but the forger."""
+    def change(f):
+        with open(os.path.join(f.path, name), "w", encoding="utf-8") as file:
+            file.write("faster\n")
+    return change
+
+
+def other_gates(f):
+    """Files that `derive` keeps where they are."""
+    by_another(lambda d: None)(f)
+    for name in ("gate.md", "junit.xml"):
+        put(name)(f)
+
+
+def no_line(f):
+    """One row of report.csv is gone."""
+    by_another(lambda d: None)(f)
+    path = os.path.join(f.path, "report.csv")
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines(keepends=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(line for line in lines if ",change_percent," not in line)
+
+
+# What lies beside the files of a run is named.
+BESIDE = [(name, base, put(name), f"told:nothing says that it is of this run: {name})") for base, name in (
+    (NEW, "README.html"), (NEW, "samples/notes.txt"), (NEW, "samples/0-latency-before-1.csv"),
+    (NEW, "samples/0-energy.csv"), (NEW, "samples/1-latency.csv"), (NEW, "samples/0-power-gpu0-nvml_energy.csv"),
+    ("recorded/cuda-arm-failed", "samples/0-latency-before-2.csv"))]
+
+# What another version published may have other sentences, and nothing else.
+PUBLISHED = [
+    ("by another version", NEW, by_another(lambda d: None),
+     "told:(published by inferometer 0.0.9, revision aaaaaaaaaaaa"),
+    ("by an empty revision", NEW, by_another(lambda d: None, revision=""), "told:0.0.9 of an unknown revision"),
+    ("other sentences", "recorded/gated", by_another(other_sentences), "told:whose wording differs"),
+    ("other words of gates", "recorded/gated", other_gates, "told:sentences, notes, gate.md, junit.xml were not"),
+    ("a word of a comparison", NEW, by_another(of_change(flip)), "metric change_percent text"),
+    ("no row of a comparison", NEW, by_another(of_change(lambda numbers, row: numbers.remove(row))),
+     "metric change_percent"),
+    ("another row in its place", NEW, by_another(of_change(cover)), "metric"),
+    ("no number at all", NEW, by_another(lambda d: d.update(numbers=[])), "metric"),
+    ("no value and no interval", NEW, by_another(of_change(bare)), "metric change_percent"),
+    ("no interval", NEW, by_another(of_change(lambda numbers, row: row.pop("interval"))), "interval"),
+    ("no warnings", "recorded/gated", by_another(no_warnings), "derived.json"),
+    ("no gates", "recorded/gated", by_another(lambda v: v.update(gates=[]), "verdict.json"), "verdict.json"),
+    ("no outcome", NEW, by_another(lambda v: v.pop("outcome"), "verdict.json"), "verdict.json: outcome"),
+    ("another outcome", "recorded/gated", by_another(lambda v: v.update(outcome="pass"), "verdict.json"), "outcome"),
+    ("no reasons", "recorded/gated", by_another(lambda v: v.update(reasons=[]), "verdict.json"), "reasons"),
+    ("no line of the table", NEW, no_line, "report.csv"),
+    *BESIDE,
 ]
 
 # What is left alone is accepted, and so is what nothing in a folder can show.

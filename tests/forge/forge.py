@@ -5,6 +5,7 @@ forge.py INFEROMETER SOURCE SCRATCH [--random N [SEED]] [--only WORDS]
 Recipe: edit, delete manifest.sha256, `derive`, `verify`, `gate --gates significant`. With --random N it changes single
 fields of journal, slots and samples at random, and counts those that change a published number and are found.
 """
+import hashlib
 import json
 import math
 import os
@@ -38,6 +39,16 @@ def recipe(program, path):
         done = bases.run([program, *words], path)
         out.append((done.returncode, done.stderr + done.stdout))
     return out
+
+
+def hash_again(path):
+    """A manifest of the folder as it is."""
+    names = sorted(os.path.relpath(os.path.join(up, name), path) for up, _, files in os.walk(path) for name in files
+                   if name not in ("private.json", "manifest.sha256"))
+    with open(os.path.join(path, "manifest.sha256"), "w", encoding="utf-8") as manifest:
+        for name in names:
+            with open(os.path.join(path, name), "rb") as file:
+                manifest.write(f"{hashlib.sha256(file.read()).hexdigest()}  {name}\n")
 
 
 def wrong_of(said, path, results):
@@ -86,6 +97,23 @@ class Bench:
         wrong = wrong_of(said, path, recipe(self.program, path))
         shutil.rmtree(path)
         return f"{base}: {name}: must be {said}: {wrong}" if wrong else ""
+
+    def published(self, numbered):
+        """An edit behind `derive`."""
+        number, (name, base, change, said) = numbered
+        path = self.copy(base, f"published-{number}")
+        if bases.run([self.program, "derive", path], path).returncode not in (0, 1, 3):
+            return f"{base}: {name}: derive fails"
+        try:
+            change(folder.Folder(path))
+        except (KeyError, IndexError, ValueError) as problem:
+            return f"{base}: {name}: cannot be done: {problem!r}"
+        hash_again(path)
+        done = bases.run([self.program, "verify", path], path)
+        shutil.rmtree(path)
+        text, told = done.stdout + done.stderr, said.startswith("told:")
+        fits = done.returncode == (0 if told else 3) and said.removeprefix("told:") in text
+        return "" if fits else f"{base}: {name}: verify must say {said}, ends with {done.returncode}: {text[:400]}"
 
 
 # ---- single fields at random ----
@@ -194,15 +222,17 @@ def main():
     if "--random" in words:
         rest = words[words.index("--random") + 1:]
         return 0 if at_random(bench, int(rest[0]), int(rest[1]) if len(rest) > 1 else 1) else 1
-    rows = edits.ALL
+    rows, published = edits.ALL, edits.PUBLISHED
     if "--only" in words:
-        rows = [row for row in rows if words[words.index("--only") + 1] in f"{row[1]}: {row[0]}"]
+        only = words[words.index("--only") + 1]
+        rows, published = ([row for row in table if only in f"{row[1]}: {row[0]}"] for table in (rows, published))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = [line for line in pool.map(bench.one, enumerate(rows)) if line]
+        wrong += [line for line in pool.map(bench.published, enumerate(published)) if line]
     for line in wrong:
         print(line)
-    print(f"{len(rows)} edits, {len(wrong)} not as they must be")
-    return 1 if wrong or not rows else 0
+    print(f"{len(rows) + len(published)} edits, {len(wrong)} not as they must be")
+    return 1 if wrong or not rows + published else 0
 
 
 if __name__ == "__main__":

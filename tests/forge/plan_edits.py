@@ -8,6 +8,10 @@ which `verify` names unless a fifth item gives other words. `how`:
     set     the leaf gets the value
     drop    the leaf, or the element of a list, is removed
     copy    a copy of the leaf is put behind it in its list, with these members changed
+
+LOWERED: (study, rules, edits, leaf). The forger says that an earlier version planned, whose rules ask for less, and
+which another build ran. Leaves that are not what these rules give are named; where all are (leaf None), `verify` must
+not say that all numbers follow from the record.
 """
 
 FEW = ["--repeats", "30", "--slot-steps", "2", "--warmup", "20", "--threads", "1"]
@@ -24,6 +28,8 @@ STUDIES = {
     "exec": ["exec", "true", "sleep 0.001", "--name", "quick", "--name", "slow", "--repeats", "30"],
     "fake": ["decode", "--kv-len", "256,512", "--batch", "1", "--device", "fake", "--compress", "2", "--ceilings",
              "none", "--script", "step_ns=100000; noise=0.005; arm.int8.step_ns=60000", "--repeats", "60"],
+    "layers": ["decode", "--kv-len", "256", "--batch", "1", "--q-heads", "4", "--kv-heads", "2", "--head-dim", "64",
+               "--layers", "4", "--compress", "2", "--ceilings", "none", *FEW],
     "recorded": "recorded:decode",
     "rules5": "recorded:gemm-layers",
     "rules6": "recorded:decode-model",
@@ -119,4 +125,24 @@ EDITS = [
     ("session", "cells[0].arms[1].role", "set", "baseline"),
     ("session", "cells[0].seed", "set", "7"),
     ("session", "cells[0].measure.margin", "set", 0.5),
+]
+
+
+def of_arms(leaf, how, value, arms=2):
+    """The same of each arm."""
+    return [(f"cells[0].arms[{arm}].{leaf}", how, value) for arm in range(arms)]
+
+
+STORED = of_arms("stored", "times", 4) + of_arms("stored_plain", "times", 4)  # of all caches, before rules 8
+SCRATCH = "scratch", "set", 0
+
+LOWERED = [
+    ("layers", 6, of_arms("ledger.layers", "set", 1) + STORED, "cells[0].arms[0].ledger.layers"),
+    ("layers", 4, of_arms("ledger.layers", "set", 0) + STORED, "cells[0].arms[0].ledger.layers"),
+    ("layers", 6, STORED, None),
+    ("layers", 3, of_arms("ledger.layers", "set", 0) + STORED, None),
+    ("gemm", 3, of_arms("ledger.tokens_generated", "set", 1000, 3) + of_arms(*SCRATCH, 3),
+     "cells[0].arms[0].ledger.tokens_generated"),
+    ("gemm", 3, of_arms("ledger.tokens_generated", "set", 1, 3) + of_arms(*SCRATCH, 3), None),
+    ("attention", 3, of_arms("memory", "times", 0.5) + of_arms(*SCRATCH), "cells[0].arms[0].memory"),
 ]

@@ -31,18 +31,6 @@ struct own {
 
 /* ---- the plan ---- */
 
-static double block_s(const struct ifm_cell_run *run)
-{
-    double seconds = FLUSH_S, before_s, longest_s = 0;
-    for (unsigned i = 0; i < run->plan->n_arms; i++) {
-        if (!ifm_plan_isolates(run->plan, i))
-            continue;
-        seconds += 2 * ifm_energy_window_s(run, i, &before_s) + 2 * before_s;
-        longest_s = before_s;
-    }
-    return seconds - longest_s; /* the middle two slots are of one arm */
-}
-
 static bool any_pass(const struct ifm_plan *plan)
 {
     bool any = false;
@@ -122,14 +110,14 @@ static void init(struct ifm_pass_run *pass)
 static double planned_block_s(const struct ifm_pass_run *pass)
 {
     const struct own *own = pass->own;
-    return ifm_energy_windows_block_s(&own->windows) + FLUSH_S;
+    return ifm_energy_block_s(pass->cell, &own->windows) + FLUSH_S;
 }
 
 static double left_s(const struct ifm_pass_run *pass, double last_s)
 {
-    const struct ifm_cell *cell = pass->cell->plan;
     (void)last_s; /* windows are planned */
-    return (ifm_energy_blocks(cell) - (double)pass->measured) * planned_block_s(pass) + cell->measure.energy_idle_s;
+    return (ifm_energy_blocks(pass->cell) - (double)pass->measured) * planned_block_s(pass) +
+           pass->cell->plan->measure.energy_idle_s;
 }
 
 /* Power falls for a while after work, for seconds on a GPU: what is left out of an idle stretch lasts until it no
@@ -180,7 +168,8 @@ static void say_wait(const struct ifm_pass_run *pass)
     if (pass->cell->windows != IFM_WINDOWS_ALONG && seconds >= SAID_S)
         ifm_note(
             "cell %s: energy takes about %s: %u windows of each arm, and idle stretches of %g s before and after%s",
-            cell->name, ifm_format_human(seconds, "s", about), 2 * ifm_energy_blocks(cell), cell->measure.energy_idle_s,
+            cell->name, ifm_format_human(seconds, "s", about), ifm_energy_windows_each(pass->cell),
+            cell->measure.energy_idle_s,
             own->windows.estimate ? "; no sensor measures here, windows are of an estimate" : "");
 }
 
@@ -190,7 +179,7 @@ static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
     struct ifm_energy_sensors *sensors = sensors_of(pass);
     IFM_TRY(ifm_energy_sensors_begin(sensors, pass->cell, pass->shared->dir, pass->shared->resume, error));
     own->any = ifm_energy_sensors_useful(sensors);
-    if (!own->any || pass->measured >= ifm_energy_blocks(pass->cell->plan))
+    if (!own->any || pass->measured >= ifm_energy_blocks(pass->cell))
         return IFM_OK;
     IFM_TRY(ifm_energy_windows_choose(&own->windows, pass->cell, sensors, pass->events, error));
     pass->slots = own->windows.slots;
@@ -238,7 +227,7 @@ static const char *reason(const struct ifm_pass_run *pass)
     const struct own *own = pass->own;
     if (!own->any)
         return NO_SENSOR;
-    if (pass->measured >= ifm_energy_blocks(pass->cell->plan))
+    if (pass->measured >= ifm_energy_blocks(pass->cell))
         return WINDOWS;
     return ifm_energy_sensors_useful(sensors_of(pass)) ? NULL : LOST;
 }
@@ -272,8 +261,8 @@ static double expected_s(const struct ifm_cell_run *run)
     const struct ifm_cell *cell = run->plan;
     if (ifm_energy_slots_suffice(run, 0))
         return 2 * cell->measure.energy_idle_s + FLUSH_S * (double)(cell->measure.blocks_min + 1);
-    return ifm_energy_blocks(cell) * block_s(run) + 2 * cell->measure.energy_idle_s + FLUSH_S +
-           PREPARE_S * (double)cell->n_arms;
+    return ifm_energy_blocks(run) * (ifm_energy_block_s(run, NULL) + FLUSH_S) + 2 * cell->measure.energy_idle_s +
+           FLUSH_S + PREPARE_S * (double)cell->n_arms;
 }
 
 static void close_own(struct ifm_pass_run *pass)

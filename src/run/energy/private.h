@@ -84,8 +84,9 @@ IFM_CHECKED enum ifm_status ifm_energy_pause(struct ifm_pass_run *pass, unsigned
  * needs one more at either end, and one for their jitter (what derive asks for, power_windows.c). */
 #define IFM_ENERGY_LEAST_PERIODS 13
 
-/* Blocks of windows that the plan wants. */
-uint32_t ifm_energy_blocks(const struct ifm_cell *cell);
+/* Blocks of windows that the plan wants of a calibrated cell, and the windows of each arm in all of them. */
+uint32_t ifm_energy_blocks(const struct ifm_cell_run *cell);
+uint32_t ifm_energy_windows_each(const struct ifm_cell_run *cell);
 /* Every slot of the calibrated cell is as long as a window of whole runs would be, and long enough for a sensor that
  * updates every `every_s`; and there are enough of them. */
 bool ifm_energy_slots_suffice(const struct ifm_cell_run *cell, double every_s);
@@ -117,8 +118,8 @@ IFM_CHECKED enum ifm_status ifm_energy_windows_choose(struct ifm_energy_windows 
                                                       const struct ifm_energy_sensors *sensors,
                                                       const struct ifm_events *events, struct ifm_error *error);
 void ifm_energy_windows_free(struct ifm_energy_windows *windows);
-/* Seconds of a block once its windows are chosen. */
-double ifm_energy_windows_block_s(const struct ifm_energy_windows *windows);
+/* Seconds of a block; `chosen`: its windows once they are, or NULL. */
+double ifm_energy_block_s(const struct ifm_cell_run *cell, const struct ifm_energy_windows *chosen);
 /* Seconds of a window of an open arm, and of what precedes it: the device idles there, or the arm's pre-roll runs. */
 double ifm_energy_window_s(const struct ifm_cell_run *cell, unsigned arm, double *before_s);
 /* Random numbers of block `block`: a resumed run draws what it would have drawn. */

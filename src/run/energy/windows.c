@@ -24,6 +24,12 @@ static const double APART_S = 0.3, APART_PERIODS = 3; /* idle before a window of
 static const double ESTIMATE_PERIODS = 12;            /* readings of an estimate in a window: two more than it needs */
 static const uint32_t PAUSES = 0x70617573;            /* "paus" */
 
+/* Windows of each arm in a block. */
+static unsigned rows_of(const struct ifm_cell_run *cell)
+{
+    return ifm_plan_rows(cell->plan, IFM_PASS_ENERGY, cell->rows);
+}
+
 /* ---- choosing ---- */
 
 static uint64_t steps_in(double seconds, double step_s)
@@ -216,24 +222,32 @@ double ifm_energy_window_s(const struct ifm_cell_run *cell, unsigned arm, double
     return runs ? whole_runs(run_s, measure->energy_window_s).samples * run_s : measure->energy_window_s;
 }
 
-double ifm_energy_windows_block_s(const struct ifm_energy_windows *windows)
+double ifm_energy_block_s(const struct ifm_cell_run *cell, const struct ifm_energy_windows *chosen)
 {
-    const struct ifm_cell_run *cell = windows->cell;
+    const unsigned rows = rows_of(cell);
     double seconds = 0, before_s = 0;
     for (unsigned i = 0; i < cell->plan->n_arms; i++) {
         if (!ifm_plan_isolates(cell->plan, i))
             continue;
-        (void)ifm_energy_window_s(cell, i, &before_s);
-        seconds += 2 * windows->arms[i].planned_s + 2 * before_s;
+        const double window_s = ifm_energy_window_s(cell, i, &before_s);
+        seconds += rows * ((chosen != NULL ? chosen->arms[i].planned_s : window_s) + before_s);
     }
-    return seconds - before_s; /* the middle two slots are of one arm */
+    const bool again = rows == 2 && !ifm_cell_runs_programs(cell->plan); /* the middle two slots are of one arm */
+    return again ? seconds - before_s : seconds;
 }
 
 /* ---- how many, and whether other slots are windows ---- */
 
-uint32_t ifm_energy_blocks(const struct ifm_cell *cell)
+/* Whole pairs of a row and its mirror image, also where each of the two is a block. */
+uint32_t ifm_energy_blocks(const struct ifm_cell_run *cell)
 {
-    return (uint32_t)((cell->measure.energy_windows + 1) / 2);
+    const uint64_t pairs = (cell->plan->measure.energy_windows + 1) / 2;
+    return (uint32_t)(2 * pairs / rows_of(cell));
+}
+
+uint32_t ifm_energy_windows_each(const struct ifm_cell_run *cell)
+{
+    return rows_of(cell) * ifm_energy_blocks(cell);
 }
 
 /* A first run may take twice as long as the next ones: its files were on the disk. */
@@ -244,14 +258,14 @@ static double fewest_blocks(const struct ifm_cell_run *cell)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
     if (measure->stop == IFM_STOP_REPEATS)
-        return ceil((double)measure->repeats / (2 * (double)cell->arms[0].samples));
+        return ceil((double)measure->repeats / (rows_of(cell) * (double)cell->arms[0].samples));
     return (double)measure->blocks_min;
 }
 
 bool ifm_energy_slots_suffice(const struct ifm_cell_run *cell, double every_s)
 {
     double window_s = cell->plan->measure.energy_window_s;
-    if (fewest_blocks(cell) < (double)ifm_energy_blocks(cell->plan))
+    if (fewest_blocks(cell) < (double)ifm_energy_blocks(cell))
         return false;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];

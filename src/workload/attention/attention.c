@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define OURS "ours"
-enum { ARMS_MOST = 8 };
+enum { ARMS_MOST = 8, SINCE_SCRATCH = 4 /* of IFM_PLAN_RULES: an arm's memory has its scratch in it */ };
 
 /* In the order of the specification, behind "none": (B, H, S) = (32, 8, {128, 256, 512, 1024, 2048}),
  * ({8, 16, 64}, 8, 512), (32, {4, 16}, 512). */
@@ -258,8 +258,12 @@ static const char *take_item(const struct ifm_attention_settings *s, const char 
         if (strcmp(implementations[i]->name, found ? out->text : OURS) == 0 &&
             ifm_implementation_serves(implementations[i], machine))
             out->row = implementations[i];
-    return out->row == NULL ? ifm_arena_printf(arena, "attention has no implementation %s on this device", text)
-                            : out->row->supports(machine, &out->ask, arena);
+    if (out->row == NULL)
+        return ifm_arena_printf(arena, "attention has no implementation %s on this device", text);
+    const char *why_not = out->row->supports(machine, &out->ask, arena);
+    if (!ifm_machine_plans_by(machine, SINCE_SCRATCH))
+        out->ask.scratch = 0;
+    return why_not;
 }
 
 /* Settings that do nothing here: a shape beside one by name, a divisor of one, an instruction set of an arm that names

@@ -14,9 +14,10 @@
 #include <string.h>
 
 enum { CACHES_OVER_LLC = 4, ROWS_MOST = 4 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_DECODE_FORMS };
-/* Of IFM_PLAN_RULES: each arm has its own number of layers; a wider tolerance of int4; a library is the baseline of a
- * GPU where nothing else is asked for. */
-enum { SINCE_OWN_LAYERS = 8, SINCE_INT4_ROOM = 9, SINCE_CUDNN = 10 };
+/* Of IFM_PLAN_RULES: a pass is a part of a token; the parts are layers that were asked for, not caches that steps take
+ * in turn; each arm has its own number of layers; a wider tolerance of int4; a library is the baseline of a GPU where
+ * nothing else is asked for. */
+enum { SINCE_PARTS = 4, SINCE_DEPTH = 7, SINCE_OWN_LAYERS = 8, SINCE_INT4_ROOM = 9, SINCE_CUDNN = 10 };
 
 /* Of a device the baseline first. */
 static const struct ifm_implementation *const implementations[] = {&ifm_decode_cpu, &ifm_decode_cuda_cudnn,
@@ -38,6 +39,7 @@ static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct i
 /* Who runs which forms of a cell, and how many layers each rotates over. */
 struct cell {
     const struct ifm_decode_settings *s;
+    const struct ifm_machine *machine;
     struct decode_entry {
         const struct ifm_implementation *row;
         const struct ifm_decode_form *form;
@@ -229,13 +231,25 @@ static enum ifm_status check_memory(const struct cell *cell, const struct ifm_ma
                                  "lower decode.batch, decode.kv_len or decode.layers, or free memory", what, error);
 }
 
+/* So many layers make a token of the tokens that a step takes through one; 0: a step takes them through all. */
+static uint64_t depth_of(const struct cell *cell, const struct decode_entry *entry)
+{
+    const struct ifm_decode_settings *s = cell->s;
+    if (s->inference || !ifm_machine_plans_by(cell->machine, SINCE_PARTS))
+        return 0;
+    if (s->layers > 0)
+        return s->layers;
+    if (s->model_layers > 0)
+        return s->model_layers;
+    return ifm_machine_plans_by(cell->machine, SINCE_DEPTH) ? 1 : entry->layers;
+}
+
 static struct ifm_ledger ledger_of(const struct cell *cell, const struct decode_entry *entry)
 {
     const struct ifm_decode_settings *s = cell->s;
     const struct ifm_decode_amounts *a = &entry->amounts;
     const uint64_t steps = ifm_decode_steps(s), layers = s->inference ? entry->layers : 1;
     const uint64_t query = steps * ifm_decode_query_bytes(s) / (entry->ask.halves ? 2 : 1);
-    const uint64_t depth = s->layers > 0 ? s->layers : s->model_layers > 0 ? s->model_layers : 1;
     const bool appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
     const uint64_t rows = appends ? steps * 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim : 0;
     return (struct ifm_ledger){.flops = ifm_data_mul(layers * 4 * s->q_heads * s->head_dim, a->attended),
@@ -243,7 +257,7 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct decode_
                                .bytes_written = ifm_data_mul(layers, ifm_data_add(a->appended, query)),
                                .tokens_generated = s->batch * steps,
                                .rows = s->batch * steps,
-                               .layers = s->inference ? 0 : depth};
+                               .layers = depth_of(cell, entry)};
 }
 
 /* The largest kernel error that counts as correct: of a value, relative to the largest one (error_max_rel, rule 10).
@@ -349,7 +363,7 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
                                 struct ifm_error *error)
 {
     struct ifm_decode_settings s;
-    struct cell cell = {.s = &s};
+    struct cell cell = {.s = &s, .machine = machine};
     *arms = (struct ifm_arm_list){0};
     IFM_TRY(ifm_section_bind(&ifm_decode_section, settings, n, arena, &s, error));
     IFM_TRY(check_shape(&s, error));

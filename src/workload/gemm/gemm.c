@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SINCE_OWN_LAYERS = 6 }; /* of IFM_PLAN_RULES: each arm has its own number of weight matrices */
+/* Of IFM_PLAN_RULES: a row of the product is no token, and scratch is told of; each arm has its own number of weight
+ * matrices. */
+enum { SINCE_NO_TOKENS = 4, SINCE_OWN_LAYERS = 6 };
 enum { MULTIPLE = 64, ROWS_MOST = 8 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_GEMM_FORMATS };
 
 #define FORMATS "f32|f16|bf16|int8|int4" /* in the order of enum ifm_gemm_format */
@@ -155,6 +157,7 @@ static struct ifm_arm arm_of(const struct gemm_cell *cell, const struct entry *e
     const bool grouped = shape->format == IFM_GEMM_INT8 || shape->format == IFM_GEMM_INT4;
     const struct ifm_gemm_chosen chosen = {layers, shape->format, entry->ask.isa};
     const char *name = name_of(entry->row, shape->format, arena);
+    const bool as_before = !ifm_machine_plans_by(cell->machine, SINCE_NO_TOKENS);
     return (struct ifm_arm){
         .name = name,
         .variant = name,
@@ -162,10 +165,14 @@ static struct ifm_arm arm_of(const struct gemm_cell *cell, const struct entry *e
         .title = ifm_data_title(entry->row->title, entry->ask.isa, arena),
         .chosen = ifm_section_print(&chosen_section, &chosen, arena),
         .n_chosen = chosen_section.n,
-        .ledger = {.flops = 2 * s->m * s->n * s->k, .bytes_read = bytes + x, .bytes_written = out, .rows = s->m},
+        .ledger = {.flops = 2 * s->m * s->n * s->k,
+                   .bytes_read = bytes + x,
+                   .bytes_written = out,
+                   .tokens_generated = as_before ? s->m : 0,
+                   .rows = s->m},
         .working_set = all,
         .memory = ifm_data_add(all, x + out + entry->ask.scratch),
-        .scratch = entry->ask.scratch,
+        .scratch = as_before ? 0 : entry->ask.scratch,
         .stored = bytes,
         .stored_plain = s->n * s->k * sizeof(uint16_t),
         .integer = grouped && !is_of_gpu(entry->row),
