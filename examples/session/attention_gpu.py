@@ -50,8 +50,12 @@ def need(result, what):
 
 
 def read(path):
-    with open(os.path.join(SOURCES, path), encoding="utf-8") as file:
-        return file.read()
+    try:
+        with open(os.path.join(SOURCES, path), encoding="utf-8") as file:
+            return file.read()
+    except OSError as reason:
+        raise inferometer.Error(f"{reason.filename}: {reason.strerror}\n  hint: run this example where it lies in the "
+                                "source tree of Inferometer, whose kernels it compiles") from None
 
 
 def rows_of(table):

@@ -111,9 +111,44 @@ static void vector_refuses_them(void **context)
     refuse_cell(*context, &ifm_plugins[0].workload, "rows=10 width=1024 buffers=3 impl=vector", 1, lists);
 }
 
+/* A step takes the input of its turn and no other: one that is spoiled shows in every third step. */
+static void inputs_come_in_turn(void **context)
+{
+    struct bench *bench = *context;
+    const struct ifm_workload *workload = &ifm_plugins[0].workload;
+    struct ifm_setting settings[PLANTED_SETTINGS];
+    const size_t n = planted_settings(bench->arena, "rmsnorm.", "rows=2 width=8 buffers=3", settings);
+    for (int no_graphs = 0; no_graphs < 2; no_graphs++) {
+        const struct ifm_device_options options = {.threads = 1, .no_graphs = no_graphs != 0};
+        struct ifm_arm_list arms;
+        struct ifm_device *device;
+        struct opened opened;
+        struct ifm_check check;
+        struct ifm_error error = {0};
+        const char *why_not;
+        assert_int_equal(workload->describe(settings, n, &bench->machine, bench->arena, &arms, &why_not, &error),
+                         IFM_OK);
+        give_settings(&arms, settings, n);
+        assert_int_equal(ifm_device_cuda.open(&options, &device, &error), IFM_OK);
+        if (open_arm_on(workload, &arms.items[0], "cuda", device, 1, 7, bench->arena, &opened, &error) != IFM_OK)
+            fail_msg("%s", error.message);
+        opened.by->step(opened.state, 3);
+        ifm_cuda_fill(device, at_work->inputs[1], UINT32_MAX, 8);
+        for (uint32_t i = 0; i < 6; i++) {
+            opened.by->step(opened.state, 1);
+            assert_int_equal(*at_work->turn, i % 3);
+            assert_int_equal(opened.by->check(opened.state, &check, &error), IFM_OK);
+            assert_int_equal(check.finite, i % 3 != 1);
+        }
+        ifm_implementation_close(opened.by, opened.state);
+        device->ops->close(device);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_BENCH(inputs_come_in_turn),
         WITH_BENCH(naive_refuses_them),
         WITH_BENCH(vector_refuses_them),
         cmocka_unit_test(planted_table_is_full),

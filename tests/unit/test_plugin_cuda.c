@@ -187,7 +187,7 @@ static void its_kernels_are_launched_and_named(void **state)
     struct ifm_device *device = open_device(false);
     struct ifm_error error = {0};
     struct ifm_cuda_module *module;
-    struct ifm_cuda_function *function;
+    struct ifm_cuda_function *function = NULL;
     float in[4] = {1, 2, 3, 4}, out[4], term = 0.5f;
     void *x, *y;
     uint32_t n = 4;

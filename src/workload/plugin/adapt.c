@@ -210,7 +210,9 @@ static enum ifm_status hook(struct plugin_state *state, int (*function)(void *),
     ifm_plugin_ask(state->plugin->identity.file, name);
     int failed = function(state->inner);
     ifm_plugin_ask(NULL, NULL);
-    return failed == 0 ? IFM_OK : ifm_plugin_refused(&state->link, IFM_INVALID, name, error);
+    if (failed != 0)
+        return ifm_plugin_refused(&state->link, IFM_INVALID, name, error);
+    return state->on_gpu ? ifm_plugin_gpu_kept(&state->link, name, error) : IFM_OK;
 }
 
 static enum ifm_status before(void *opened, struct ifm_error *error)

@@ -145,13 +145,23 @@ enum ifm_status ifm_plugin_gpu_begin(struct ifm_plugin_link *link, ifm_cuda_enqu
     return launched ? ifm_cuda_delay(link->device, error) : IFM_OK;
 }
 
+enum ifm_status ifm_plugin_gpu_kept(const struct ifm_plugin_link *link, const char *function, struct ifm_error *error)
+{
+    return ifm_cuda_restore_context(link->device)
+               ? IFM_OK
+               : ifm_fail(error, IFM_INVALID, link->plugin, "leave the context that is current as it is",
+                          "%s of the plugin '%s' left another CUDA context current", function, link->plugin);
+}
+
 enum ifm_status ifm_plugin_gpu_after(const struct ifm_plugin_link *link, const char *function, struct ifm_error *error)
 {
-    const bool kept = ifm_cuda_restore_context(link->device);
-    IFM_TRY(ifm_cuda_wait(link->device, error));
-    return kept ? IFM_OK
-                : ifm_fail(error, IFM_INVALID, link->plugin, "leave the context that is current as it is",
-                           "%s of the plugin '%s' left another CUDA context current", function, link->plugin);
+    const enum ifm_status kept = ifm_plugin_gpu_kept(link, function, error);
+    struct ifm_error failed = {0};
+    const enum ifm_status status = ifm_cuda_wait(link->device, &failed);
+    if (status == IFM_OK)
+        return kept;
+    *error = failed;
+    return status;
 }
 
 void ifm_plugin_gpu_delay(const struct ifm_plugin_link *link)

@@ -73,7 +73,10 @@ void ifm_plugin_gpu_link(struct ifm_plugin_link *link, const struct ifm_gpu *gpu
 /* Before the plugin's open: steps of `step`, which puts one of `state` on the stream. */
 IFM_CHECKED enum ifm_status ifm_plugin_gpu_begin(struct ifm_plugin_link *link, ifm_cuda_enqueue_fn *step, void *state,
                                                  bool launched, struct ifm_error *error);
-/* After a call into the plugin: work that failed, and a context that is not the lab's any more, which is put back. */
+/* After a call into the plugin: a context that is not the lab's any more is put back, and an error. */
+IFM_CHECKED enum ifm_status ifm_plugin_gpu_kept(const struct ifm_plugin_link *link, const char *function,
+                                                struct ifm_error *error);
+/* That, and work that failed; waits for it. */
 IFM_CHECKED enum ifm_status ifm_plugin_gpu_after(const struct ifm_plugin_link *link, const char *function,
                                                  struct ifm_error *error);
 /* Before outputs are overwritten for a step that is looked at. A step that is launched may work on another stream: its
