@@ -102,6 +102,8 @@ def load(path=None):
     for name, result, arguments in (
             ("open", session, (text, text)), ("arm", number, (session, text)), ("next", number, (session,)),
             ("begin", number, (session,)), ("end", number, (session, ctypes.c_uint64)),
+            ("equal", number, (session, number, ctypes.c_double)),
+            ("error", number, (session, number, ctypes.c_double, ctypes.c_double, ctypes.c_uint64)),
             ("judge", number, (session, ctypes.POINTER(_Judged))),
             ("metric", number, (session, number, text, ctypes.POINTER(_Value))),
             ("message", text, (session,)), ("close", number, (session,)), ("version", text, ())):
@@ -139,11 +141,13 @@ class Session:
             raise Error(_text(self.library.inferometer_message(self.handle)))
         return code
 
-    def measure(self, arms):
-        """`arms`: {name: callable}, the first is the baseline. A callable's result is not used."""
+    def measure(self, arms, check=None, tolerance=0.0):
+        """`arms`: {name: callable}, the first is the baseline. A callable's result is not used. `check`: of compare."""
         library, handle, calls = self.library, self.handle, []
         for name, call in arms.items():
-            self.check(library.inferometer_arm(handle, name.encode()))
+            arm = self.check(library.inferometer_arm(handle, name.encode()))
+            if check is not None and arm > 0:
+                self.check(library.inferometer_equal(handle, arm, tolerance))
             calls.append(call)
         following, begin, end = library.inferometer_next, library.inferometer_begin, library.inferometer_end
         while (arm := following(handle)) >= 0:
@@ -154,6 +158,9 @@ class Session:
                 break
         if arm != -1:
             self.check(-2)
+        for arm, name in enumerate(arms if check is not None else ()):
+            rms, largest, values = check(name)
+            self.check(library.inferometer_error(handle, arm, rms, largest, values))
         judged = _Judged(size=ctypes.sizeof(_Judged))
         self.check(library.inferometer_judge(handle, ctypes.byref(judged)))
         return judged
@@ -391,23 +398,29 @@ def _check_arms(arms):
                         "arguments is functools.partial(f, x) or lambda: f(x)")
 
 
-def compare(arms, *, out=None, cap=None, number=None, options=None, library=None):
+def compare(arms, *, out=None, cap=None, number=None, options=None, library=None, check=None, tolerance=None):
     """Measure {name: callable} in interleaved, mirrored blocks; the first is the baseline. Gives a Result.
 
     `out`: the run folder, new or empty; by default a fresh one below the folder that the variable INFEROMETER_RUNS
     names, else below runs/ of the working directory; the last line printed says where. `cap`: the longest time of the
     blocks, in seconds or as "5s" or "2min" (default 10). `number`: calls in one window, by default so many that one
     lasts 100 us. `options`: settings as {path: value}, such as {"measure.margin": 0.01}, or the text of a study.
-    `library`: the path of libinferometer.so.
+    `library`: the path of libinferometer.so. `check`: a function that is called with the name of each arm once the
+    windows are over; it overwrites the arm's output, runs the arm, and gives (sqrt(sum (x - ref)^2 / sum ref^2),
+    max |x - ref| / max |ref|, values compared), against a reference in higher precision. They stand in the report, and
+    an arm above `tolerance` is not compared.
 
     Callables get no arguments, their results are not used, and each is called a few times more than it is measured."""
     _check_arms(arms)
     if number is not None and (not isinstance(number, int) or number < 1):
         raise Error(f"number: {number!r} is no whole number of calls above 0")
+    if (check is None) != (tolerance is None) or not (check is None or callable(check)):
+        raise Error("check: give a function, with the largest error that counts as right as tolerance")
     loaded = load(library)
     with Session(loaded, out or _fresh_folder(), _settings(options, cap)) as session:
         number = number or _calls_in_window(arms.values())
-        judged = session.measure({name: _window(call, number) for name, call in arms.items()})
+        windows = {name: _window(call, number) for name, call in arms.items()}
+        judged = session.measure(windows, check, tolerance or 0.0)
         return Result(session, judged, list(arms), number)
 
 

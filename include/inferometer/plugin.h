@@ -13,6 +13,10 @@
  * ends: make them static const. What the lab passes in lives until the call returns, but for the host, which lives from
  * `open` until `close` returns.
  *
+ * Devices. A plugin works on the processor, on a GPU (`--device cuda`), or on either: `devices` in its table says so.
+ * On a GPU, memory of host->buffer is the GPU's, and host->cuda has the stream, copies, kernels and launches. It needs
+ * no header and no library of CUDA; one that uses the driver API or the runtime finds the lab's context current.
+ *
  * Errors. A function that returns int returns 0 when it succeeded. To fail, `return host->fail(host, message, hint)`.
  * No exception may leave the plugin, and it must neither exit nor change signal handlers, the locale, the floating
  * point environment or the affinity of the calling thread.
@@ -86,6 +90,14 @@ enum {
     INFEROMETER_PLUGIN_SHARED = 1, /* host->buffer: one buffer for all arms of the cell; for inputs, never outputs */
 };
 
+/* What an arm runs on; the table's `devices` is a sum of them. */
+enum {
+    INFEROMETER_PLUGIN_CPU = 1,
+    INFEROMETER_PLUGIN_CUDA = 2,
+};
+
+struct inferometer_plugin_cuda;
+
 struct inferometer_plugin_host {
     size_t struct_size; /* bytes of this struct as the lab knows it: members beyond it do not exist */
     uint32_t abi;       /* INFEROMETER_PLUGIN_ABI of the lab */
@@ -94,16 +106,72 @@ struct inferometer_plugin_host {
     /* Say why a call fails; returns the 1 that the plugin then returns. UTF-8; at most 400 bytes of each are kept.
      * `hint`: what to do instead; NULL = none. Never inside `step`. */
     int (*fail)(const struct inferometer_plugin_host *host, const char *message, const char *hint);
-    /* Memory: zeroed, aligned to 64 bytes or more, each page touched by a worker. The lab frees it when the cell ends.
-     * The same name and size give the same memory: within one arm, or with INFEROMETER_PLUGIN_SHARED in `flags` within
-     * all arms of the cell. `*fresh` (may be NULL) is 1 when it is new, and 0 when an earlier call has got it: fill a
-     * shared input only when it is new. `bytes` is at least 1. When it fails it has called `fail`: return 1.
-     * In `open` only. */
+    /* Memory of the device that the arm runs on: zeroed, aligned to 64 bytes or more; of the processor, each page
+     * touched by a worker; of a GPU, an address there. The lab frees it when the cell ends. The same name and size give
+     * the same memory: within one arm, or with INFEROMETER_PLUGIN_SHARED in `flags` within all arms of the cell.
+     * `*fresh` (may be NULL) is 1 when it is new, and 0 when an earlier call has got it: fill a shared input only when
+     * it is new. `bytes` is at least 1. When it fails it has called `fail`: return 1. In `open` only. */
     int (*buffer)(const struct inferometer_plugin_host *host, const char *name, size_t bytes, uint32_t flags,
                   void **memory, int *fresh);
     /* Run `work` on all workers and wait until every one has returned. In `open`, `check` and hooks, and in `step`,
      * where it costs a barrier of about a microsecond. Not inside `work`. NULL during `describe`. */
     void (*parallel)(const struct inferometer_plugin_host *host, inferometer_plugin_work_fn *work, void *arg);
+    uint32_t device; /* that this call is about: INFEROMETER_PLUGIN_CPU or INFEROMETER_PLUGIN_CUDA */
+    uint32_t reserved;
+    const struct inferometer_plugin_cuda *cuda; /* NULL where the device is not cuda */
+};
+
+/* ---- what the lab offers on a GPU ---- */
+
+enum inferometer_plugin_code_kind {
+    INFEROMETER_PLUGIN_CUDA_SOURCE = 0, /* CUDA C++ as text, which NVRTC compiles for this GPU; it may include stdint.h
+                                           alone. The result is kept in the user's cache */
+    INFEROMETER_PLUGIN_CUDA_BINARY = 1, /* a cubin or a fat binary, or PTX with its final zero */
+};
+struct inferometer_plugin_code {
+    const char *name; /* for messages and compiler: "rmsnorm.cu" */
+    uint32_t kind;    /* enum inferometer_plugin_code_kind */
+    uint32_t reserved;
+    const void *data;
+    size_t bytes; /* all of them count: a text without its final zero */
+};
+
+struct inferometer_plugin_launch {
+    void *kernel; /* of cuda->kernel */
+    uint32_t grid[3], block[3];
+    uint32_t shared; /* dynamic shared memory of a block, bytes */
+    uint32_t reserved;
+    void **parameters; /* an address for each parameter, as cuLaunchKernel takes them */
+};
+
+/* The GPU. Functions take the host; those that return int have called host->fail when they return 1. During `describe`
+ * only the facts are there: the pointers are NULL. */
+struct inferometer_plugin_cuda {
+    size_t struct_size; /* bytes of this struct as the lab knows it: members beyond it do not exist */
+    const char *gpu;    /* "NVIDIA H200" */
+    uint32_t major, minor, multiprocessors, reserved;
+    uint64_t l2_bytes, memory_bytes;
+    void *context; /* a CUcontext, the primary one; current in every call into the plugin. Leave it so */
+    void *stream;  /* a CUstream (the runtime's cudaStream_t): all work goes here. Non-blocking */
+    /* Copies between host and GPU; all work before them is waited for, and they are done on return. Never in `step`. */
+    int (*write)(const struct inferometer_plugin_host *host, void *to, const void *from, size_t bytes);
+    int (*read)(const struct inferometer_plugin_host *host, void *to, const void *from, size_t bytes);
+    /* Load code, and find a kernel of it that may use `shared` bytes of dynamic shared memory a block. In `open`; both
+     * live until the device is closed. The same code is loaded once. */
+    int (*module)(const struct inferometer_plugin_host *host, const struct inferometer_plugin_code *code,
+                  void **module);
+    int (*kernel)(const struct inferometer_plugin_host *host, void *module, const char *name, uint32_t shared,
+                  void **kernel);
+    /* Blocks of that many threads and bytes that the whole GPU runs at the same time; 0 = none fits. */
+    uint32_t (*blocks)(const struct inferometer_plugin_host *host, void *kernel, uint32_t threads, uint32_t shared);
+    /* Put work on the stream, also in `step`. Each returns at once; a failure fails the arm. */
+    void (*launch)(const struct inferometer_plugin_host *host, const struct inferometer_plugin_launch *launch);
+    void (*copy)(const struct inferometer_plugin_host *host, void *to, const void *from, size_t bytes); /* on the GPU */
+    void (*fill)(const struct inferometer_plugin_host *host, void *to, uint32_t word, size_t words);
+    /* Steps take `n` buffers in turn, 1 to 64, so that no step finds its inputs in the cache because the one before
+     * left them there: while `step` runs, `*turn` is 0 to n-1. In `open`. The inputs of all turns hold the same values.
+     */
+    int (*turns)(const struct inferometer_plugin_host *host, uint32_t n, const uint32_t **turn);
 };
 
 /* ---- what one step does ---- */
@@ -125,6 +193,9 @@ struct inferometer_plugin_ledger {
     double tolerance;          /* largest error_rms_rel and error_max_rel that count as correct; finite, >= 0 */
     const char *feature;       /* what makes this arm different, counted by feature_runs; NULL or "" = none */
     const char *why_not;       /* NULL, or why these settings cannot run here: the cell is recorded as absent */
+    uint32_t no_graph;  /* of a GPU. 1: a step cannot be captured into a CUDA graph, so each is launched; the plan
+                           says so */
+    uint32_t reserved2; /* 0 */
 };
 
 /* The outputs of the last step compared with an oracle in higher precision. Zeroed before `check`. */
@@ -136,7 +207,8 @@ struct inferometer_plugin_check {
     uint32_t finite;      /* 1: no NaN or infinity that the oracle does not have. Else the errors may be anything */
     uint32_t reserved;    /* 0 */
     const void *output;   /* all outputs, where a step writes them: in memory of host->buffer that is not shared, at the
-                             same place each time. The lab hashes them, and overwrites them before steps */
+                             same place each time; of a GPU, their address there. The lab hashes them, and overwrites
+                             them before steps */
     size_t output_bytes;  /* at least 1 */
     double reserved_f64;  /* 0; kept for a quality in percent */
 };
@@ -183,7 +255,12 @@ struct inferometer_plugin {
     /* THE TIMED REGION: do the step `n` times; the lab passes 1. Every step does the same work with the same output; an
      * output that changes during a run is reported (rule 12). It may compute and call host->parallel. It may not
      * allocate or free, take a lock, do I/O or any other system call, read a clock, or skip work because it was done
-     * before. It cannot fail: keep the failure in the state, and report it in `after` or `check`. Required. */
+     * before. It cannot fail: keep the failure in the state, and report it in `after` or `check`. Required.
+     *
+     * On a GPU it puts work on host->cuda->stream and on no other, waits for nothing, and allocates nothing. The lab
+     * calls it once for each turn while the stream is captured, and replays what it put there: every step of a sample
+     * is that same work. Pointers and sizes are fixed then; what changes between steps must change in the GPU's memory.
+     * With no_graph, or under --no-graphs, it is called for each step. */
     void (*step)(void *state, uint64_t n);
 
     /* Compare the outputs of the last step with an oracle. Not timed; before the samples of a cell, and up to 65 times
@@ -192,7 +269,8 @@ struct inferometer_plugin {
      * on it. */
     int (*check)(void *state, struct inferometer_plugin_check *check);
 
-    /* How often the feature that `describe` named has run since `open`; needed where one is named. */
+    /* How often the feature that `describe` named has run since `open`; needed where one is named. On a GPU, count it
+     * there, since a captured step is not called again. */
     uint64_t (*feature_runs)(const void *state);
 
     /* Release the state; called once for each `open` that returned 0. Required. */
@@ -206,6 +284,9 @@ struct inferometer_plugin {
     /* Counters since the last call, into values[0 .. n_counters-1]; untimed, after each slot, and before it, where they
      * are thrown away: steps outside slots are in none. Needed with counters. */
     void (*collect)(void *state, int64_t *values);
+
+    uint32_t devices; /* that it works on, INFEROMETER_PLUGIN_CPU and ..._CUDA added; 0 = the processor */
+    uint32_t reserved;
 };
 
 /* The one exported symbol. `abi` is the lab's; return the table for it, or NULL when there is none. */

@@ -82,7 +82,8 @@ static void tell_so_far(struct ifm_so_far *so_far)
 /* Replaces this process with `run --resume`; returns only when exec fails. Open files are closed by it. */
 static void go_on_in_a_new_process(const char *dir, const struct ifm_options *options)
 {
-    const char *arguments[9] = {"inferometer", "run", "--resume", dir};
+    const char *arguments[64] = {"inferometer", "run", "--resume", dir};
+    const char *const *plugins = ifm_supervise_replaced();
     size_t n = 4;
     if (options->quiet)
         arguments[n++] = "--quiet";
@@ -95,8 +96,9 @@ static void go_on_in_a_new_process(const char *dir, const struct ifm_options *op
         arguments[n++] = ifm_format_names[options->format];
     }
     ifm_warn("the device cannot be opened again in this process; a new one goes on with %s", dir);
+    for (; *plugins != NULL && n + 1 < sizeof arguments / sizeof *arguments; plugins++)
+        arguments[n++] = *plugins;
     fflush(NULL);
-    ifm_supervise_replaced();
     execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
 }
 

@@ -58,10 +58,12 @@ struct ifm_witness *ifm_supervise_run(const char *dir, const struct ifm_options 
     return &watch->witness;
 }
 
-void ifm_supervise_replaced(void)
+const char *const *ifm_supervise_replaced(void)
 {
+    static const char *const none[] = {NULL};
     if (watch != NULL)
         watch->replaced = true;
+    return plugin_flags == NULL ? none : plugin_flags;
 }
 
 void ifm_supervise_done(enum ifm_status status)

@@ -167,6 +167,7 @@ static void cuda_close(struct ifm_device *base)
                 (void)device->cuda->p_cuModuleUnload(device->modules[i]);
             free(device->code[i].own);
         }
+        ifm_cuda_modules_close(device);
         if (device->stream != NULL)
             (void)device->cuda->p_cuStreamDestroy(device->stream);
         (void)device->cuda->p_cuDevicePrimaryCtxRelease(device->handle);

@@ -22,6 +22,27 @@ IFM_CHECKED enum ifm_status ifm_cuda_allow_shared(struct ifm_device *device, str
 unsigned ifm_cuda_blocks(struct ifm_device *device, struct ifm_cuda_function *function, unsigned threads,
                          unsigned shared);
 
+/* Code that is no part of this build: a plugin's. It stays loaded until the device is closed; the same code is loaded
+ * once. IFM_MISSING where it is a source and there is no NVRTC. */
+struct ifm_cuda_module;
+struct ifm_cuda_foreign {
+    const char *name; /* "rmsnorm.cu" */
+    const void *data;
+    size_t bytes;
+    bool is_source; /* else machine code, a fat binary, or PTX with its zero */
+};
+IFM_CHECKED enum ifm_status ifm_cuda_load_module(struct ifm_device *device, const struct ifm_cuda_foreign *code,
+                                                 struct ifm_cuda_module **out, struct ifm_error *error);
+IFM_CHECKED enum ifm_status ifm_cuda_find_in(struct ifm_device *device, const struct ifm_cuda_module *module,
+                                             const char *name, struct ifm_cuda_function **out, struct ifm_error *error);
+/* A launch of such a kernel: `parameters` as cuLaunchKernel takes them. */
+struct ifm_cuda_grid {
+    struct ifm_cuda_function *function;
+    unsigned grid[3], block[3], shared;
+    void **parameters;
+};
+void ifm_cuda_launch_grid(struct ifm_device *device, const struct ifm_cuda_grid *launch);
+
 /* `arguments`: the kernel's one parameter, a struct of the header of its .cu; NULL for a kernel that takes none. */
 struct ifm_cuda_launch {
     struct ifm_cuda_function *function;
@@ -34,8 +55,13 @@ void ifm_cuda_launch(struct ifm_device *device, const struct ifm_cuda_launch *la
 void ifm_cuda_launch_early(struct ifm_device *device, const struct ifm_cuda_launch *launch);
 void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t bytes); /* both on the device */
 void ifm_cuda_fill(struct ifm_device *device, void *to, uint32_t word, size_t words);
-/* Its stream, for a library whose work goes there. */
+/* Keep the stream busy for some milliseconds, which other streams have in the meantime. */
+IFM_CHECKED enum ifm_status ifm_cuda_delay(struct ifm_device *device, struct ifm_error *error);
+/* Its stream, for a library whose work goes there, and its context. */
 struct CUstream_st *ifm_cuda_stream(struct ifm_device *device);
+struct CUctx_st *ifm_cuda_context(struct ifm_device *device);
+/* Make its context the current one; false when another one was. */
+bool ifm_cuda_restore_context(struct ifm_device *device);
 /* Wait for all work; the first failure since the device was opened. */
 IFM_CHECKED enum ifm_status ifm_cuda_wait(struct ifm_device *device, struct ifm_error *error);
 /* Copy from the host; it is done on return. */
@@ -57,6 +83,10 @@ IFM_CHECKED enum ifm_status ifm_cuda_steps_create(struct ifm_device *device, ifm
  * last step after a run. Called before the first run. The next run goes on where the last one ended; the first call for
  * a number of steps captures them for every turn that they may begin with. */
 void ifm_cuda_steps_turns(struct ifm_cuda_steps *steps, unsigned n, unsigned *turn);
+/* The steps are code that nobody here answers for. A step is captured once for each turn, and a graph of n steps is
+ * that work n times: so all steps are alike, whatever `enqueue` does when it is called again. `launched`: it cannot be
+ * captured, and is called for each step. Before the first run. */
+void ifm_cuda_steps_foreign(struct ifm_cuda_steps *steps, bool launched);
 void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n);
 void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps); /* NULL is allowed */
 

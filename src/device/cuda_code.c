@@ -30,17 +30,18 @@ struct unit {
     char name[NAME];
 };
 
-static void fill_unit(const struct ifm_cuda_image *image, struct unit *out)
+/* `image`: one of this build's, whose sources include its headers. */
+static void fill_unit(const char *name, const char *text, bool image, struct unit *out)
 {
     size_t n = 0;
     out->names[n] = "stdint.h";
     out->texts[n++] = stdint_h;
-    for (size_t i = 0; ifm_cuda_headers[i].name != NULL && n < MOST_HEADERS; i++, n++) {
+    for (size_t i = 0; image && ifm_cuda_headers[i].name != NULL && n < MOST_HEADERS; i++, n++) {
         out->names[n] = ifm_cuda_headers[i].name;
         out->texts[n] = ifm_cuda_headers[i].text;
     }
-    snprintf(out->name, sizeof out->name, "%s.cu", image->name);
-    out->source = (struct ifm_nvrtc_source){out->name, image->source, n, out->names, out->texts};
+    snprintf(out->name, sizeof out->name, "%s%s", name, image ? ".cu" : "");
+    out->source = (struct ifm_nvrtc_source){out->name, text, n, out->names, out->texts};
 }
 
 /* ---- the cache ---- */
@@ -122,28 +123,31 @@ enum ifm_status ifm_cuda_code_possible(struct ifm_error *error)
     return IFM_NVCC[0] != '\0' || ifm_nvrtc_load(&absence) != NULL ? IFM_OK : say_absent(&absence, error);
 }
 
-static enum ifm_status compile(struct ifm_arena *arena, struct ifm_cuda_device *device,
-                               const struct ifm_cuda_image *image, struct ifm_cuda_code *out, struct ifm_error *error)
+static enum ifm_status compile(struct ifm_arena *arena, struct ifm_cuda_device *device, const struct ifm_nvrtc *nvrtc,
+                               const struct unit *unit, struct ifm_cuda_code *out, struct ifm_error *error)
 {
-    struct ifm_cuda_absence absence;
-    struct unit unit;
     char arch[IFM_NVRTC_ARCH];
-    const struct ifm_nvrtc *nvrtc = ifm_nvrtc_load(&absence);
-    if (nvrtc == NULL)
-        return say_absent(&absence, error);
     if (!ifm_nvrtc_arch(nvrtc, device->gpu.major, device->gpu.minor, arch))
         return ifm_fail(error, IFM_MISSING, "device.kernels", "another NVRTC: set IFM_NVRTC",
                         "NVRTC %d.%d makes no code for compute capability %u.%u", nvrtc->major, nvrtc->minor,
                         device->gpu.major, device->gpu.minor);
-    fill_unit(image, &unit);
-    const char *file = cache_file(arena, nvrtc, &unit, arch);
+    const char *file = cache_file(arena, nvrtc, unit, arch);
     if (!read_cache(file, &out->own, &out->size)) {
-        IFM_TRY(ifm_nvrtc_compile(nvrtc, &unit.source, arch, &out->own, &out->size, error));
+        IFM_TRY(ifm_nvrtc_compile(nvrtc, &unit->source, arch, &out->own, &out->size, error));
         write_cache(arena, file, out->own, out->size);
     }
     out->data = out->own;
     snprintf(out->compiler, sizeof out->compiler, "NVRTC %d.%d, %s", nvrtc->major, nvrtc->minor, arch);
     return IFM_OK;
+}
+
+static enum ifm_status compile_unit(struct ifm_cuda_device *device, const struct ifm_nvrtc *nvrtc,
+                                    const struct unit *unit, struct ifm_cuda_code *out, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    enum ifm_status status = compile(arena, device, nvrtc, unit, out, error);
+    ifm_arena_destroy(arena);
+    return status;
 }
 
 enum ifm_status ifm_cuda_code_get(struct ifm_cuda_device *device, size_t image, struct ifm_cuda_code *out,
@@ -161,8 +165,24 @@ enum ifm_status ifm_cuda_code_get(struct ifm_cuda_device *device, size_t image, 
         return ifm_fail(error, IFM_MISSING, "device.kernels",
                         "leave device.kernels out: NVRTC compiles them at run time",
                         "this build was made without nvcc and holds no kernels for a GPU");
-    struct ifm_arena *arena = ifm_arena_create();
-    enum ifm_status status = compile(arena, device, row, out, error);
-    ifm_arena_destroy(arena);
-    return status;
+    struct ifm_cuda_absence absence;
+    struct unit unit;
+    const struct ifm_nvrtc *nvrtc = ifm_nvrtc_load(&absence);
+    if (nvrtc == NULL)
+        return say_absent(&absence, error);
+    fill_unit(row->name, row->source, true, &unit);
+    return compile_unit(device, nvrtc, &unit, out, error);
+}
+
+enum ifm_status ifm_cuda_code_compile(struct ifm_cuda_device *device, const char *name, const char *text,
+                                      struct ifm_cuda_code *out, struct ifm_error *error)
+{
+    struct ifm_cuda_absence absence;
+    struct unit unit;
+    const struct ifm_nvrtc *nvrtc = ifm_nvrtc_load(&absence);
+    *out = (struct ifm_cuda_code){0};
+    if (nvrtc == NULL)
+        return ifm_fail(error, IFM_MISSING, name, absence.remedy, "it is a source for a GPU, and %s", absence.reason);
+    fill_unit(name, text, false, &unit);
+    return compile_unit(device, nvrtc, &unit, out, error);
 }

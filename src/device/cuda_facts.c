@@ -25,9 +25,8 @@ static void set_known(json_t *object, const char *key, int64_t value)
 static json_t *describe_kernel(const struct ifm_cuda_device *device, const struct ifm_cuda_function *function)
 {
     const struct ifm_cuda *cuda = device->cuda;
-    json_t *kernel =
-        json_pack("{s:s, s:s, s:i, s:i}", "name", function->name, "compiler", device->code[function->image].compiler,
-                  "threads", (int)function->threads, "shared_dynamic_bytes", (int)function->shared);
+    json_t *kernel = json_pack("{s:s, s:s, s:i, s:i}", "name", function->name, "compiler", function->compiler,
+                               "threads", (int)function->threads, "shared_dynamic_bytes", (int)function->shared);
     int blocks = 0, most_threads = 0;
     set_known(kernel, "registers", attribute_of(device, function, CU_FUNC_ATTRIBUTE_NUM_REGS));
     set_known(kernel, "shared_static_bytes", attribute_of(device, function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));

@@ -2,6 +2,7 @@
 #ifndef IFM_DEVICE_CUDA_PRIVATE_H
 #define IFM_DEVICE_CUDA_PRIVATE_H
 
+#include "base/hash.h"
 #include "device/buffers.h"
 #include "device/cuda.h"
 #include "device/stamp.h"
@@ -14,7 +15,7 @@ enum { IFM_CUDA_MARKS = 4096, IFM_CUDA_IMAGES = 16 };
 struct ifm_cuda_function {
     CUfunction handle;
     char name[48];
-    unsigned image; /* in the order of ifm_cuda_images */
+    const char *compiler;     /* that made its code */
     unsigned threads, shared; /* of a block, in its last launch; threads 0 = not launched for the open cell */
     struct ifm_cuda_function *next;
 };
@@ -25,6 +26,14 @@ struct ifm_cuda_code {
     size_t size;
     char *own;         /* malloc'd where it is no part of this build */
     char compiler[48]; /* that made it: "nvcc 13.0.88", "NVRTC 13.0, sm_90a" */
+};
+
+/* Loaded code of a plugin, known by its hash. */
+struct ifm_cuda_module {
+    struct ifm_cuda_module *next;
+    struct ifm_sha256 hash;
+    CUmodule handle;
+    struct ifm_cuda_code code;
 };
 
 /* Stamps of the multiprocessors round a slot: [0, n) before its first mark, [n, 2n) behind its last. */
@@ -54,6 +63,7 @@ struct ifm_cuda_device {
     CUstream stream;
     CUmodule modules[IFM_CUDA_IMAGES]; /* in the order of ifm_cuda_images; NULL = not loaded yet */
     struct ifm_cuda_code code[IFM_CUDA_IMAGES];
+    struct ifm_cuda_module *foreign;
     enum ifm_device_kernels kernels;
     bool no_graphs;
     /* marks: events[0] is recorded by hold, at the host's time `held_at` */
@@ -94,6 +104,17 @@ IFM_CHECKED enum ifm_status ifm_cuda_code_possible(struct ifm_error *error);
 /* The code of ifm_cuda_images[image] for the open GPU; the caller frees `own`. */
 IFM_CHECKED enum ifm_status ifm_cuda_code_get(struct ifm_cuda_device *device, size_t image, struct ifm_cuda_code *out,
                                               struct ifm_error *error);
+
+/* Code of a source that is no part of this build. */
+IFM_CHECKED enum ifm_status ifm_cuda_code_compile(struct ifm_cuda_device *device, const char *name, const char *text,
+                                                  struct ifm_cuda_code *out, struct ifm_error *error);
+
+/* ---- cuda_module.c ---- */
+/* The kernel `name` of a loaded module, whose code `compiler` made. */
+IFM_CHECKED enum ifm_status ifm_cuda_function_of(struct ifm_cuda_device *device, CUmodule module, const char *compiler,
+                                                 const char *name, struct ifm_cuda_function **out,
+                                                 struct ifm_error *error);
+void ifm_cuda_modules_close(struct ifm_cuda_device *device);
 
 /* ---- cuda_clock.c: called by the marks ---- */
 void ifm_cuda_clock_hold(struct ifm_cuda_device *device);  /* before a slot: all that takes time the first time */

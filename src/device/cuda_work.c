@@ -1,7 +1,8 @@
-/* Work on the stream of the device cuda: kernels, copies, and steps as graphs. */
+/* Work on the stream of the device cuda: kernels, and copies. */
 #include "device/cuda_private.h"
 
 #include "kernel/cuda/images.h"
+#include "kernel/cuda/null.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,25 +58,9 @@ enum ifm_status ifm_cuda_find(struct ifm_device *base, const char *image, const 
                               struct ifm_cuda_function **out, struct ifm_error *error)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
-    size_t number = 0;
-    CUfunction function;
-    IFM_TRY(load(device, image, &number, error));
-    CUresult result = device->cuda->p_cuModuleGetFunction(&function, device->modules[number], name);
-    if (result == CUDA_ERROR_NOT_FOUND)
-        return ifm_fail(error, IFM_MISSING, name, NULL, "there is no kernel %s for compute capability %u.%u", name,
-                        device->gpu.major, device->gpu.minor);
-    if (result != CUDA_SUCCESS)
-        return ifm_cuda_fail(device->cuda, result, name, "the kernel cannot be had", error);
-    for (*out = device->functions; *out != NULL; *out = (*out)->next)
-        if ((*out)->handle == function)
-            return IFM_OK;
-    *out = calloc(1, sizeof **out);
-    if (*out == NULL)
-        return ifm_fail(error, IFM_INTERNAL, name, NULL, "out of memory");
-    **out = (struct ifm_cuda_function){.handle = function, .image = (unsigned)number, .next = device->functions};
-    snprintf((*out)->name, sizeof(*out)->name, "%s", name);
-    device->functions = *out;
-    return IFM_OK;
+    size_t i = 0;
+    IFM_TRY(load(device, image, &i, error));
+    return ifm_cuda_function_of(device, device->modules[i], device->code[i].compiler, name, out, error);
 }
 
 enum ifm_status ifm_cuda_allow_shared(struct ifm_device *base, struct ifm_cuda_function *function, unsigned bytes,
@@ -127,6 +112,20 @@ void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch
                       "cuLaunchKernelEx");
 }
 
+void ifm_cuda_launch_grid(struct ifm_device *base, const struct ifm_cuda_grid *launch)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    const unsigned *grid = launch->grid, *block = launch->block;
+    launch->function->threads = block[0] * block[1] * block[2];
+    launch->function->shared = launch->shared;
+    if (device->failed == CUDA_SUCCESS)
+        ifm_cuda_note(device,
+                      device->cuda->p_cuLaunchKernel(launch->function->handle, grid[0], grid[1], grid[2], block[0],
+                                                     block[1], block[2], launch->shared, device->stream,
+                                                     launch->parameters, NULL),
+                      "cuLaunchKernel");
+}
+
 void ifm_cuda_copy(struct ifm_device *base, void *to, const void *from, size_t bytes)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
@@ -144,9 +143,39 @@ void ifm_cuda_fill(struct ifm_device *base, void *to, uint32_t word, size_t word
                       "cuMemsetD32Async");
 }
 
+enum ifm_status ifm_cuda_delay(struct ifm_device *base, struct ifm_error *error)
+{
+    struct ifm_null_spin_arguments arguments = {.n = 1 << 20};
+    struct ifm_cuda_function *spin;
+    void *left;
+    bool fresh;
+    IFM_TRY(ifm_cuda_find(base, "null", "ifm_null_spin", &spin, error));
+    IFM_TRY(base->ops->buffer(base, "delay", sizeof *arguments.value, &left, &fresh, error));
+    const unsigned threads = spin->threads;
+    arguments.value = left;
+    ifm_cuda_launch(base, &(struct ifm_cuda_launch){spin, 1, 1, 0, &arguments});
+    spin->threads = threads; /* no kernel of the cell */
+    return IFM_OK;
+}
+
 CUstream ifm_cuda_stream(struct ifm_device *base)
 {
     return ifm_cuda_of(base)->stream;
+}
+
+CUcontext ifm_cuda_context(struct ifm_device *base)
+{
+    return ifm_cuda_of(base)->context;
+}
+
+bool ifm_cuda_restore_context(struct ifm_device *base)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    CUcontext current = NULL;
+    if (device->cuda->p_cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == device->context)
+        return true;
+    (void)device->cuda->p_cuCtxSetCurrent(device->context);
+    return false;
 }
 
 enum ifm_status ifm_cuda_wait(struct ifm_device *base, struct ifm_error *error)
@@ -172,154 +201,4 @@ enum ifm_status ifm_cuda_read(struct ifm_device *base, void *to, const void *fro
     IFM_TRY(ifm_cuda_wait(base, error));
     ifm_cuda_note(device, device->cuda->p_cuMemcpyDtoH(to, address_of(from), bytes), "a copy to the host");
     return ifm_cuda_wait(base, error);
-}
-
-/* ---- steps ---- */
-
-enum { GRAPHS_KEPT = 32 }; /* numbers of steps that are remembered: calibration tries some, slots use two */
-
-/* The graphs of one number of steps, one for each turn that these may begin with; NULL = not captured. */
-struct graphs {
-    uint64_t n;
-    CUgraphExec execs[IFM_CUDA_TURNS];
-};
-
-struct ifm_cuda_steps {
-    struct ifm_cuda_device *device;
-    ifm_cuda_enqueue_fn *enqueue;
-    void *arg;
-    unsigned turns, at; /* buffers; that of the next step */
-    unsigned *turn, own;
-    struct graphs graphs[GRAPHS_KEPT];
-    size_t n_graphs, next; /* `next`: those that are given up when there is no room */
-};
-
-enum ifm_status ifm_cuda_steps_create(struct ifm_device *base, ifm_cuda_enqueue_fn *enqueue, void *arg,
-                                      struct ifm_cuda_steps **out, struct ifm_error *error)
-{
-    *out = calloc(1, sizeof **out);
-    if (*out == NULL)
-        return ifm_fail(error, IFM_INTERNAL, "cuda", NULL, "out of memory");
-    **out = (struct ifm_cuda_steps){.device = ifm_cuda_of(base), .enqueue = enqueue, .arg = arg, .turns = 1};
-    (*out)->turn = &(*out)->own;
-    return IFM_OK;
-}
-
-void ifm_cuda_steps_turns(struct ifm_cuda_steps *steps, unsigned n, unsigned *turn)
-{
-    steps->turns = n;
-    steps->turn = turn;
-}
-
-static unsigned turn_after(const struct ifm_cuda_steps *steps, unsigned at, uint64_t n)
-{
-    return (unsigned)((at + n) % steps->turns);
-}
-
-static void enqueue(struct ifm_cuda_steps *steps, unsigned at, uint64_t n)
-{
-    for (uint64_t i = 0; i < n; i++) {
-        *steps->turn = turn_after(steps, at, i);
-        steps->enqueue(steps->arg);
-    }
-}
-
-static bool capture(struct ifm_cuda_steps *steps, unsigned at, uint64_t n, CUgraphExec *out)
-{
-    struct ifm_cuda_device *device = steps->device;
-    CUgraph graph = NULL;
-    if (!ifm_cuda_note(device, device->cuda->p_cuStreamBeginCapture(device->stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
-                       "cuStreamBeginCapture"))
-        return false;
-    enqueue(steps, at, n);
-    ifm_cuda_note(device, device->cuda->p_cuStreamEndCapture(device->stream, &graph), "cuStreamEndCapture");
-    if (device->failed == CUDA_SUCCESS)
-        ifm_cuda_note(device, device->cuda->p_cuGraphInstantiateWithFlags(out, graph, 0),
-                      "cuGraphInstantiateWithFlags");
-    if (device->failed == CUDA_SUCCESS)
-        ifm_cuda_note(device, device->cuda->p_cuGraphUpload(*out, device->stream), "cuGraphUpload");
-    if (graph != NULL)
-        (void)device->cuda->p_cuGraphDestroy(graph);
-    return device->failed == CUDA_SUCCESS;
-}
-
-static void drop(const struct ifm_cuda_steps *steps, struct graphs *graphs)
-{
-    for (unsigned at = 0; at < steps->turns; at++)
-        if (graphs->execs[at] != NULL)
-            (void)steps->device->cuda->p_cuGraphExecDestroy(graphs->execs[at]);
-    *graphs = (struct graphs){0};
-}
-
-static struct graphs *graphs_of(struct ifm_cuda_steps *steps, uint64_t n)
-{
-    for (size_t i = 0; i < steps->n_graphs; i++)
-        if (steps->graphs[i].n == n)
-            return &steps->graphs[i];
-    const size_t at = steps->n_graphs < GRAPHS_KEPT ? steps->n_graphs++ : steps->next++ % GRAPHS_KEPT;
-    (void)steps->device->cuda->p_cuStreamSynchronize(steps->device->stream);
-    drop(steps, &steps->graphs[at]);
-    steps->graphs[at].n = n;
-    return &steps->graphs[at];
-}
-
-/* Steps of one graph: whole rounds of the turns, so that the next graph begins with the same one. */
-static uint64_t most_nodes(const struct ifm_cuda_steps *steps)
-{
-    return IFM_CUDA_NODES / steps->turns * steps->turns;
-}
-
-/* The graph of `n` steps from turn `at` on; NULL when something failed. */
-static CUgraphExec graph_of(struct ifm_cuda_steps *steps, unsigned at, uint64_t n)
-{
-    CUgraphExec *exec = &graphs_of(steps, n)->execs[at];
-    return *exec != NULL || capture(steps, at, n, exec) ? *exec : NULL;
-}
-
-/* Before the first run of `n` steps of a graph: those of every turn that they may begin with, so that none is captured
- * while a sample is timed. */
-static void prepare(struct ifm_cuda_steps *steps, uint64_t n)
-{
-    if (graphs_of(steps, n)->execs[steps->at] != NULL)
-        return;
-    for (unsigned at = 0; at < steps->turns && steps->device->failed == CUDA_SUCCESS; at++)
-        (void)graph_of(steps, at, n);
-}
-
-static void replay(struct ifm_cuda_steps *steps, uint64_t n)
-{
-    struct ifm_cuda_device *device = steps->device;
-    const uint64_t most = most_nodes(steps);
-    if (n >= most)
-        prepare(steps, most);
-    if (n % most > 0)
-        prepare(steps, n % most);
-    for (uint64_t left = n, now; left > 0 && device->failed == CUDA_SUCCESS; left -= now) {
-        now = left < most ? left : most;
-        CUgraphExec exec = graph_of(steps, steps->at, now);
-        if (exec != NULL)
-            ifm_cuda_note(device, device->cuda->p_cuGraphLaunch(exec, device->stream), "cuGraphLaunch");
-    }
-}
-
-void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n)
-{
-    if (n == 0)
-        return;
-    if (steps->device->no_graphs)
-        enqueue(steps, steps->at, n);
-    else
-        replay(steps, n);
-    *steps->turn = turn_after(steps, steps->at, n - 1);
-    steps->at = turn_after(steps, steps->at, n);
-}
-
-void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps)
-{
-    if (steps == NULL)
-        return;
-    (void)steps->device->cuda->p_cuStreamSynchronize(steps->device->stream);
-    for (size_t i = 0; i < steps->n_graphs; i++)
-        drop(steps, &steps->graphs[i]);
-    free(steps);
 }

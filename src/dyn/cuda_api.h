@@ -22,6 +22,7 @@
     C(CUDA_ERROR_ILLEGAL_ADDRESS, 700)                                                                                 \
     C(CUDA_ERROR_SYSTEM_NOT_READY, 802)                                                                                \
     C(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, 900)                                                                      \
+    C(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901)                                                                      \
     C(CUDA_ERROR_UNKNOWN, 999)                                                                                         \
     C(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 13)                                                                              \
     C(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                                    \
@@ -54,6 +55,7 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef unsigned CUdevice_attribute;
 typedef unsigned CUfunction_attribute;
@@ -97,6 +99,7 @@ enum { IFM_CUDA_CONSTANTS(IFM_CUDA_CONSTANT) };
     F(cuDevicePrimaryCtxRelease, (CUdevice device))                                                                    \
     F(cuDevicePrimaryCtxReset, (CUdevice device))                                                                      \
     F(cuCtxSetCurrent, (CUcontext context))                                                                            \
+    F(cuCtxGetCurrent, (CUcontext * context))                                                                          \
     F(cuModuleLoadData, (CUmodule * module, const void *image))                                                        \
     F(cuModuleUnload, (CUmodule module))                                                                               \
     F(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))                                 \
@@ -116,6 +119,9 @@ enum { IFM_CUDA_CONSTANTS(IFM_CUDA_CONSTANT) };
     F(cuStreamSynchronize, (CUstream stream))                                                                          \
     F(cuStreamBeginCapture, (CUstream stream, CUstreamCaptureMode mode))                                               \
     F(cuStreamEndCapture, (CUstream stream, CUgraph * graph))                                                          \
+    F(cuGraphCreate, (CUgraph * graph, unsigned flags))                                                                \
+    F(cuGraphAddChildGraphNode,                                                                                        \
+      (CUgraphNode * node, CUgraph graph, const CUgraphNode *after, size_t n_after, CUgraph child))                    \
     F(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags))                      \
     F(cuGraphUpload, (CUgraphExec exec, CUstream stream))                                                              \
     F(cuGraphLaunch, (CUgraphExec exec, CUstream stream))                                                              \

@@ -40,8 +40,9 @@ static enum ifm_status describe(const struct ifm_arms_request *request, const st
     *why_not = NULL;
     const struct ifm_machine *machine = &request->catalog->machine;
     if (!workload->serves) {
-        *why_not = ifm_arena_printf(arena, "%s has no implementation for the device %s yet; the device cpu runs it",
-                                    workload->name, machine->device);
+        *why_not = ifm_arena_printf(arena, "%s has no implementation for the device %s yet; the device %s runs it",
+                                    workload->name, machine->device,
+                                    strcmp(machine->device, "cuda") == 0 ? "cpu" : "cuda");
         return IFM_OK;
     }
     IFM_TRY(workload->describe(settings, n, machine, arena, list, why_not, error));

@@ -155,6 +155,7 @@ static enum ifm_status reopen_device(struct execution *execution, struct ifm_err
     const struct ifm_device_ops *ops = execution->device->ops;
     ops->close(execution->device);
     execution->device = NULL;
+    execution->opening = false; /* what fails now is no failure of the cell */
     enum ifm_status status = ops->open(&execution->options->device, &execution->device, error);
     if (status == IFM_OK)
         return status;

@@ -30,7 +30,7 @@ says() { grep -qF -- "$1" "${2:-out}" || fail "${2:-the output} does not say '$1
 
 # Broken ones, each named by file and member.
 for pair in "ABI:abi is 2" "SIZE:struct_size is" "NULL_TABLE:returns NULL" "NO_STEP:step is NULL" \
-    "TAKEN:name 'decode' is taken" \
+    "TAKEN:name 'decode' is taken" "DEVICES:devices has bits that are not known" \
     "DEFAULT:parameter 'n': fallback does not fit: broken.n: 0 is out of range; allowed: 1 .. 9" \
     "NO_SYMBOL:no function inferometer_plugin"; do
     refused 2 "${pair#*:}" "$ifm" run --plugin "$IFM_PLUGINS/broken_${pair%%:*}.so" --workload broken --out never
@@ -49,6 +49,7 @@ refused 2 "dot.n: 0 is out of range" "$ifm" dot --plugin "$IFM_PLUGINS/dot.so" -
 
 # What it brings: listing, help, schema, flags before and after the command.
 cp "$IFM_PLUGINS/dot.so" "$IFM_PLUGINS/full.so" .
+passes "$ifm" workloads --plugin "$IFM_PLUGINS/broken_OLD.so" # a table of the first header
 passes "$ifm" workloads --plugin ./dot.so
 says "the dot product of two f32 vectors"
 says "plugin   dot.so"

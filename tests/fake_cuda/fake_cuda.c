@@ -1,5 +1,6 @@
 /* Memory, work and time of the fake driver. */
 #include "fake_cuda/internal.h"
+#include "fake_cuda/kernels.h"
 #include "fake_rows.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct object {
     uint64_t at_ns;
     /* graph, exec */
     struct work *work;
-    size_t n_work;
+    size_t n_work, n_nodes; /* n_nodes: of children */
 };
 
 struct work {
@@ -39,7 +40,10 @@ static struct object *objects;
 static unsigned long long alive[KINDS], runs[SOURCE_KERNELS], all_runs, launches, graph_launches, allocations, resets;
 static int retained;
 static CUresult sticky;
-static struct object *captured; /* the graph that the stream is captured into, or NULL */
+static struct object *captured; /* the graph that a stream is captured into, or NULL */
+static CUstream capturing;      /* that stream; work on others is done at once */
+static bool capture_broken;     /* something was asked for that no graph can hold */
+static CUcontext current;
 static uint64_t device_ns, anchor_device_ns;
 static double device_cycles; /* the gaps between works have the highest clock */
 static unsigned long long stamps;
@@ -179,11 +183,11 @@ static CUresult run(const struct work *work)
     return CUDA_SUCCESS;
 }
 
-static CUresult put(const struct work *work)
+static CUresult put(const struct work *work, CUstream stream)
 {
     if (sticky != CUDA_SUCCESS)
         return sticky;
-    if (captured == NULL) {
+    if (captured == NULL || stream != capturing) {
         pass(fake_number("launch_ns", 1600), HIGHEST_KHZ);
         launches++;
         return run(work);
@@ -240,7 +244,13 @@ CUresult fake_cuDevicePrimaryCtxReset(CUdevice device)
 
 CUresult fake_cuCtxSetCurrent(CUcontext context)
 {
-    (void)context;
+    current = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxGetCurrent(CUcontext *context)
+{
+    *context = current;
     return CUDA_SUCCESS;
 }
 
@@ -338,12 +348,13 @@ CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 
 CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    return is(stream, STREAM) ? put(&(struct work){.to = to, .from = from, .bytes = bytes}) : CUDA_ERROR_INVALID_HANDLE;
+    return is(stream, STREAM) ? put(&(struct work){.to = to, .from = from, .bytes = bytes}, stream)
+                              : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult fake_cuMemsetD32Async(CUdeviceptr to, unsigned word, size_t words, CUstream stream)
 {
-    return is(stream, STREAM) ? put(&(struct work){.to = to, .bytes = 4 * words, .words = words, .word = word})
+    return is(stream, STREAM) ? put(&(struct work){.to = to, .bytes = 4 * words, .words = words, .word = word}, stream)
                               : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -366,8 +377,10 @@ CUresult fake_cuStreamSynchronize(CUstream stream)
 {
     if (!is(stream, STREAM))
         return CUDA_ERROR_INVALID_HANDLE;
-    if (captured != NULL)
+    if (captured != NULL) {
+        capture_broken = true;
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
     wait_for_work();
     return sticky;
 }
@@ -379,6 +392,8 @@ CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
         return CUDA_ERROR_INVALID_HANDLE;
     if (sticky == CUDA_SUCCESS)
         captured = add(GRAPH);
+    capturing = stream;
+    capture_broken = false;
     return sticky;
 }
 
@@ -386,9 +401,38 @@ CUresult fake_cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
     if (!is(stream, STREAM) || captured == NULL)
         return CUDA_ERROR_INVALID_HANDLE;
-    *graph = (CUgraph)(void *)captured;
+    *graph = capture_broken ? NULL : (CUgraph)(void *)captured;
+    if (capture_broken)
+        (void)drop(captured, GRAPH);
     captured = NULL;
+    return sticky != CUDA_SUCCESS ? sticky : capture_broken ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+}
+
+CUresult fake_cuGraphCreate(CUgraph *graph, unsigned flags)
+{
+    (void)flags;
+    if (sticky == CUDA_SUCCESS)
+        *graph = (CUgraph)(void *)add(GRAPH);
     return sticky;
+}
+
+/* Chains alone: each behind the one before. */
+CUresult fake_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t n_after,
+                                       CUgraph child)
+{
+    struct object *to = (struct object *)(void *)graph;
+    const struct object *from = (const struct object *)(const void *)child;
+    if (!is(graph, GRAPH) || !is(child, GRAPH) || n_after != (to->n_nodes > 0 ? 1 : 0) ||
+        (n_after == 1 && *after != (CUgraphNode)(uintptr_t)to->n_nodes))
+        return CUDA_ERROR_INVALID_VALUE;
+    struct work *all = realloc(to->work, (to->n_work + from->n_work + 1) * sizeof *all);
+    if (all == NULL)
+        abort();
+    to->work = all;
+    for (size_t i = 0; i < from->n_work; i++)
+        to->work[to->n_work++] = from->work[i];
+    *node = (CUgraphNode)(uintptr_t)++to->n_nodes;
+    return CUDA_SUCCESS;
 }
 
 CUresult fake_cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags)
@@ -484,9 +528,12 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsign
     struct work work = {.kernel = (const struct fake_kernel *)(const void *)function};
     work.launch.blocks = x;
     work.launch.threads = tx;
+    const unsigned char *sizes = fake_plugin_sizes(work.kernel);
+    for (size_t at = 0, i = 0; sizes != NULL && sizes[i] > 0; at += sizes[i++])
+        memcpy(work.launch.arguments + at, arguments[i], sizes[i]);
     if (work.kernel->size > 0)
         memcpy(work.launch.arguments, arguments[0], work.kernel->size);
-    return put(&work);
+    return put(&work, stream);
 }
 
 CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra)

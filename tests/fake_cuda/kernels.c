@@ -268,5 +268,5 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_decode_cluster_128_4", sizeof(struct ifm_decode_attend), fake_decode_split},
     {"ifm_decode_cluster_128_8", sizeof(struct ifm_decode_attend), fake_decode_split},
     {"ifm_decode_digest", sizeof(struct ifm_decode_digest_of), fake_decode_digest},
-    {NULL, 0, NULL},
+    FAKE_PLUGIN_KERNELS{NULL, 0, NULL},
 };

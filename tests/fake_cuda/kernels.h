@@ -17,4 +17,14 @@ bool fake_attention_hopper(const struct fake_launch *launch, bool wrong);
 bool fake_attention_library(const struct fake_launch *launch, bool wrong); /* of tests/fake_cudnn */
 bool fake_attention_reference(const struct fake_launch *launch, bool wrong);
 
+/* ---- plugin.c ---- */
+bool fake_plugin_rmsnorm(const struct fake_launch *launch, bool wrong);
+bool fake_plugin_add(const struct fake_launch *launch, bool wrong);
+/* Rows: of examples/plugin_cuda, and of tests/plugin/gpu.c. */
+#define FAKE_PLUGIN_KERNELS                                                                                            \
+    {"rmsnorm_naive", 0, fake_plugin_rmsnorm}, {"rmsnorm_vector", 0, fake_plugin_rmsnorm},                             \
+        {"plugin_add", 0, fake_plugin_add},
+/* Bytes of each parameter of a kernel that takes several, up to a 0; its arguments lie in this order. NULL: another. */
+const unsigned char *fake_plugin_sizes(const struct fake_kernel *kernel);
+
 #endif

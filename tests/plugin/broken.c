@@ -66,7 +66,12 @@ const struct inferometer_plugin *ENTRY(uint32_t abi)
 #if defined(BROKEN_ABI)
     table.abi = abi + 1;
 #elif defined(BROKEN_SIZE)
-    table.struct_size = sizeof table - sizeof(void *);
+    table.struct_size = offsetof(struct inferometer_plugin, devices) - sizeof(void *);
+#elif defined(BROKEN_OLD) /* not broken: of the first header of this ABI, which had nothing behind `collect` */
+    table.struct_size = offsetof(struct inferometer_plugin, devices);
+    table.devices = table.reserved = UINT32_MAX;
+#elif defined(BROKEN_DEVICES)
+    table.devices = 4;
 #elif defined(BROKEN_TAKEN)
     table.name = "decode";
 #elif defined(BROKEN_NULL_TABLE)

@@ -4,8 +4,10 @@
 The clock is the scripted one where numbers are held against known ones; callables are counted, to see how they are
 called.
 """
+import functools
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import unittest.mock
 import xml.etree.ElementTree as tree
 
 try:
-    import ctypes  # noqa: F401
+    import ctypes
 except ImportError:
     print("this Python has no ctypes")
     sys.exit(77)
@@ -240,6 +242,60 @@ class Refused(InAFolder):
     def test_a_library_of_something_else(self):
         with self.assertRaisesRegex(inferometer.Error, "has no inferometer_open"):
             inferometer.load("libc.so.6")
+
+
+class Check(InAFolder):
+    def compare(self, errors, **more):
+        self.order = []
+        arms = {name: functools.partial(self.order.append, name) for name in errors}
+
+        def check(name):
+            self.order.append(f"check {name}")
+            return errors[name]
+        return inferometer.compare(arms, number=1, options=fake(), check=check, tolerance=1e-3, out="run", **more)
+
+    def test_outputs_are_checked_when_the_windows_are_over(self):
+        result = self.compare({"old": (1e-4, 2e-4, 100), "new": (3e-4, 4e-4, 100)})
+        self.assertEqual(self.order[-2:], ["check old", "check new"])
+        self.assertEqual(sum(entry.startswith("check") for entry in self.order), 2)
+        self.assertEqual(result.word, "faster")
+        with open("run/run.log", encoding="utf-8") as log:
+            checks = [line for line in log if '"stage":"check"' in line]
+        self.assertTrue(any('"error_max_rel":0.0004' in line and '"values":100' in line for line in checks), checks)
+        self.verify("run")
+
+    def test_a_wrong_output_is_not_compared(self):
+        for old, new in (((0.0, 0.0, 1), (1e-4, 2e-3, 1)), ((1e-4, 2e-3, 1), (0.0, 0.0, 1)),
+                         ((0.0, 0.0, 1), (float("nan"), float("nan"), 1))):
+            result = self.compare({"old": old, "new": new})
+            self.assertIsNone(result.speedup, (old, new))
+            self.assertTrue(result.reason)
+            shutil.rmtree("run")
+
+    def test_what_is_no_check(self):
+        for more in ({"check": nothing}, {"tolerance": 1e-3}, {"check": 3, "tolerance": 1e-3}):
+            with self.assertRaisesRegex(inferometer.Error, "check: give a function, with the largest error"):
+                inferometer.compare({"old": nothing}, **more)
+
+
+class AttentionExample(unittest.TestCase):
+    """What examples/session/attention_gpu.py takes from our sources; it runs where PyTorch has a GPU."""
+    example = load_module(os.path.join(os.path.dirname(SOURCE), "..", "examples", "session", "attention_gpu.py"))
+
+    def test_the_kernel_is_the_one_that_the_command_takes(self):
+        of = self.example.kernel_for
+        self.assertEqual(of(9, 4096, 128), ("flash_sm90", "ifm_hopper_f16_128", 128, 256, 99328))
+        self.assertEqual(of(9, 255, 128), ("flash", "ifm_flash_f16_128", 256, 256, 139264))
+        self.assertEqual(of(8, 4096, 64), ("flash", "ifm_flash_f16_64", 128, 128, 55296))
+        with self.assertRaisesRegex(self.example.inferometer.Error, "there is no kernel"):
+            of(9, 4096, 48)
+
+    def test_its_arguments_are_those_of_the_header(self):
+        header = self.example.read("kernel/cuda/attention.h")
+        body = re.search(r"struct ifm_attention_arguments \{(.*?)\n\};", header, re.S).group(1)
+        names = re.findall(r"[*\s]([a-z_]+)(?=[,;])", re.sub(r"/\*.*?\*/", "", body))
+        self.assertEqual(names, [name for name, _ in self.example.Arguments._fields_])
+        self.assertEqual(ctypes.sizeof(self.example.Arguments), 56)
 
 
 class Figure(InAFolder):

@@ -57,6 +57,15 @@ enum ifm_status ifm_watch_span(struct ifm_cell_run *cell, double span_ns, struct
     return span_ns < 0 ? ran_backwards(cell, -span_ns, error) : IFM_OK;
 }
 
+/* Marks of a device that works apart lie between its work. */
+static enum ifm_status fail_idle(struct ifm_cell_run *cell, unsigned index, struct ifm_error *error)
+{
+    const struct ifm_arm *arm = cell->arms[index].plan;
+    cell->session->arm_at_fault = true;
+    return ifm_fail(error, IFM_INVALID, arm->name, "a step puts its work on the stream of the device",
+                    "nothing of arm %s was at work on the GPU in a sample", arm->name);
+}
+
 enum ifm_status ifm_watch_slot(struct ifm_cell_run *cell, const struct ifm_slot *slot, const struct ifm_sample *samples,
                                int64_t earliest_ns, struct ifm_error *error)
 {
@@ -67,6 +76,9 @@ enum ifm_status ifm_watch_slot(struct ifm_cell_run *cell, const struct ifm_slot 
     }
     if (back_ns > 0)
         return ran_backwards(cell, (double)back_ns, error);
+    for (uint32_t i = 0; i < slot->samples && cell->device->ops->resolve != NULL; i++)
+        if (samples[i].duration_ns == 0)
+            return fail_idle(cell, slot->arm, error);
     if (slot->end_ns == slot->start_ns && !ifm_device_is_fake(cell->device))
         return fail_clock(cell, "the clock stood still over a whole slot (CLOCK_MONOTONIC_RAW)", error);
     return IFM_OK;

@@ -5,7 +5,6 @@
 #include "base/ambient.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "workload/plugin/output.h"
 #include "workload/plugin/private.h"
 
 #include <math.h>
@@ -25,25 +24,14 @@ _Static_assert((int)INFEROMETER_PLUGIN_U64 == IFM_TYPE_U64 && (int)INFEROMETER_P
                    (int)INFEROMETER_PLUGIN_SECONDS == IFM_TYPE_SECONDS,
                "plugin_check.c takes the types over as numbers");
 
-enum { WORDS_MOST = 400 };
-
-/* The host as a plugin sees it, and what stands behind it. */
-struct link {
-    struct inferometer_plugin_host host;
-    const char *plugin, *arm;
-    struct ifm_device *device; /* NULL during describe */
-    unsigned threads;          /* of the cell: the plugin may use fewer */
-    struct ifm_plugin_output output;
-    char message[WORDS_MOST + 1], hint[WORDS_MOST + 1];
-};
-
 struct plugin_state {
     const struct ifm_plugin *plugin;
     void *inner;
+    bool on_gpu;
     bool is_open; /* the plugin's own open has made `inner` */
     bool sees;    /* its check has refused an output that the lab had overwritten */
     double tolerance;
-    struct link link;
+    struct ifm_plugin_link link;
 };
 
 /* ---- what is asked, and threads that end inside ---- */
@@ -83,131 +71,13 @@ static void mark_thread(void *arg, unsigned index, unsigned count)
 }
 
 /* Until the last open state is closed; then the threads may end as they like. */
-static void watch_threads(const struct link *link, bool watch)
+static void watch_threads(const struct ifm_plugin_link *link, bool watch)
 {
     static unsigned watching;
     pthread_once(&inside_once, make_key);
     watching += watch ? 1U : -1U;
     if (watch || watching == 0)
         link->device->ops->parallel(link->device, link->threads, mark_thread, watch ? &inside : NULL);
-}
-
-/* ---- the host's services ---- */
-
-static void keep_words(char to[WORDS_MOST + 1], const char *words)
-{
-    snprintf(to, WORDS_MOST + 1, "%s", words == NULL ? "" : words);
-    if (ifm_plugin_text_valid(to))
-        return;
-    for (; *to != '\0'; to++)
-        if (*to < 0x20 || *to > 0x7e)
-            *to = '?';
-}
-
-static int host_fail(const struct inferometer_plugin_host *host, const char *message, const char *hint)
-{
-    struct link *link = host->context;
-    keep_words(link->message, message);
-    keep_words(link->hint, hint);
-    return 1;
-}
-
-static int host_buffer(const struct inferometer_plugin_host *host, const char *name, size_t bytes, uint32_t flags,
-                       void **memory, int *fresh)
-{
-    struct link *link = host->context;
-    struct ifm_error error = {0};
-    bool is_new, shared = (flags & INFEROMETER_PLUGIN_SHARED) != 0;
-    char whole[256];
-    if (memory == NULL || name == NULL || bytes == 0 || (flags & ~(uint32_t)INFEROMETER_PLUGIN_SHARED) != 0)
-        return host_fail(host, "host->buffer needs a name, at least 1 byte, known flags and a place for the address",
-                         NULL);
-    int length = snprintf(whole, sizeof whole, "plugin %s%s%s %s", link->plugin, shared ? "" : " arm ",
-                          shared ? "" : link->arm, name);
-    if (length < 0 || (size_t)length >= sizeof whole)
-        return host_fail(host, "the name of a buffer is too long", "use at most 64 bytes");
-    if (link->device->ops->buffer(link->device, whole, bytes, memory, &is_new, &error) != IFM_OK)
-        return host_fail(host, error.message, error.hint);
-    if (!shared && !ifm_plugin_output_may_lie(&link->output, *memory, bytes))
-        return host_fail(host, "out of memory", NULL);
-    if (fresh != NULL)
-        *fresh = is_new;
-    return 0;
-}
-
-static void host_parallel(const struct inferometer_plugin_host *host, inferometer_plugin_work_fn *work, void *arg)
-{
-    struct link *link = host->context;
-    link->device->ops->parallel(link->device, host->workers, work, arg);
-}
-
-static void link_up(struct link *link, const struct ifm_plugin *plugin, const char *arm, struct ifm_device *device,
-                    unsigned workers)
-{
-    *link = (struct link){
-        .host = {.struct_size = sizeof link->host,
-                 .abi = INFEROMETER_PLUGIN_ABI,
-                 .workers = workers > 0 ? workers : 1,
-                 .context = link,
-                 .fail = host_fail,
-                 .buffer = device == NULL ? NULL : host_buffer,
-                 .parallel = device == NULL ? NULL : host_parallel},
-        .plugin = plugin->section.name,
-        .arm = arm,
-        .device = device,
-    };
-}
-
-/* A function of the plugin's has returned non-zero. */
-static enum ifm_status refused(const struct link *link, enum ifm_status code, const char *function,
-                               struct ifm_error *error)
-{
-    if (link->message[0] == '\0')
-        return ifm_fail(error, code, link->plugin, "the plugin should say so with host->fail",
-                        "%s of the plugin '%s' failed without a reason", function, link->plugin);
-    return ifm_fail(error, code, link->plugin, link->hint, "%s", link->message);
-}
-
-/* A function of the plugin's handed out what the header forbids. */
-static enum ifm_status broken(const struct ifm_plugin *plugin, const char *what, struct ifm_error *error)
-{
-    return ifm_fail(error, IFM_INVALID, plugin->identity.file, "inferometer/plugin.h says what each member must hold",
-                    "%s", what);
-}
-
-/* ---- values ---- */
-
-static void convert(const struct ifm_param *row, const union ifm_plugin_field *field, struct ifm_arena *arena,
-                    struct inferometer_plugin_value *out)
-{
-    *out = (struct inferometer_plugin_value){.text = ifm_param_print(row, field, arena)};
-    switch (row->type) {
-    case IFM_TYPE_U64:
-    case IFM_TYPE_BYTES:
-        out->u64 = field->u64;
-        break;
-    case IFM_TYPE_F64:
-    case IFM_TYPE_SECONDS:
-        out->f64 = field->f64;
-        break;
-    case IFM_TYPE_BOOL:
-        out->u64 = field->truth;
-        break;
-    case IFM_TYPE_CHOICE:
-        out->u64 = (uint64_t)field->choice;
-        break;
-    case IFM_TYPE_TEXT:
-        break;
-    }
-}
-
-static struct inferometer_plugin_value *convert_all(const struct ifm_section *section,
-                                                    const union ifm_plugin_field *fields, struct ifm_arena *arena)
-{
-    struct inferometer_plugin_value *values = IFM_ARENA_ARRAY(arena, struct inferometer_plugin_value, section->n + 1);
-    for (size_t i = 0; i < section->n; i++)
-        convert(&section->rows[i], &fields[i], arena, &values[i]);
-    return values;
 }
 
 /* ---- describe ---- */
@@ -217,16 +87,20 @@ static enum ifm_status check_ledger(const struct ifm_plugin *plugin, const struc
 {
     const char *feature = ledger->feature, *why_not = ledger->why_not;
     if (!isfinite(ledger->tolerance) || ledger->tolerance < 0)
-        return broken(plugin, "describe: tolerance is not a finite number of 0 or more", error);
+        return ifm_plugin_broken(plugin, "describe: tolerance is not a finite number of 0 or more", error);
     if (ledger->lossy > 1)
-        return broken(plugin, "describe: lossy is neither 0 nor 1", error);
-    if (feature != NULL && (strnlen(feature, WORDS_MOST + 1) > WORDS_MOST || !ifm_plugin_text_valid(feature)))
-        return broken(plugin, "describe: feature is not at most 400 bytes of UTF-8 in one line", error);
+        return ifm_plugin_broken(plugin, "describe: lossy is neither 0 nor 1", error);
+    if (ledger->no_graph > 1)
+        return ifm_plugin_broken(plugin, "describe: no_graph is neither 0 nor 1", error);
+    if (feature != NULL &&
+        (strnlen(feature, IFM_PLUGIN_WORDS_MOST + 1) > IFM_PLUGIN_WORDS_MOST || !ifm_plugin_text_valid(feature)))
+        return ifm_plugin_broken(plugin, "describe: feature is not at most 400 bytes of UTF-8 in one line", error);
     if (feature != NULL && feature[0] != '\0' && plugin->table.feature_runs == NULL)
-        return broken(plugin, "describe names a feature, but feature_runs is NULL: nobody can count its runs", error);
-    if (why_not != NULL &&
-        (why_not[0] == '\0' || strnlen(why_not, WORDS_MOST + 1) > WORDS_MOST || !ifm_plugin_text_valid(why_not)))
-        return broken(plugin, "describe: why_not is not 1 to 400 bytes of UTF-8 in one line", error);
+        return ifm_plugin_broken(
+            plugin, "describe names a feature, but feature_runs is NULL: nobody can count its runs", error);
+    if (why_not != NULL && (why_not[0] == '\0' || strnlen(why_not, IFM_PLUGIN_WORDS_MOST + 1) > IFM_PLUGIN_WORDS_MOST ||
+                            !ifm_plugin_text_valid(why_not)))
+        return ifm_plugin_broken(plugin, "describe: why_not is not 1 to 400 bytes of UTF-8 in one line", error);
     return IFM_OK;
 }
 
@@ -238,15 +112,17 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
     union ifm_plugin_field *fields = IFM_ARENA_ARRAY(arena, union ifm_plugin_field, section->n + 1);
     struct inferometer_plugin_ledger ledger = {.struct_size = sizeof ledger};
     const struct inferometer_plugin *table = &plugin->table;
-    struct link link;
+    struct ifm_plugin_link link;
     *arms = (struct ifm_arm_list){0};
     *why_not = NULL;
     IFM_TRY(ifm_section_bind(section, settings, n, arena, fields, error));
     unsigned workers = machine->threads;
     if (table->most_workers != 0 && workers > table->most_workers)
         workers = table->most_workers;
-    link_up(&link, plugin, "", NULL, workers);
-    const struct inferometer_plugin_value *values = convert_all(section, fields, arena);
+    ifm_plugin_link_up(&link, plugin, "", NULL, workers);
+    if (machine->gpu != NULL)
+        ifm_plugin_gpu_link(&link, machine->gpu);
+    const struct inferometer_plugin_value *values = ifm_plugin_values(section, fields, arena);
     struct ifm_ambient before;
     ifm_ambient_save(&before);
     ifm_plugin_ask(plugin->identity.file, "describe");
@@ -254,7 +130,7 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
     ifm_plugin_ask(NULL, NULL);
     const char *changed = ifm_ambient_restore(&before);
     if (failed != 0)
-        return refused(&link, IFM_USAGE, "describe", error);
+        return ifm_plugin_refused(&link, IFM_USAGE, "describe", error);
     if (changed != NULL)
         return ifm_fail(error, IFM_USAGE, plugin->identity.file, "put it back before the call returns",
                         "describe changed %s", changed);
@@ -264,8 +140,11 @@ static enum ifm_status describe(const struct ifm_plugin *plugin, const struct if
     *why_not = ifm_arena_strdup(arena, ledger.why_not);
     if (*why_not != NULL)
         return IFM_OK;
+    const struct ifm_plugin_chosen chosen = {ledger.no_graph != 0 ? IFM_PLUGIN_BY_STEP : IFM_PLUGIN_BY_GRAPH};
     struct ifm_arm *arm = IFM_ARENA_NEW(arena, struct ifm_arm);
     *arm = (struct ifm_arm){
+        .chosen = machine->gpu == NULL ? NULL : ifm_section_print(&ifm_plugin_chosen, &chosen, arena),
+        .n_chosen = machine->gpu == NULL ? 0 : ifm_plugin_chosen.n,
         .name = plugin->section.name,
         .implementation = plugin->implementation.name,
         .title = plugin->implementation.title,
@@ -316,26 +195,36 @@ static const struct ifm_plugin *plugin_of(const struct ifm_workload *workload)
     return NULL;
 }
 
-static enum ifm_status open_plugin(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
+/* ---- calls into the plugin ---- */
+
+/* What a call has left behind, once it has succeeded. */
+static enum ifm_status after_call(const struct plugin_state *state, const char *function, struct ifm_error *error)
 {
-    const struct ifm_plugin *plugin = plugin_of(opening->workload);
-    const char *arm = opening->arm->name;
-    if (plugin == NULL)
-        return ifm_fail(error, IFM_INTERNAL, arm, NULL, "no plugin '%s' is loaded", opening->workload->name);
-    struct plugin_state *state = opened;
-    state->plugin = plugin;
-    const unsigned most = plugin->table.most_workers, threads = opening->threads;
-    link_up(&state->link, plugin, arm, opening->device, most != 0 && threads > most ? most : threads);
-    state->link.threads = threads > 0 ? threads : 1;
-    state->tolerance = opening->arm->tolerance;
-    watch_threads(&state->link, true);
-    struct ifm_arena *arena = ifm_arena_create();
-    const struct inferometer_plugin_value *values = convert_all(&plugin->section, opening->settings, arena);
-    ifm_plugin_ask(plugin->identity.file, "open");
-    state->is_open = plugin->table.open(values, opening->seed, &state->link.host, &state->inner) == 0;
+    return state->on_gpu ? ifm_plugin_gpu_after(&state->link, function, error) : IFM_OK;
+}
+
+static enum ifm_status hook(struct plugin_state *state, int (*function)(void *), const char *name,
+                            struct ifm_error *error)
+{
+    state->link.message[0] = '\0';
+    ifm_plugin_ask(state->plugin->identity.file, name);
+    int failed = function(state->inner);
     ifm_plugin_ask(NULL, NULL);
-    ifm_arena_destroy(arena);
-    return state->is_open ? IFM_OK : refused(&state->link, IFM_INVALID, "open", error);
+    if (failed != 0)
+        return ifm_plugin_refused(&state->link, IFM_INVALID, name, error);
+    return state->on_gpu ? ifm_plugin_gpu_kept(&state->link, name, error) : IFM_OK;
+}
+
+static enum ifm_status before(void *opened, struct ifm_error *error)
+{
+    struct plugin_state *state = opened;
+    return hook(state, state->plugin->table.before, "before", error);
+}
+
+static enum ifm_status after(void *opened, struct ifm_error *error)
+{
+    struct plugin_state *state = opened;
+    return hook(state, state->plugin->table.after, "after", error);
 }
 
 /* One step a call: what is asked for several at once can compute one of them. A call takes about 2 ns, of every arm. */
@@ -346,27 +235,105 @@ static void step(void *opened, uint64_t n)
         state->plugin->table.step(state->inner, 1);
 }
 
+static void enqueue(void *opened)
+{
+    step(opened, 1);
+}
+
+static void step_gpu(void *opened, uint64_t n)
+{
+    const struct plugin_state *state = opened;
+    ifm_cuda_steps_run(state->link.steps, n);
+}
+
+/* A first step on a GPU that is not captured: what is made on first use is made in it, and it says what fails. */
+static enum ifm_status first_step(struct plugin_state *state, struct ifm_error *error)
+{
+    const struct inferometer_plugin *table = &state->plugin->table;
+    IFM_TRY(after_call(state, "open", error));
+    if (table->before != NULL)
+        IFM_TRY(before(state, error));
+    ifm_plugin_ask(state->plugin->identity.file, "step");
+    step(state, 1);
+    ifm_plugin_ask(NULL, NULL);
+    IFM_TRY(after_call(state, "step", error));
+    return table->after == NULL ? IFM_OK : after(state, error);
+}
+
+/* ---- open ---- */
+
+static enum ifm_status open_plugin(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
+{
+    const struct ifm_plugin *plugin = plugin_of(opening->workload);
+    const char *arm = opening->arm->name;
+    if (plugin == NULL)
+        return ifm_fail(error, IFM_INTERNAL, arm, NULL, "no plugin '%s' is loaded", opening->workload->name);
+    struct plugin_state *state = opened;
+    state->plugin = plugin;
+    const unsigned most = plugin->table.most_workers, threads = opening->threads;
+    ifm_plugin_link_up(&state->link, plugin, arm, opening->device, most != 0 && threads > most ? most : threads);
+    state->link.threads = threads > 0 ? threads : 1;
+    state->tolerance = opening->arm->tolerance;
+    state->on_gpu = opening->implementation == &plugin->on_gpu;
+    watch_threads(&state->link, true);
+    if (state->on_gpu) {
+        const struct ifm_plugin_chosen *chosen = opening->chosen;
+        ifm_plugin_gpu_link(&state->link, ifm_cuda_gpu(opening->device));
+        IFM_TRY(ifm_plugin_gpu_begin(&state->link, enqueue, state, chosen->launch == IFM_PLUGIN_BY_STEP, error));
+    }
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct inferometer_plugin_value *values = ifm_plugin_values(&plugin->section, opening->settings, arena);
+    ifm_plugin_ask(plugin->identity.file, "open");
+    state->is_open = plugin->table.open(values, opening->seed, &state->link.host, &state->inner) == 0;
+    ifm_plugin_ask(NULL, NULL);
+    ifm_arena_destroy(arena);
+    if (!state->is_open)
+        return ifm_plugin_refused(&state->link, IFM_INVALID, "open", error);
+    return state->on_gpu ? first_step(state, error) : IFM_OK;
+}
+
+/* ---- check ---- */
+
 static enum ifm_status take_check(const struct ifm_plugin *plugin, const struct inferometer_plugin_check *theirs,
                                   struct ifm_check *out, struct ifm_error *error)
 {
     if (theirs->finite > 1)
-        return broken(plugin, "check: finite is neither 0 nor 1", error);
+        return ifm_plugin_broken(plugin, "check: finite is neither 0 nor 1", error);
     if (theirs->values == 0 || theirs->values > INT64_MAX)
-        return broken(plugin, "check: values is 0, so nothing was compared", error);
+        return ifm_plugin_broken(plugin, "check: values is 0, so nothing was compared", error);
     if (theirs->output == NULL || theirs->output_bytes == 0)
-        return broken(plugin, "check: output is NULL or empty; the lab hashes the outputs", error);
+        return ifm_plugin_broken(plugin, "check: output is NULL or empty; the lab hashes the outputs", error);
     bool sound = isfinite(theirs->error_rms_rel) && theirs->error_rms_rel >= 0 && isfinite(theirs->error_max_rel) &&
                  theirs->error_max_rel >= 0;
     if (theirs->finite == 1 && !sound)
-        return broken(plugin, "check: an error of finite outputs is not a finite number of 0 or more", error);
+        return ifm_plugin_broken(plugin, "check: an error of finite outputs is not a finite number of 0 or more",
+                                 error);
     *out = (struct ifm_check){
         .done = true,
         .error_rms_rel = sound ? theirs->error_rms_rel : 0, /* read by nobody where the outputs are not finite */
         .error_max_rel = sound ? theirs->error_max_rel : 0,
         .values = theirs->values,
         .finite = theirs->finite == 1,
-        .output_xxh3 = ifm_xxh3(theirs->output, theirs->output_bytes),
     };
+    return IFM_OK;
+}
+
+static enum ifm_status hash_output(const struct plugin_state *state, struct ifm_check *out, struct ifm_error *error)
+{
+    const struct ifm_plugin_part *part = &state->link.output.out;
+    void *copy = NULL;
+    if (state->on_gpu) {
+        copy = malloc(part->bytes);
+        if (copy == NULL)
+            return ifm_fail(error, IFM_INTERNAL, state->link.arm, NULL, "out of memory");
+        const enum ifm_status status = ifm_plugin_output_read(&state->link.output, copy, error);
+        if (status != IFM_OK) {
+            free(copy);
+            return status;
+        }
+    }
+    out->output_xxh3 = ifm_xxh3(copy == NULL ? part->at : copy, part->bytes);
+    free(copy);
     return IFM_OK;
 }
 
@@ -379,14 +346,16 @@ static enum ifm_status ask_check(struct plugin_state *state, struct ifm_check *o
     int failed = state->plugin->table.check(state->inner, &theirs);
     ifm_plugin_ask(NULL, NULL);
     if (failed != 0)
-        return refused(&state->link, IFM_INVALID, "check", error);
+        return ifm_plugin_refused(&state->link, IFM_INVALID, "check", error);
+    IFM_TRY(after_call(state, "check", error));
     IFM_TRY(take_check(state->plugin, &theirs, &taken, error));
     const char *why = ifm_plugin_output_lies(&state->link.output, theirs.output, theirs.output_bytes);
     if (why != NULL) {
-        char text[WORDS_MOST];
+        char text[IFM_PLUGIN_WORDS_MOST];
         snprintf(text, sizeof text, "check: output %s", why);
-        return broken(state->plugin, text, error);
+        return ifm_plugin_broken(state->plugin, text, error);
     }
+    IFM_TRY(hash_output(state, &taken, error));
     *out = taken;
     return IFM_OK;
 }
@@ -405,16 +374,21 @@ static enum ifm_status try_the_check(struct plugin_state *state, struct ifm_erro
     void *kept = malloc(out.bytes);
     if (kept == NULL)
         return ifm_fail(error, IFM_INTERNAL, state->link.arm, NULL, "out of memory");
-    memcpy(kept, out.at, out.bytes);
-    ifm_plugin_output_spoil(&state->link.output, true);
-    state->sees = ask_check(state, &check, &why) != IFM_OK || !is_right(state, &check);
-    memcpy(out.at, kept, out.bytes);
+    enum ifm_status status = ifm_plugin_output_read(&state->link.output, kept, error);
+    if (status == IFM_OK) {
+        ifm_plugin_output_spoil(&state->link.output, true);
+        state->sees = ask_check(state, &check, &why) != IFM_OK || !is_right(state, &check);
+        status = ifm_plugin_output_write(&state->link.output, kept, error);
+    }
     free(kept);
-    return state->sees ? IFM_OK
-                       : broken(state->plugin,
-                                "check: accepts an output that the lab has overwritten by 0xff, so it does not "
-                                "compare what a step writes",
-                                error);
+    if (status != IFM_OK)
+        return status;
+    return state->sees
+               ? IFM_OK
+               : ifm_plugin_broken(state->plugin,
+                                   "check: accepts an output that the lab has overwritten by 0xff, so it does not "
+                                   "compare what a step writes",
+                                   error);
 }
 
 static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_error *error)
@@ -431,7 +405,10 @@ static enum ifm_status check(void *opened, struct ifm_check *out, struct ifm_err
 
 static void spoil(void *opened, bool all)
 {
-    ifm_plugin_output_spoil(&((struct plugin_state *)opened)->link.output, all);
+    const struct plugin_state *state = opened;
+    if (all)
+        ifm_plugin_gpu_delay(&state->link);
+    ifm_plugin_output_spoil(&state->link.output, all);
 }
 
 static uint64_t feature_runs(const void *opened)
@@ -445,34 +422,15 @@ static void close_plugin(void *opened)
     struct plugin_state *state = opened;
     if (state->plugin == NULL)
         return;
+    ifm_cuda_steps_destroy(state->link.steps); /* their graphs hold the plugin's kernels */
     ifm_plugin_ask(state->plugin->identity.file, "close");
     if (state->is_open)
         state->plugin->table.close(state->inner);
     ifm_plugin_ask(NULL, NULL);
+    if (state->on_gpu)
+        (void)ifm_cuda_restore_context(state->link.device);
     ifm_plugin_output_free(&state->link.output);
     watch_threads(&state->link, false);
-}
-
-static enum ifm_status hook(struct plugin_state *state, int (*function)(void *), const char *name,
-                            struct ifm_error *error)
-{
-    state->link.message[0] = '\0';
-    ifm_plugin_ask(state->plugin->identity.file, name);
-    int failed = function(state->inner);
-    ifm_plugin_ask(NULL, NULL);
-    return failed == 0 ? IFM_OK : refused(&state->link, IFM_INVALID, name, error);
-}
-
-static enum ifm_status before(void *opened, struct ifm_error *error)
-{
-    struct plugin_state *state = opened;
-    return hook(state, state->plugin->table.before, "before", error);
-}
-
-static enum ifm_status after(void *opened, struct ifm_error *error)
-{
-    struct plugin_state *state = opened;
-    return hook(state, state->plugin->table.after, "after", error);
 }
 
 _Static_assert(INFEROMETER_PLUGIN_ABSENT == IFM_ABSENT, "a counter that was not read stays that");
@@ -499,8 +457,7 @@ void ifm_plugin_adapt(unsigned index)
     workload->has_oracle = table->check != NULL;
     workload->implementations = plugin->implementations;
     workload->plugin = &plugin->identity;
-    plugin->implementations[0] = &plugin->implementation;
-    plugin->implementation = (struct ifm_implementation){
+    const struct ifm_implementation row = {
         .name = IFM_PLUGIN_IMPLEMENTATION,
         .title = plugin->section.name,
         .device = "cpu",
@@ -516,4 +473,14 @@ void ifm_plugin_adapt(unsigned index)
         .before = table->before == NULL ? NULL : before,
         .after = table->after == NULL ? NULL : after,
     };
+    size_t n = 0;
+    plugin->implementation = plugin->on_gpu = row;
+    plugin->on_gpu.device = "cuda";
+    plugin->on_gpu.step = step_gpu;
+    if (table->devices == 0 || (table->devices & INFEROMETER_PLUGIN_CPU) != 0)
+        plugin->implementations[n++] = &plugin->implementation;
+    if ((table->devices & INFEROMETER_PLUGIN_CUDA) != 0) {
+        plugin->implementations[n++] = &plugin->on_gpu;
+        workload->chosen = &ifm_plugin_chosen;
+    }
 }

@@ -264,6 +264,8 @@ static enum ifm_status check_functions(const struct check *check, const struct i
         return bad(check, "close", "is NULL; it is required");
     if (table->n_counters > 0 && table->collect == NULL)
         return bad(check, "collect", "is NULL, but there are counters");
+    if ((table->devices & ~(uint32_t)(INFEROMETER_PLUGIN_CPU | INFEROMETER_PLUGIN_CUDA)) != 0)
+        return bad(check, "devices", "has bits that are not known");
     return IFM_OK;
 }
 

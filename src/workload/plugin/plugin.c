@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,9 @@ static const char *loader_words(const char *path)
     return strncmp(words, path, length) == 0 && strncmp(words + length, ": ", 2) == 0 ? words + length + 2 : words;
 }
 
+/* What the first header of this ABI had; later ones append. */
+static const size_t LEAST_TABLE = offsetof(struct inferometer_plugin, devices);
+
 static enum ifm_status copy_table(const struct inferometer_plugin *theirs, const char *where,
                                   struct inferometer_plugin *ours, struct ifm_error *error)
 {
@@ -35,13 +39,13 @@ static enum ifm_status copy_table(const struct inferometer_plugin *theirs, const
         return ifm_fail(error, IFM_USAGE, where, hint, "%s(%u) returns NULL: it has no table for this ABI", symbol,
                         INFEROMETER_PLUGIN_ABI);
     size_t size = theirs->struct_size;
-    if (size < sizeof *ours)
+    if (size < LEAST_TABLE)
         return ifm_fail(error, IFM_USAGE, where, hint, "struct_size is %zu; a table of ABI %u has at least %zu bytes",
-                        size, INFEROMETER_PLUGIN_ABI, sizeof *ours);
+                        size, INFEROMETER_PLUGIN_ABI, LEAST_TABLE);
     if (theirs->abi != INFEROMETER_PLUGIN_ABI)
         return ifm_fail(error, IFM_USAGE, where, hint, "abi is %u; this version takes ABI %u", theirs->abi,
                         INFEROMETER_PLUGIN_ABI);
-    memcpy(ours, theirs, sizeof *ours);
+    memcpy(ours, theirs, size < sizeof *ours ? size : sizeof *ours);
     return IFM_OK;
 }
 
