@@ -57,7 +57,16 @@ IFM_CHECKED enum ifm_status ifm_cuda_steps_create(struct ifm_device *device, ifm
  * last step after a run. Called before the first run. The next run goes on where the last one ended; the first call for
  * a number of steps captures them for every turn that they may begin with. */
 void ifm_cuda_steps_turns(struct ifm_cuda_steps *steps, unsigned n, unsigned *turn);
+/* Whether these are replayed as graphs; without this call as the device was opened. Before the first run. Where the
+ * device was opened without graphs there are none. */
+void ifm_cuda_steps_graphs(struct ifm_cuda_steps *steps, bool graphs);
 void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n);
+/* What the runs of these steps put on the stream so far: graphs, and work that is in none: kernels, and calls of a
+ * library. */
+struct ifm_cuda_counts {
+    uint64_t graphs, launches;
+};
+struct ifm_cuda_counts ifm_cuda_steps_counts(const struct ifm_cuda_steps *steps);
 void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps); /* NULL is allowed */
 
 #endif

@@ -15,6 +15,12 @@ bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *
     return device->failed == CUDA_SUCCESS;
 }
 
+void ifm_cuda_launched(struct ifm_cuda_device *device, CUresult result, const char *what)
+{
+    if (ifm_cuda_note(device, result, what))
+        device->launches += !device->capturing;
+}
+
 enum ifm_status ifm_cuda_report(const struct ifm_cuda_device *device, struct ifm_error *error)
 {
     return device->failed == CUDA_SUCCESS
@@ -106,10 +112,11 @@ void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *laun
     launch->function->threads = launch->threads;
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
-        ifm_cuda_note(device,
-                      device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1, launch->threads, 1,
-                                                     1, launch->shared, device->stream, parameters, NULL),
-                      "cuLaunchKernel");
+        ifm_cuda_launched(device,
+                          device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1,
+                                                         launch->threads, 1, 1, launch->shared, device->stream,
+                                                         parameters, NULL),
+                          "cuLaunchKernel");
 }
 
 void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch *launch)
@@ -123,8 +130,8 @@ void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch
     launch->function->threads = launch->threads;
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
-        ifm_cuda_note(device, device->cuda->p_cuLaunchKernelEx(&config, launch->function->handle, parameters, NULL),
-                      "cuLaunchKernelEx");
+        ifm_cuda_launched(device, device->cuda->p_cuLaunchKernelEx(&config, launch->function->handle, parameters, NULL),
+                          "cuLaunchKernelEx");
 }
 
 void ifm_cuda_copy(struct ifm_device *base, void *to, const void *from, size_t bytes)
@@ -188,6 +195,8 @@ struct ifm_cuda_steps {
     struct ifm_cuda_device *device;
     ifm_cuda_enqueue_fn *enqueue;
     void *arg;
+    bool no_graphs; /* though the device has them */
+    struct ifm_cuda_counts counts;
     unsigned turns, at; /* buffers; that of the next step */
     unsigned *turn, own;
     struct graphs graphs[GRAPHS_KEPT];
@@ -211,6 +220,16 @@ void ifm_cuda_steps_turns(struct ifm_cuda_steps *steps, unsigned n, unsigned *tu
     steps->turn = turn;
 }
 
+void ifm_cuda_steps_graphs(struct ifm_cuda_steps *steps, bool graphs)
+{
+    steps->no_graphs = !graphs;
+}
+
+struct ifm_cuda_counts ifm_cuda_steps_counts(const struct ifm_cuda_steps *steps)
+{
+    return steps->counts;
+}
+
 static unsigned turn_after(const struct ifm_cuda_steps *steps, unsigned at, uint64_t n)
 {
     return (unsigned)((at + n) % steps->turns);
@@ -231,7 +250,9 @@ static bool capture(struct ifm_cuda_steps *steps, unsigned at, uint64_t n, CUgra
     if (!ifm_cuda_note(device, device->cuda->p_cuStreamBeginCapture(device->stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
                        "cuStreamBeginCapture"))
         return false;
+    device->capturing = true;
     enqueue(steps, at, n);
+    device->capturing = false;
     ifm_cuda_note(device, device->cuda->p_cuStreamEndCapture(device->stream, &graph), "cuStreamEndCapture");
     if (device->failed == CUDA_SUCCESS)
         ifm_cuda_note(device, device->cuda->p_cuGraphInstantiateWithFlags(out, graph, 0),
@@ -297,8 +318,8 @@ static void replay(struct ifm_cuda_steps *steps, uint64_t n)
     for (uint64_t left = n, now; left > 0 && device->failed == CUDA_SUCCESS; left -= now) {
         now = left < most ? left : most;
         CUgraphExec exec = graph_of(steps, steps->at, now);
-        if (exec != NULL)
-            ifm_cuda_note(device, device->cuda->p_cuGraphLaunch(exec, device->stream), "cuGraphLaunch");
+        if (exec != NULL && ifm_cuda_note(device, device->cuda->p_cuGraphLaunch(exec, device->stream), "cuGraphLaunch"))
+            steps->counts.graphs++;
     }
 }
 
@@ -306,10 +327,12 @@ void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n)
 {
     if (n == 0)
         return;
-    if (steps->device->no_graphs)
+    const uint64_t before = steps->device->launches;
+    if (steps->device->no_graphs || steps->no_graphs)
         enqueue(steps, steps->at, n);
     else
         replay(steps, n);
+    steps->counts.launches += steps->device->launches - before;
     *steps->turn = turn_after(steps, steps->at, n - 1);
     steps->at = turn_after(steps, steps->at, n);
 }
