@@ -375,6 +375,8 @@ static enum ifm_status open_decode(const struct ifm_opening *opening, void *open
 static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
 {
     struct ifm_decode_ask *ask = asked;
+    if (ask->settings->graphs.n > 0)
+        return "CUDA graphs are a GPU's: leave decode.graphs out on the device cpu";
     const char *isa = ifm_isa_name(ask->settings->isa), *encode_isa = ask->settings->inference ? isa : "auto";
     const char *why_not = ifm_data_isa_why_not(isa, machine, arena);
     char name[32];
