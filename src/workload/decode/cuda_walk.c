@@ -156,7 +156,7 @@ static double length_of(const float *x, size_t n)
 }
 
 /* Whether a head's query is the fresh one and the last output in equal parts, as long as the fresh one, in f16: within a
- * step of it, as sums differ by a rounding error. */
+ * step of f16, as sums in f32 differ from those in f64, most where the two parts cancel. */
 static bool is_fed(const float *q, const float *fresh, const float *output, size_t dim)
 {
     const double own = length_of(fresh, dim), other = output == NULL ? 0 : length_of(output, dim);
@@ -169,8 +169,9 @@ static bool is_fed(const float *q, const float *fresh, const float *output, size
     }
     const double scale = output == NULL ? 1 : mixed > 0 ? own / sqrt(mixed) : 0;
     for (size_t d = 0; d < dim; d++) {
-        const double x = scale * ((double)fresh[d] + (output == NULL ? 0 : part * (double)output[d]));
-        is = is && fabs((double)q[d] - x) <= 0x1p-10 * fabs(x) + 0x1p-24;
+        const double old = output == NULL ? 0 : part * (double)output[d], x = scale * ((double)fresh[d] + old);
+        const double sums = 0x1p-20 * scale * (fabs((double)fresh[d]) + fabs(old));
+        is = is && fabs((double)q[d] - x) <= 0x1p-10 * fabs(x) + sums + 0x1p-24;
     }
     return is;
 }
