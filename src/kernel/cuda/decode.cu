@@ -17,8 +17,6 @@ extern "C" __global__ void __launch_bounds__(32 * IFM_DECODE_NAIVE_WARPS, 1) ifm
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, dim = a.head_dim;
     const uint32_t unit = blockIdx.x / a.group * a.parts, tokens = tokens_of(a, unit), pages = pages_of(a, unit);
     float q[MOST], sum[MOST], top = NOTHING, total = 0;
-    wait_for_previous();
-    let_next_begin();
 #pragma unroll
     for (int i = 0; i < MOST; i++) {
         q[i] = 32 * i < dim ? a.q[static_cast<uint64_t>(blockIdx.x) * dim + 32 * i + lane] * a.scale : 0;
@@ -74,13 +72,10 @@ template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend
     float *rows = reinterpret_cast<float *>(shared + WARPS * STAGES * sizes<D>::STAGE);
     const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
     uint32_t unit = unit_of_block(a, first), at = first + warp, stage = 0;
-    loader next = {at, end, unit, at - tile_of(a, unit), tiles_of(a, unit), pages_of(a, unit), false};
+    loader next = {at, end, unit, at - tile_of(a, unit), tiles_of(a, unit), pages_of(a, unit)};
     find_unit(a, next);
-    for (int i = 0; i < STAGES; i++) /* what was in the cache before the launch in front may come while that one runs */
+    for (int i = 0; i < STAGES; i++)
         load_next<D>(a, next, ring + i * sizes<D>::STAGE, lane);
-    wait_for_previous();
-    let_next_begin();
-    next.waited = true;
     for (uint32_t from = first; from < end; unit++) {
         const uint32_t begins = tile_of(a, unit), ends = begins + tiles_of(a, unit), to = ends < end ? ends : end;
         const uint32_t tokens = tokens_of(a, unit);

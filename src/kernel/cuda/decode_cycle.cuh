@@ -82,8 +82,6 @@ __device__ __forceinline__ void feed(const ifm_decode_advance_of &a, uint32_t he
 extern "C" __global__ void __launch_bounds__(32 * IFM_DECODE_ADVANCE_WARPS) ifm_decode_advance(ifm_decode_advance_of a)
 {
     const uint32_t task = blockIdx.x * IFM_DECODE_ADVANCE_WARPS + threadIdx.x / 32, heads = a.pairs * a.group;
-    wait_for_previous();
-    let_next_begin();
     if (task < heads)
         feed(a, task, threadIdx.x % 32);
     else if (a.rows != nullptr && task < heads + a.pairs)

@@ -3,7 +3,6 @@
 #define IFM_KERNEL_CUDA_DECODE_SHARE_CUH
 
 #include "kernel/cuda/decode.h"
-#include "kernel/cuda/overlap.cuh"
 
 namespace
 {

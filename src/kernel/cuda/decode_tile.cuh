@@ -50,7 +50,6 @@ struct loader {
     uint32_t unit, tile; /* where it is */
     uint32_t tiles;      /* of that unit */
     uint32_t pages;      /* the unit's first */
-    bool waited;         /* for the launch in front, which may write the newest token of a unit */
 };
 
 /* The tile may lie behind the unit that it was counted in. */
@@ -69,10 +68,6 @@ template <int D>
 __device__ __forceinline__ void load_next(const ifm_decode_attend &a, loader &l, uint32_t stage, uint32_t lane)
 {
     if (l.at < l.end) {
-        if (!l.waited && l.tile + 1 == l.tiles) {
-            wait_for_previous();
-            l.waited = true;
-        }
         const uint64_t page = page_at(a, l.pages + l.tile / TILES_A_PAGE);
         const uint64_t from = (page * IFM_DECODE_PAGE + l.tile % TILES_A_PAGE * TILE) * D;
 #pragma unroll

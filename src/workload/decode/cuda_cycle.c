@@ -71,7 +71,6 @@ static enum ifm_status make_launches(struct ifm_decode_cuda_run *run, struct ifm
     struct ifm_decode_cuda_cycle *cycle = &run->cycle;
     const struct ifm_decode_attend *a = &run->arguments;
     const uint64_t heads = run->pairs * a->group, tasks = heads + (cycle->appends ? run->pairs : 0);
-    cycle->early = ifm_cuda_gpu(run->device)->major >= 9;
     cycle->next = (struct ifm_decode_advance_of){.table = a->table,
                                                  .units = a->units,
                                                  .pairs = (uint32_t)run->pairs,
@@ -126,14 +125,6 @@ void ifm_decode_cuda_cycle_close(struct ifm_decode_cuda_run *run)
 
 /* ---- at work ---- */
 
-static void launch(const struct ifm_decode_cuda_run *run, const struct ifm_cuda_launch *what)
-{
-    if (run->cycle.early)
-        ifm_cuda_launch_early(run->device, what);
-    else
-        ifm_cuda_launch(run->device, what);
-}
-
 /* Where the caches of a token in a layer lie, and how long they are. */
 static void find_caches(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
 {
@@ -167,8 +158,8 @@ void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsi
     next->q = q + at;
     a->q = q + at;
     a->out = out + at;
-    launch(run, &cycle->advance);
-    launch(run, &run->launch);
+    ifm_cuda_launch(run->device, &cycle->advance);
+    ifm_cuda_launch(run->device, &run->launch);
 }
 
 void ifm_decode_cuda_cycle(void *opened)

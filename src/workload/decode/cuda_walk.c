@@ -95,13 +95,18 @@ static bool holds_rows(const struct ifm_decode_cuda_run *run, const unsigned cha
 
 /* ---- outputs ---- */
 
+static double worse(double a, double b) /* NaN is worse than anything */
+{
+    return b > a || isnan(b) ? b : a;
+}
+
 static void take_worse(struct ifm_check *out, const struct ifm_check *other)
 {
-    out->error_rms_rel = fmax(out->error_rms_rel, other->error_rms_rel);
-    out->error_max_rel = fmax(out->error_max_rel, other->error_max_rel);
-    out->error_row = fmax(out->error_row, other->error_row);
-    out->error_bias = fmax(out->error_bias, other->error_bias);
-    out->error_part = fmax(out->error_part, other->error_part);
+    out->error_rms_rel = worse(out->error_rms_rel, other->error_rms_rel);
+    out->error_max_rel = worse(out->error_max_rel, other->error_max_rel);
+    out->error_row = worse(out->error_row, other->error_row);
+    out->error_bias = worse(out->error_bias, other->error_bias);
+    out->error_part = worse(out->error_part, other->error_part);
 }
 
 /* Tokens whose outputs are compared beside the last one's. */

@@ -18,7 +18,6 @@ enum { IFM_DECODE_CUDA_LAYERS = 128, IFM_DECODE_CUDA_PLACES = 16384 };
  * the query, and one that attends. */
 struct ifm_decode_cuda_cycle {
     bool appends;
-    bool early;                          /* a launch begins before the one in front has ended */
     struct ifm_cuda_launch advance, rewind;
     struct ifm_decode_advance_of next;   /* what a place changes in it is in the cycle */
     struct ifm_decode_rewind_of back;
