@@ -29,7 +29,7 @@ static const struct ifm_param sample_decode_rows[] = {
     {"decode.pause", "pause", IFM_TYPE_SECONDS, 0, "s", "0", 0, 1, NULL, "Pause between steps", SAMPLE(pause)},
     {"decode.check", "check", IFM_TYPE_BOOL, 0, "", "true", 0, 0, NULL, "Compare with the oracle", SAMPLE(check)},
     {"decode.label", "label", IFM_TYPE_TEXT, IFM_PER_ARM, "", "", 0, 0, NULL, "A word for the reader", SAMPLE(label)},
-    {"decode.shapes", "shapes", IFM_TYPE_U64, IFM_LIST, "", "", 1, 64, NULL, "Sizes that one step takes together",
+    {"decode.shapes", "shapes", IFM_TYPE_U64, IFM_LIST | IFM_PER_ARM, "", "", 1, 64, NULL, "Sizes that one step takes together",
      SAMPLE(shapes)},
 };
 #undef SAMPLE
