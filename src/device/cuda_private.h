@@ -14,7 +14,7 @@ enum { IFM_CUDA_MARKS = 4096, IFM_CUDA_IMAGES = 16 };
 struct ifm_cuda_function {
     CUfunction handle;
     char name[48];
-    unsigned image; /* in the order of ifm_cuda_images */
+    unsigned image;           /* in the order of ifm_cuda_images */
     unsigned threads, shared; /* of a block, in its last launch; threads 0 = not launched for the open cell */
     struct ifm_cuda_function *next;
 };

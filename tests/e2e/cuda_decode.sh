@@ -176,8 +176,8 @@ assert arms["launches"]["equals"] == "graph" and arms["launches"]["equal_bound"]
 assert arms["still"]["equals"] == "" and arms["still"]["ledger"]["bytes_written"] == 2 * 3 * 4 * 2 * 128, arms["still"]
 PY
 # the specification's JSON: the passes with the library, the cycle without, one configuration
-fake "" "$INFEROMETER" decode --device cuda --stop repeats --repeats 12 --warmup 1 --seed 1 "${small[@]}" "${cycle[@]}" \
-    --json --out json >json.out 2>log || fail "json: $(cat log)"
+fake "" "$INFEROMETER" decode --device cuda --stop repeats --repeats 12 --warmup 1 --seed 1 "${small[@]}" \
+    "${cycle[@]}" --json --out json >json.out 2>log || fail "json: $(cat log)"
 python3 - <<'PY' || fail "json: $(cat json.out)"
 import json
 said = json.load(open("json.out"))
@@ -187,7 +187,8 @@ cycle = said["inference_cycle"]
 assert cycle["tokens"] == 3 and abs(cycle["elastic_total_ms"] - 2.4) < 1e-9, cycle
 assert abs(cycle["tokens"] / cycle["elastic_tokens_per_sec"] - 2.4e-3) < 1e-9, cycle
 PY
-fake "" "$INFEROMETER" "${decode[@]}" "${small[@]}" --decode-graphs false --out alone >log 2>&1 || fail "alone: $(cat log)"
+fake "" "$INFEROMETER" "${decode[@]}" "${small[@]}" --decode-graphs false --out alone >log 2>&1 ||
+    fail "alone: $(cat log)"
 grep -q '"cuda_graphs": false' alone/elastic_kv.json || fail "alone: the JSON says that there were graphs"
 absent "has a plan for caches of one length, and those of a cycle grow" "${cycle[@]}" --decode-arms cudnn
 absent "a cycle on the device cuda is one graph, of at most 128 layers" --inference --decode-tokens 512 --layers 33

@@ -32,7 +32,8 @@ static void join(struct sums *to, const struct sums *from, unsigned dim)
 static struct ifm_decode_unit unit_of(const struct ifm_decode_attend *a, uint32_t unit)
 {
     const uint32_t tiles = (a->tokens + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
-    return a->tokens == 0 ? a->units[unit] : (struct ifm_decode_unit){a->tokens, unit / a->parts * a->pages, unit * tiles};
+    return a->tokens == 0 ? a->units[unit]
+                          : (struct ifm_decode_unit){a->tokens, unit / a->parts * a->pages, unit * tiles};
 }
 
 /* One token of the unit; `q` is rounded as the kernel does. False: it lies in nobody's memory. */
@@ -178,8 +179,8 @@ static uint16_t *row_in(uint16_t *half, const uint32_t *table, uint32_t page, ui
 
 static bool append(const struct ifm_decode_advance_of *a, uint32_t pair)
 {
-    const struct ifm_decode_unit one = {a->tokens, pair * a->pages, 0}, unit = a->tokens != 0 ? one
-                                                                                              : a->units[pair * a->parts];
+    const struct ifm_decode_unit one = {a->tokens, pair * a->pages, 0},
+                                 unit = a->tokens != 0 ? one : a->units[pair * a->parts];
     const float *from = a->rows + (uint64_t)pair * 2 * a->head_dim;
     uint16_t *k = row_in(a->k, a->table, unit.page, unit.tokens - 1, a->head_dim);
     uint16_t *v = row_in(a->v, a->table, unit.page, unit.tokens - 1, a->head_dim);

@@ -1,5 +1,5 @@
-/* A cycle on the device cuda: its two kernels alone, row by row and bit by bit, at length 0 and at borders of pages; its
- * ledger, arms and refusals; and that it does what the processor does with the same settings. Runs on a GPU too. */
+/* A cycle on the device cuda: its two kernels alone, row by row and bit by bit, at length 0 and at borders of pages;
+ * its ledger, arms and refusals; and that it does what the processor does with the same settings. Runs on a GPU too. */
 #include <cmocka.h>
 
 #include "device/cuda.h"
@@ -20,7 +20,7 @@ struct bed {
     uint32_t dim, tokens[PAIRS]; /* with the new one */
     bool equal, shuffled;
     uint32_t table[ALL_PAGES];
-    uint16_t *cache;             /* [2][ALL_PAGES][128][dim] */
+    uint16_t *cache;              /* [2][ALL_PAGES][128][dim] */
     float *rows, *fresh, *output; /* as in ifm_decode_advance_of */
     struct ifm_decode_advance_of arguments;
 };
@@ -98,7 +98,8 @@ static void drop_bed(const struct bed *bed)
     bed->device->ops->drop_buffers(bed->device);
 }
 
-static void run_kernel(const struct bed *bed, const char *name, unsigned blocks, unsigned threads, const void *arguments)
+static void run_kernel(const struct bed *bed, const char *name, unsigned blocks, unsigned threads,
+                       const void *arguments)
 {
     struct ifm_cuda_launch launch = {.blocks = blocks, .threads = threads, .arguments = arguments};
     struct ifm_error error = {0};
@@ -113,7 +114,8 @@ static void run_kernel(const struct bed *bed, const char *name, unsigned blocks,
 static void put_row(struct bed *bed, uint32_t pair, uint32_t token, const float *values)
 {
     const size_t page = bed->table[pair * PAGES + token / IFM_DECODE_PAGE];
-    uint16_t *k = bed->cache + (page * IFM_DECODE_PAGE + token % IFM_DECODE_PAGE) * bed->dim, *v = k + cache_values(bed);
+    uint16_t *k = bed->cache + (page * IFM_DECODE_PAGE + token % IFM_DECODE_PAGE) * bed->dim,
+             *v = k + cache_values(bed);
     for (uint32_t d = 0; d < bed->dim; d++) {
         k[d] = values == NULL ? IFM_DECODE_NO_ROW : ifm_f32_to_f16(values[d]);
         v[d] = values == NULL ? IFM_DECODE_NO_ROW : ifm_f32_to_f16(values[bed->dim + d]);
@@ -244,9 +246,11 @@ static struct ifm_arm_list described(struct bench *bench, const char *text, cons
 static void ledger_grows_with_the_tokens(void **state)
 {
     const char *why_not;
-    const struct ifm_arm_list arms = described(
-        *state, "compress=1 arms=ours batch=2 q_heads=4 kv_heads=2 head_dim=64 kv_len=300 inference=true "
-                "decode_tokens=3 layers=2 graphs=true,false", &why_not);
+    const struct ifm_arm_list arms =
+        described(*state,
+                  "compress=1 arms=ours batch=2 q_heads=4 kv_heads=2 head_dim=64 kv_len=300 inference=true "
+                  "decode_tokens=3 layers=2 graphs=true,false",
+                  &why_not);
     assert_int_equal(arms.n, 2);
     const uint64_t attended = 2 * (301 + 302 + 303), row = 2 * 2 * 64, query = 4 * 2 * 4 * 64;
     for (size_t i = 0; i < arms.n; i++) {
@@ -262,8 +266,10 @@ static void ledger_grows_with_the_tokens(void **state)
 static void graphs_and_none_are_arms(void **state)
 {
     const char *why_not;
-    struct ifm_arm_list arms = described(*state, "compress=1 arms=naive,ours kv_len=256 inference=true layers=1 "
-                                                 "graphs=true,false", &why_not);
+    struct ifm_arm_list arms = described(*state,
+                                         "compress=1 arms=naive,ours kv_len=256 inference=true layers=1 "
+                                         "graphs=true,false",
+                                         &why_not);
     static const char *const names[] = {"naive-graph", "naive-no-graph", "f16-graph", "f16-no-graph"};
     assert_int_equal(arms.n, COUNT(names));
     for (size_t i = 0; i < arms.n; i++)
@@ -315,8 +321,9 @@ static void launches_are_counted(void **state)
 {
     struct bench *bench = *state;
     const char *why_not;
-    const struct ifm_arm_list arms = described(bench, "compress=1 arms=ours kv_len=256 batch=1 q_heads=2 kv_heads=1 "
-                                                      "inference=true decode_tokens=3 layers=2 graphs=true,false",
+    const struct ifm_arm_list arms = described(bench,
+                                               "compress=1 arms=ours kv_len=256 batch=1 q_heads=2 kv_heads=1 "
+                                               "inference=true decode_tokens=3 layers=2 graphs=true,false",
                                                &why_not);
     static const uint64_t graphs[] = {5, 0}, launches[] = {0, 60}, without_graphs[] = {0, 60};
     for (size_t i = 0; i < 2 * arms.n; i++) {
@@ -420,9 +427,12 @@ static void does_what_the_processor_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_go_where_they_belong), WITH_BENCH(ledger_grows_with_the_tokens),
-        WITH_BENCH(graphs_and_none_are_arms),        WITH_BENCH(says_what_no_cycle_takes),
-        WITH_BENCH(launches_are_counted),            WITH_BENCH(does_what_the_processor_does),
+        cmocka_unit_test(rows_go_where_they_belong),
+        WITH_BENCH(ledger_grows_with_the_tokens),
+        WITH_BENCH(graphs_and_none_are_arms),
+        WITH_BENCH(says_what_no_cycle_takes),
+        WITH_BENCH(launches_are_counted),
+        WITH_BENCH(does_what_the_processor_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

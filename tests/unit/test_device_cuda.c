@@ -464,7 +464,8 @@ static void turns(bool no_graphs)
     struct ifm_device *device = open_device("ns=ifm_null_spin:10;launch_ns=0", no_graphs);
     struct ifm_error error = {0};
     struct turning turning = {{device, kernel(device, "null", "ifm_null_spin"), {3, NULL}},
-                              buffer(device, "v", TURNS * sizeof(uint64_t), true), 0};
+                              buffer(device, "v", TURNS * sizeof(uint64_t), true),
+                              0};
     struct ifm_cuda_steps *steps;
     uint64_t done = 0, values[TURNS];
     assert_int_equal(ifm_cuda_steps_create(device, enqueue_turn, &turning, &steps, &error), IFM_OK);

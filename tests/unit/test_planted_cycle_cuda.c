@@ -115,8 +115,7 @@ AT_ONE_PLACE(attends_in_the_next_layer, ifm_decode_cuda_place(run, token, layer)
 /* Lengths of the attention alone, and of the rows alone. */
 AT_EVERY_PLACE(a_token_less, run->arguments.tokens -= 1; attend_again(run))
 AT_EVERY_PLACE(a_token_more, run->arguments.tokens += 1; attend_again(run))
-AT_ONE_PLACE(a_token_less_once, ifm_decode_cuda_place(run, token, layer); run->arguments.tokens -= 1;
-             attend_again(run))
+AT_ONE_PLACE(a_token_less_once, ifm_decode_cuda_place(run, token, layer); run->arguments.tokens -= 1; attend_again(run))
 AT_ONE_PLACE(row_one_back, place_without_row(run, token, layer); run->cycle.next.tokens -= 1; advance_again(run);
              attend_again(run))
 AT_ONE_PLACE(row_one_on, place_without_row(run, token, layer); run->cycle.next.tokens += 1; advance_again(run);
@@ -291,10 +290,8 @@ static const struct planted_fault appends[] = {
     AFTER("a row again", the_same_row_again),
 };
 static const struct planted_fault lengths[] = {
-    AFTER("attention is a token short", a_token_less),
-    AFTER("attention is a token long", a_token_more),
-    AFTER("attention is a token short once", a_token_less_once),
-    AFTER("a row one on", row_one_on),
+    AFTER("attention is a token short", a_token_less),           AFTER("attention is a token long", a_token_more),
+    AFTER("attention is a token short once", a_token_less_once), AFTER("a row one on", row_one_on),
     AFTER("a row over the one in front", row_one_back),
 };
 /* Each mends what the one in front lost, and the last one loses nothing. */
@@ -372,17 +369,17 @@ static void graphs_and_none(void **context)
 
 static void other_dimensions(void **context)
 {
-    refuse_cell(*context, &ifm_workload_decode,
-                CYCLE "arms=naive kv_len=256 batch=2 q_heads=4 kv_heads=1 head_dim=32", 1, of_cycles);
-    refuse_cell(*context, &ifm_workload_decode,
-                CYCLE "arms=naive kv_len=256 batch=1 q_heads=4 kv_heads=2 head_dim=256", 1, of_cycles);
+    refuse_cell(*context, &ifm_workload_decode, CYCLE "arms=naive kv_len=256 batch=2 q_heads=4 kv_heads=1 head_dim=32",
+                1, of_cycles);
+    refuse_cell(*context, &ifm_workload_decode, CYCLE "arms=naive kv_len=256 batch=1 q_heads=4 kv_heads=2 head_dim=256",
+                1, of_cycles);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(equal_lengths),   WITH_BENCH(over_the_border_of_a_page),
-        WITH_BENCH(shuffled_pages),  WITH_BENCH(many_heads),
+        WITH_BENCH(equal_lengths),    WITH_BENCH(over_the_border_of_a_page),
+        WITH_BENCH(shuffled_pages),   WITH_BENCH(many_heads),
         WITH_BENCH(nothing_appended), WITH_BENCH(graphs_and_none),
         WITH_BENCH(other_dimensions), cmocka_unit_test(planted_table_is_full),
     };

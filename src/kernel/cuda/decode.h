@@ -16,10 +16,10 @@ enum {
     IFM_DECODE_STAGES_64 = 4, /* tiles on their way to a warp */
     IFM_DECODE_STAGES_128 = 2,
     IFM_DECODE_STAGES_CLUSTER = 2,
-    IFM_DECODE_CLUSTER = 8,         /* blocks of a unit that are a cluster, at most; 2 and 4 too */
-    IFM_DECODE_NAIVE_WARPS = 16,    /* of a block of the naive one */
-    IFM_DECODE_PAD = 4,             /* floats between rows of sums in shared memory */
-    IFM_DECODE_HEAD = 16,           /* floats before the rows of a partial: 8 maxima, 8 totals */
+    IFM_DECODE_CLUSTER = 8,          /* blocks of a unit that are a cluster, at most; 2 and 4 too */
+    IFM_DECODE_NAIVE_WARPS = 16,     /* of a block of the naive one */
+    IFM_DECODE_PAD = 4,              /* floats between rows of sums in shared memory */
+    IFM_DECODE_HEAD = 16,            /* floats before the rows of a partial: 8 maxima, 8 totals */
     IFM_DECODE_DIGEST_THREADS = 256, /* of a block of ifm_decode_digest */
     IFM_DECODE_ADVANCE_WARPS = 4,    /* of a block of ifm_decode_advance; each has one task */
     IFM_DECODE_REWIND_THREADS = 256, /* of a block of ifm_decode_rewind */

@@ -71,9 +71,8 @@ __device__ __forceinline__ void feed(const ifm_decode_advance_of &a, uint32_t he
 #pragma unroll
     for (int i = 0; i < 2; i++)
         if (lane + 32 * i < columns)
-            reinterpret_cast<float4 *>(a.q)[at + lane + 32 * i] =
-                make_float4(rounded(q[i].x * scale), rounded(q[i].y * scale), rounded(q[i].z * scale),
-                            rounded(q[i].w * scale));
+            reinterpret_cast<float4 *>(a.q)[at + lane + 32 * i] = make_float4(
+                rounded(q[i].x * scale), rounded(q[i].y * scale), rounded(q[i].z * scale), rounded(q[i].w * scale));
 }
 
 } // namespace

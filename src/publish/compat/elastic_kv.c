@@ -321,7 +321,8 @@ static size_t count_compressed(const struct ifm_cell *cell)
     return n;
 }
 
-/* The arm that stands for a configuration: its first compressed one; else a plain one, of both cells where there is one.
+/* The arm that stands for a configuration: its first compressed one; else a plain one, of both cells where there is
+ * one.
  */
 static const struct ifm_arm *leading_arm(const struct configuration *c)
 {

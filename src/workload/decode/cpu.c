@@ -157,8 +157,8 @@ static enum ifm_status take_pool(struct ifm_decode_run *state, uint64_t layer, s
     }
     snprintf(name, sizeof name, "decode.kv %s %016llx layer %llu", state->form->name,
              (unsigned long long)identity(state), (unsigned long long)layer);
-    IFM_TRY(state->device->ops->buffer(state->device, name, together * state->pool_bytes, &memory, &pools->fresh,
-                                       error));
+    IFM_TRY(
+        state->device->ops->buffer(state->device, name, together * state->pool_bytes, &memory, &pools->fresh, error));
     if (!state->settings->inference && state->device->ops->lend != NULL) /* a cycle appends */
         state->device->ops->lend(state->device, memory);
     pools->at = memory;

@@ -15,12 +15,11 @@ static uint64_t identity(const struct ifm_decode_cuda_run *run)
 {
     const struct ifm_decode_settings *s = run->settings;
     char text[512];
-    int n = snprintf(text, sizeof text, "%llu %llu %llu %llu %llu %llu %a %d %d %llu %d %s",
-                     (unsigned long long)s->batch, (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads,
-                     (unsigned long long)s->kv_len, (unsigned long long)s->head_dim,
-                     (unsigned long long)run->source.data.seed, s->ragged, s->layout, s->outliers,
-                     (unsigned long long)(s->inference ? s->decode_tokens : 0), s->append,
-                     s->inference ? run->arm : "");
+    int n = snprintf(
+        text, sizeof text, "%llu %llu %llu %llu %llu %llu %a %d %d %llu %d %s", (unsigned long long)s->batch,
+        (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
+        (unsigned long long)s->head_dim, (unsigned long long)run->source.data.seed, s->ragged, s->layout, s->outliers,
+        (unsigned long long)(s->inference ? s->decode_tokens : 0), s->append, s->inference ? run->arm : "");
     return ifm_xxh3(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) ^
            ifm_xxh3(s->kv_file, strlen(s->kv_file));
 }
@@ -154,7 +153,8 @@ static void fill_units(const struct ifm_decode_cuda_run *run, uint64_t token, st
     units[a->n_units] = (struct ifm_decode_unit){.tile = tile};
 }
 
-/* Where all sequences have one length, it and the pages of a pair say all. Others that grow have units of each token. */
+/* Where all sequences have one length, it and the pages of a pair say all. Others that grow have units of each token.
+ */
 static enum ifm_status make_units(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     struct ifm_decode_attend *a = &run->arguments;

@@ -1,8 +1,8 @@
 /* An inference cycle on the device cuda: what is appended and asked, and the launches of all tokens in all layers.
  *
  * Lengths are in the launches, since all of them are known when the cycle is captured: no kernel reads a length from
- * memory before it reads the cache, and each place has just the work that it needs. A server that captures one token and
- * replays it has its lengths in memory instead. So a step begins where the last one began: only rows, queries and
+ * memory before it reads the cache, and each place has just the work that it needs. A server that captures one token
+ * and replays it has its lengths in memory instead. So a step begins where the last one began: only rows, queries and
  * outputs are put back, by ifm_decode_cuda_rewind, outside what is timed. */
 #include "workload/decode/run_cuda.h"
 
@@ -35,8 +35,8 @@ static enum ifm_status make_rows_of(const struct ifm_decode_cuda_run *run, uint6
     const struct ifm_decode_settings *s = run->settings;
     const size_t dim = s->head_dim;
     float *k = room, *v = room + run->tokens * dim;
-    IFM_TRY(ifm_data_source_kv(&run->source, pair, ifm_decode_length(s, pair / s->kv_heads), (unsigned)run->tokens, k, v,
-                               error));
+    IFM_TRY(ifm_data_source_kv(&run->source, pair, ifm_decode_length(s, pair / s->kv_heads), (unsigned)run->tokens, k,
+                               v, error));
     for (uint64_t token = 0; token < run->tokens; token++) {
         float *to = run->cycle.rows + (token * run->pairs + pair) * 2 * dim;
         memcpy(to, k + token * dim, dim * sizeof *to);

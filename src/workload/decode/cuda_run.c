@@ -101,11 +101,6 @@ static enum ifm_status prepare(struct ifm_decode_cuda_run *run, const struct ifm
     return ifm_decode_source(s, opening->seed, &run->source, error);
 }
 
-size_t ifm_decode_cuda_bytes(const struct ifm_decode_cuda_run *run)
-{
-    return run->tokens * run->outputs * (run->halves ? sizeof(uint16_t) : sizeof(float));
-}
-
 /* The queries as the device takes them. */
 static enum ifm_status upload_queries(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
@@ -135,7 +130,7 @@ static enum ifm_status open_rows(struct ifm_decode_cuda_run *run, struct ifm_err
         IFM_TRY(ifm_data_source_queries(&run->source, pair, ifm_decode_length(s, pair / s->kv_heads),
                                         run->q + pair * run->source.group * s->head_dim, error));
     ifm_kv_round(run->q, run->outputs, run->q); /* to f16: the queries of a GPU are as its cache */
-    if (ifm_decode_cuda_cycles(run)) /* it makes its own */
+    if (ifm_decode_cuda_cycles(run))            /* it makes its own */
         IFM_TRY(ifm_decode_cuda_buffer(run, "q", NULL, bytes, &run->q_at, error));
     else
         IFM_TRY(upload_queries(run, error));
@@ -150,7 +145,8 @@ void ifm_decode_cuda_spoil(void *opened, bool all)
 {
     const struct ifm_decode_cuda_run *run = opened;
     (void)all;
-    ifm_cuda_fill(run->device, run->out_at, UINT32_MAX, ifm_decode_cuda_bytes(run) / sizeof(uint32_t)); /* NaN in both */
+    ifm_cuda_fill(run->device, run->out_at, UINT32_MAX,
+                  ifm_decode_cuda_bytes(run) / sizeof(uint32_t)); /* NaN in both */
 }
 
 /* A cycle goes through all layers, and ends in the last one; passes take them in turn. */
@@ -196,56 +192,6 @@ void ifm_decode_cuda_close(void *opened)
 }
 
 /* ---- the check ---- */
-
-enum ifm_status ifm_decode_cuda_digest(const struct ifm_decode_cuda_run *run, unsigned layer, uint64_t *out,
-                                       struct ifm_error *error)
-{
-    const struct ifm_decode_digest_of of = {run->pools[layer], 2 * run->half / sizeof(uint64_t), run->digest};
-    const unsigned blocks = ifm_cuda_blocks(run->device, run->digester, IFM_DECODE_DIGEST_THREADS, 0);
-    ifm_cuda_fill(run->device, run->digest, 0, 2);
-    ifm_cuda_launch(run->device, &(struct ifm_cuda_launch){run->digester, blocks > 0 ? blocks : 1,
-                                                           IFM_DECODE_DIGEST_THREADS, 0, &of});
-    return ifm_cuda_read(run->device, out, run->digest, sizeof *out, error);
-}
-
-enum ifm_status ifm_decode_cuda_read_layer(const struct ifm_decode_cuda_run *run, unsigned layer, unsigned char **out,
-                                           struct ifm_error *error)
-{
-    *out = malloc(2 * run->half);
-    if (*out == NULL)
-        return ifm_fail(error, IFM_INTERNAL, run->arm, "lower decode.batch or decode.kv_len",
-                        "out of memory for the oracle, which reads a layer back: %llu bytes",
-                        (unsigned long long)(2 * run->half));
-    enum ifm_status status = ifm_cuda_read(run->device, *out, run->pools[layer], 2 * run->half, error);
-    if (status != IFM_OK) {
-        free(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-struct ifm_decode_outputs ifm_decode_cuda_outputs(const struct ifm_decode_cuda_run *run, const unsigned char *pool,
-                                                  uint64_t token, struct ifm_decode_rows *rows)
-{
-    *rows = (struct ifm_decode_rows){(const void *)pool, (const void *)(pool + run->half), run->table, run->first,
-                                     ifm_decode_cuda_length_at(run, 0, token) - ifm_decode_length(run->settings, 0)};
-    return (struct ifm_decode_outputs){.device = run->device,
-                                       .threads = 1,
-                                       .settings = run->settings,
-                                       .form = run->form,
-                                       .source = &run->source,
-                                       .q = run->q + token * run->outputs,
-                                       .out = run->out + token * run->outputs,
-                                       .draw = (uint32_t)(ifm_xxh3(&run->source.data.seed, sizeof(uint64_t)) >> 32),
-                                       .rows = rows};
-}
-
-const char *ifm_decode_cuda_code(const struct ifm_decode_cuda_run *run, char buffer[16])
-{
-    const struct ifm_gpu *gpu = ifm_cuda_gpu(run->device);
-    snprintf(buffer, 16, "sm_%u%u", gpu->major % 1000, gpu->minor % 1000);
-    return run->code != NULL ? run->code : buffer;
-}
 
 /* The cache that the last step attended over, read back, and every output against it. */
 static enum ifm_status compare(struct ifm_decode_cuda_run *run, struct ifm_check *out, struct ifm_error *error)

@@ -1,11 +1,11 @@
-/* The check of an inference cycle on the device cuda: what the last step left, then the same cycle again, walked place by
- * place without a graph.
+/* The check of an inference cycle on the device cuda: what the last step left, then the same cycle again, walked place
+ * by place without a graph.
  *
- * Of what the step left: the outputs of its last token, and of others as a budget allows, against f64 attention over the
- * cache that is read back; every row that was appended, which must be the one that was given, where it belongs, with
- * nothing behind it; all layers, which hold the same. After going back every layer must be as it was before the first
- * token. Of the walk: every query, against the rule computed here from the output in front; the outputs of a place that
- * is drawn anew each time. What the walk leaves must be what the step left, bit for bit. */
+ * Of what the step left: the outputs of its last token, and of others as a budget allows, against f64 attention over
+ * the cache that is read back; every row that was appended, which must be the one that was given, where it belongs,
+ * with nothing behind it; all layers, which hold the same. After going back every layer must be as it was before the
+ * first token. Of the walk: every query, against the rule computed here from the output in front; the outputs of a
+ * place that is drawn anew each time. What the walk leaves must be what the step left, bit for bit. */
 #include "workload/decode/run_cuda.h"
 
 #include "base/half.h"
@@ -26,7 +26,7 @@ struct left {
 };
 
 /* A check at work. */
-struct walk {
+struct cycle_walk {
     struct ifm_decode_cuda_run *run;
     struct left again;
     float *output; /* [outputs]: that a query is made of */
@@ -62,8 +62,7 @@ static const uint16_t *row_of(const struct ifm_decode_cuda_run *run, const unsig
                               uint64_t token)
 {
     const uint64_t page = run->table[run->first[pair] + token / IFM_KV_PAGE];
-    return (const uint16_t *)(const void *)half +
-           (page * IFM_KV_PAGE + token % IFM_KV_PAGE) * run->settings->head_dim;
+    return (const uint16_t *)(const void *)half + (page * IFM_KV_PAGE + token % IFM_KV_PAGE) * run->settings->head_dim;
 }
 
 /* The rows of one token, as they were given, or zeros where `given` is NULL. */
@@ -117,7 +116,7 @@ static uint64_t other_tokens(const struct ifm_decode_cuda_run *run)
     return fit < run->tokens - 1 ? fit : run->tokens - 1;
 }
 
-static enum ifm_status compare_tokens(struct walk *walk, const unsigned char *pool, struct ifm_check *out,
+static enum ifm_status compare_tokens(struct cycle_walk *walk, const unsigned char *pool, struct ifm_check *out,
                                       struct ifm_error *error)
 {
     const struct ifm_decode_cuda_run *run = walk->run;
@@ -138,7 +137,7 @@ static enum ifm_status compare_tokens(struct walk *walk, const unsigned char *po
 }
 
 /* What the step left in the last layer. */
-static enum ifm_status compare_step(struct walk *walk, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status compare_step(struct cycle_walk *walk, struct ifm_check *out, struct ifm_error *error)
 {
     const struct ifm_decode_cuda_run *run = walk->run;
     unsigned char *pool;
@@ -160,8 +159,8 @@ static double length_of(const float *x, size_t n)
     return sqrt(sum);
 }
 
-/* Whether a head's query is the fresh one and the last output in equal parts, as long as the fresh one, in f16: within a
- * step of f16, as sums in f32 differ from those in f64, most where the two parts cancel. */
+/* Whether a head's query is the fresh one and the last output in equal parts, as long as the fresh one, in f16: within
+ * a step of f16, as sums in f32 differ from those in f64, most where the two parts cancel. */
 static bool is_fed(const float *q, const float *fresh, const float *output, size_t dim)
 {
     const double own = length_of(fresh, dim), other = output == NULL ? 0 : length_of(output, dim);
@@ -182,7 +181,7 @@ static bool is_fed(const float *q, const float *fresh, const float *output, size
 }
 
 /* A place whose query is made again: the output in front of it is read before it runs. */
-static enum ifm_status look_at_query(struct walk *walk, uint64_t token, unsigned layer, struct ifm_error *error)
+static enum ifm_status look_at_query(struct cycle_walk *walk, uint64_t token, unsigned layer, struct ifm_error *error)
 {
     struct ifm_decode_cuda_run *run = walk->run;
     const size_t dim = run->settings->head_dim, bytes = run->outputs * sizeof(float), at = token * run->outputs;
@@ -194,13 +193,12 @@ static enum ifm_status look_at_query(struct walk *walk, uint64_t token, unsigned
     ifm_decode_cuda_place(run, token, layer);
     IFM_TRY(ifm_cuda_read(run->device, q, (const float *)run->q_at + at, bytes, error));
     for (size_t i = 0; i < run->outputs; i += dim)
-        walk->wrong =
-            walk->wrong || !is_fed(q + i, run->cycle.fresh + at + i, first ? NULL : walk->output + i, dim);
+        walk->wrong = walk->wrong || !is_fed(q + i, run->cycle.fresh + at + i, first ? NULL : walk->output + i, dim);
     return IFM_OK;
 }
 
 /* The outputs of the place that ran last, by its query. */
-static enum ifm_status look_at_output(struct walk *walk, uint64_t token, unsigned layer, struct ifm_check *out,
+static enum ifm_status look_at_output(struct cycle_walk *walk, uint64_t token, unsigned layer, struct ifm_check *out,
                                       struct ifm_error *error)
 {
     const struct ifm_decode_cuda_run *run = walk->run;
@@ -220,7 +218,7 @@ static enum ifm_status look_at_output(struct walk *walk, uint64_t token, unsigne
     return status;
 }
 
-static enum ifm_status walk_places(struct walk *walk, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status walk_places(struct cycle_walk *walk, struct ifm_check *out, struct ifm_error *error)
 {
     struct ifm_decode_cuda_run *run = walk->run;
     const uint64_t places = run->tokens * run->layers, seeds[2] = {run->source.data.seed, ++run->cycle.draws};
@@ -238,7 +236,7 @@ static enum ifm_status walk_places(struct walk *walk, struct ifm_check *out, str
     return IFM_OK;
 }
 
-static enum ifm_status walk_again(struct walk *walk, const struct left *step, struct ifm_check *out,
+static enum ifm_status walk_again(struct cycle_walk *walk, const struct left *step, struct ifm_check *out,
                                   struct ifm_error *error)
 {
     struct ifm_decode_cuda_run *run = walk->run;
@@ -259,7 +257,7 @@ static enum ifm_status compare_all(struct ifm_decode_cuda_run *run, const struct
                                    struct ifm_error *error)
 {
     const size_t bytes = ifm_decode_cuda_bytes(run);
-    struct walk walk = {.run = run, .wrong = !all_are(run, step->layers, step->layers[0])};
+    struct cycle_walk walk = {.run = run, .wrong = !all_are(run, step->layers, step->layers[0])};
     walk.again = (struct left){malloc(bytes), malloc(bytes), calloc(run->layers, sizeof(uint64_t))};
     walk.output = malloc(run->outputs * sizeof(float));
     enum ifm_status status = IFM_OK;

@@ -226,8 +226,8 @@ static enum ifm_status check_memory(const struct cell *cell, const struct ifm_ma
     uint64_t needed = 0, most = 0;
     for (size_t i = 0; i < cell->n; i++) {
         const struct decode_entry *entry = &cell->entries[i];
-        needed = ifm_data_add(
-            needed, ifm_data_add(ifm_data_mul(entry->layers, entry->amounts.pool), rows_memory(s, machine)));
+        needed = ifm_data_add(needed,
+                              ifm_data_add(ifm_data_mul(entry->layers, entry->amounts.pool), rows_memory(s, machine)));
         most = entry->layers > most ? entry->layers : most;
     }
     char what[200];

@@ -19,7 +19,7 @@ enum { IFM_DECODE_CUDA_LAYERS = 128, IFM_DECODE_CUDA_PLACES = 16384 };
 struct ifm_decode_cuda_cycle {
     bool appends;
     struct ifm_cuda_launch advance, rewind;
-    struct ifm_decode_advance_of next;   /* what a place changes in it is in the cycle */
+    struct ifm_decode_advance_of next; /* what a place changes in it is in the cycle */
     struct ifm_decode_rewind_of back;
     const struct ifm_decode_unit *units; /* [tokens][n_units + 1], there; NULL = all units have as many tokens */
     const uint32_t *first;               /* [tokens][blocks], there: flat split of such units */
@@ -73,33 +73,7 @@ IFM_CHECKED enum ifm_status ifm_decode_cuda_buffer(struct ifm_decode_cuda_run *r
 /* All layers, with their tables: run->first, table, half, pools, and what the arguments say of them. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error);
 
-/* ---- cuda_cycle.c ---- */
-/* All but the launch of attention: what is appended and asked, and where. After the caches and `run->launch`. */
-IFM_CHECKED enum ifm_status ifm_decode_cuda_cycle_open(struct ifm_decode_cuda_run *run, struct ifm_error *error);
-void ifm_decode_cuda_cycle_close(struct ifm_decode_cuda_run *run);
-/* One place, and a whole cycle, on the stream. */
-void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer);
-void ifm_decode_cuda_cycle(void *run);
-/* Back to where a step begins: rows that it appends, its queries and its outputs are spoiled. */
-void ifm_decode_cuda_rewind(struct ifm_decode_cuda_run *run);
-/* ---- cuda_walk.c ---- */
-/* The check of a cycle. */
-IFM_CHECKED enum ifm_status ifm_decode_cuda_check_cycle(struct ifm_decode_cuda_run *run, struct ifm_check *out,
-                                                        struct ifm_error *error);
-
-/* What holds for every row: f16, no instruction set, so many layers. */
-const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena);
-/* All but what steps do: `enqueue` puts one on the stream, of the layer run->turn. */
-IFM_CHECKED enum ifm_status ifm_decode_cuda_open(struct ifm_decode_cuda_run *run, const struct ifm_opening *opening,
-                                                 bool halves, ifm_cuda_enqueue_fn *enqueue, struct ifm_error *error);
-void ifm_decode_cuda_step(void *opened, uint64_t n);
-IFM_CHECKED enum ifm_status ifm_decode_cuda_before(void *opened, struct ifm_error *error);
-uint64_t ifm_decode_cuda_feature_runs(const void *opened);
-void ifm_decode_cuda_spoil(void *opened, bool all);
-IFM_CHECKED enum ifm_status ifm_decode_cuda_check(void *opened, struct ifm_check *out, struct ifm_error *error);
-void ifm_decode_cuda_close(void *opened);
-
-/* ---- of the check ---- */
+/* ---- cuda_read.c ---- */
 size_t ifm_decode_cuda_bytes(const struct ifm_decode_cuda_run *run); /* of all queries, and of all outputs */
 /* Of the cache of one layer. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_digest(const struct ifm_decode_cuda_run *run, unsigned layer, uint64_t *out,
@@ -112,6 +86,34 @@ struct ifm_decode_outputs ifm_decode_cuda_outputs(const struct ifm_decode_cuda_r
                                                   uint64_t token, struct ifm_decode_rows *rows);
 /* The code that ran, for the record. */
 const char *ifm_decode_cuda_code(const struct ifm_decode_cuda_run *run, char buffer[16]);
+
+/* ---- cuda_cycle.c ---- */
+/* All but the launch of attention: what is appended and asked, and where. After the caches. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_cycle_open(struct ifm_decode_cuda_run *run, struct ifm_error *error);
+void ifm_decode_cuda_cycle_close(struct ifm_decode_cuda_run *run);
+/* One place, and a whole cycle, on the stream. */
+void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer);
+void ifm_decode_cuda_cycle(void *run);
+/* Back to where a step begins: rows that it appends, its queries and its outputs are spoiled. */
+void ifm_decode_cuda_rewind(struct ifm_decode_cuda_run *run);
+
+/* ---- cuda_walk.c ---- */
+/* The check of a cycle. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_check_cycle(struct ifm_decode_cuda_run *run, struct ifm_check *out,
+                                                        struct ifm_error *error);
+
+/* ---- cuda_run.c ---- */
+/* What holds for every row: f16, no instruction set, so many layers. */
+const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena);
+/* All but what steps do: `enqueue` puts one on the stream, of the layer run->turn. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_open(struct ifm_decode_cuda_run *run, const struct ifm_opening *opening,
+                                                 bool halves, ifm_cuda_enqueue_fn *enqueue, struct ifm_error *error);
+void ifm_decode_cuda_step(void *opened, uint64_t n);
+IFM_CHECKED enum ifm_status ifm_decode_cuda_before(void *opened, struct ifm_error *error);
+uint64_t ifm_decode_cuda_feature_runs(const void *opened);
+void ifm_decode_cuda_spoil(void *opened, bool all);
+IFM_CHECKED enum ifm_status ifm_decode_cuda_check(void *opened, struct ifm_check *out, struct ifm_error *error);
+void ifm_decode_cuda_close(void *opened);
 
 /* Weights are rounded to f16 for the tensor cores: each is off by sd = 2^-12 / sqrt(3) of itself at most, and so is an
  * output, which is a sum of rows that are independent of it. Four times that leaves room for the largest. */
