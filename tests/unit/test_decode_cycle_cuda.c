@@ -362,7 +362,7 @@ static float *outputs_of_the_processor(struct bench *bench, const char *text)
     struct ifm_arm_list arms;
     struct ifm_error error = {0};
     const char *why_not = NULL;
-    struct ifm_device *device;
+    struct ifm_device *device = NULL;
     const struct ifm_device_options options = {.threads = 1};
     if (ifm_device_cpu.describe(1, &machine, &error) != IFM_OK ||
         ifm_workload_decode.describe(settings, n, &machine, bench->arena, &arms, &why_not, &error) != IFM_OK ||
@@ -374,7 +374,7 @@ static float *outputs_of_the_processor(struct bench *bench, const char *text)
     ifm_decode_step(run, 1);
     float *out = malloc(run->outputs * sizeof *out);
     memcpy(out, run->out, run->outputs * sizeof *out);
-    ifm_implementation_close(arms.n > 0 ? &ifm_decode_cpu : NULL, run);
+    ifm_implementation_close(&ifm_decode_cpu, run);
     device->ops->close(device);
     return out;
 }
