@@ -129,6 +129,24 @@ static enum ifm_status set_from_list(const struct ifm_source *source, const stru
     return IFM_OK;
 }
 
+/* The value of one setting; a list, which a lock spells out, as the words of a flag. */
+static enum ifm_status value_of(const struct ifm_source *source, const struct ifm_node *node, const char *path,
+                                struct ifm_raw *out, struct ifm_error *error)
+{
+    const struct ifm_config_slot *slot = ifm_config_find(source->config, path);
+    struct ifm_text words = {0};
+    if (node->kind != IFM_NODE_SEQUENCE || (slot->row->flags & IFM_LIST) == 0)
+        return ifm_node_scalar(source, node, path, out, error);
+    enum ifm_status status = IFM_OK;
+    for (const struct ifm_node *item = node->first; item != NULL && status == IFM_OK; item = item->next) {
+        status = ifm_node_scalar(source, item, path, out, error);
+        if (status == IFM_OK)
+            ifm_text_printf(&words, "%s%s", words.size > 0 ? "," : "", out->text);
+    }
+    *out = (struct ifm_raw){ifm_text_keep(&words, source->config->arena), ifm_node_where(source, node)};
+    return status;
+}
+
 /* Nested and dotted keys, as at the top level of the file. The depth of the tree bounds the recursion. */
 static enum ifm_status set_from_mapping(const struct ifm_source *source, const struct ifm_node *mapping,
                                         const char *prefix, struct ifm_arm_spec *arm, struct ifm_setting *settings,
@@ -149,7 +167,7 @@ static enum ifm_status set_from_mapping(const struct ifm_source *source, const s
             continue;
         }
         struct ifm_raw value;
-        IFM_TRY(ifm_node_scalar(source, node, path, &value, error));
+        IFM_TRY(value_of(source, node, path, &value, error));
         IFM_TRY(add_setting(source, arm, settings, path, value, error));
     }
     return IFM_OK;

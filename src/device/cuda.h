@@ -87,7 +87,16 @@ void ifm_cuda_steps_turns(struct ifm_cuda_steps *steps, unsigned n, unsigned *tu
  * that work n times: so all steps are alike, whatever `enqueue` does when it is called again. `launched`: it cannot be
  * captured, and is called for each step. Before the first run. */
 void ifm_cuda_steps_foreign(struct ifm_cuda_steps *steps, bool launched);
+/* Whether these are replayed as graphs; without this call as the device was opened. Before the first run. Where the
+ * device was opened without graphs there are none. */
+void ifm_cuda_steps_graphs(struct ifm_cuda_steps *steps, bool graphs);
 void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n);
+/* What the runs of these steps put on the stream so far: graphs, and work that is in none: kernels, and calls of a
+ * library. */
+struct ifm_cuda_counts {
+    uint64_t graphs, launches;
+};
+struct ifm_cuda_counts ifm_cuda_steps_counts(const struct ifm_cuda_steps *steps);
 void ifm_cuda_steps_destroy(struct ifm_cuda_steps *steps); /* NULL is allowed */
 
 #endif

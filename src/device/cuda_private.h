@@ -65,7 +65,8 @@ struct ifm_cuda_device {
     struct ifm_cuda_code code[IFM_CUDA_IMAGES];
     struct ifm_cuda_module *foreign;
     enum ifm_device_kernels kernels;
-    bool no_graphs;
+    bool no_graphs, capturing;
+    uint64_t launches; /* of kernels, and calls of a library, outside any capture */
     /* marks: events[0] is recorded by hold, at the host's time `held_at` */
     CUevent *events;
     size_t n_events; /* that exist */
@@ -95,6 +96,8 @@ static inline struct ifm_cuda_device *ifm_cuda_of(struct ifm_device *device)
 /* ---- cuda_work.c; device/cuda.h has the rest ---- */
 /* Remember the first failure; true when `result` and everything before it succeeded. */
 bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *what);
+/* Kernels, or a library's call, are on the stream. */
+void ifm_cuda_launched(struct ifm_cuda_device *device, CUresult result, const char *what);
 /* The first failure, or IFM_OK. */
 IFM_CHECKED enum ifm_status ifm_cuda_report(const struct ifm_cuda_device *device, struct ifm_error *error);
 

@@ -346,9 +346,10 @@ enum ifm_status ifm_cuda_sdpa_bind(struct ifm_cuda_sdpa *s, const struct ifm_cud
 
 void ifm_cuda_sdpa_run(struct ifm_cuda_sdpa *s, size_t index)
 {
-    if (s->device->failed == CUDA_SUCCESS &&
-        s->cudnn->p_cudnnBackendExecute(s->handle, s->plan, s->packs[index]) != CUDNN_STATUS_SUCCESS)
-        ifm_cuda_note(s->device, CUDA_ERROR_UNKNOWN, "cudnnBackendExecute");
+    if (s->device->failed != CUDA_SUCCESS)
+        return;
+    const bool done = s->cudnn->p_cudnnBackendExecute(s->handle, s->plan, s->packs[index]) == CUDNN_STATUS_SUCCESS;
+    ifm_cuda_launched(s->device, done ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN, "cudnnBackendExecute");
 }
 
 const char *ifm_cuda_sdpa_library(const struct ifm_cuda_sdpa *s)

@@ -17,7 +17,8 @@ struct ifm_cuda_steps {
     void *arg;
     unsigned turns, at; /* buffers; that of the next step */
     unsigned *turn, own;
-    bool foreign, launched;
+    bool foreign, launched; /* `launched`: no graphs, though the device has them */
+    struct ifm_cuda_counts counts;
     CUgraph once[IFM_CUDA_TURNS]; /* foreign: the work of each turn; NULL = not captured */
     struct graphs graphs[GRAPHS_KEPT];
     size_t n_graphs, next; /* `next`: those that are given up when there is no room */
@@ -46,6 +47,16 @@ void ifm_cuda_steps_foreign(struct ifm_cuda_steps *steps, bool launched)
     steps->launched = launched;
 }
 
+void ifm_cuda_steps_graphs(struct ifm_cuda_steps *steps, bool graphs)
+{
+    steps->launched = !graphs;
+}
+
+struct ifm_cuda_counts ifm_cuda_steps_counts(const struct ifm_cuda_steps *steps)
+{
+    return steps->counts;
+}
+
 static unsigned turn_after(const struct ifm_cuda_steps *steps, unsigned at, uint64_t n)
 {
     return (unsigned)((at + n) % steps->turns);
@@ -66,7 +77,9 @@ static bool capture(struct ifm_cuda_steps *steps, unsigned at, uint64_t n, CUgra
     if (!ifm_cuda_note(device, device->cuda->p_cuStreamBeginCapture(device->stream, CU_STREAM_CAPTURE_MODE_GLOBAL),
                        "cuStreamBeginCapture"))
         return false;
+    device->capturing = true;
     enqueue(steps, at, n);
+    device->capturing = false;
     return ifm_cuda_note(device, device->cuda->p_cuStreamEndCapture(device->stream, out),
                          steps->foreign ? "capturing a step, which may neither wait nor allocate (a plugin's can say "
                                           "no_graph)"
@@ -159,8 +172,8 @@ static void replay(struct ifm_cuda_steps *steps, uint64_t n)
     for (uint64_t left = n, now; left > 0 && device->failed == CUDA_SUCCESS; left -= now) {
         now = left < most ? left : most;
         CUgraphExec exec = graph_of(steps, steps->at, now);
-        if (exec != NULL)
-            ifm_cuda_note(device, device->cuda->p_cuGraphLaunch(exec, device->stream), "cuGraphLaunch");
+        if (exec != NULL && ifm_cuda_note(device, device->cuda->p_cuGraphLaunch(exec, device->stream), "cuGraphLaunch"))
+            steps->counts.graphs++;
     }
 }
 
@@ -168,10 +181,12 @@ void ifm_cuda_steps_run(struct ifm_cuda_steps *steps, uint64_t n)
 {
     if (n == 0)
         return;
+    const uint64_t before = steps->device->launches;
     if (steps->device->no_graphs || steps->launched)
         enqueue(steps, steps->at, n);
     else
         replay(steps, n);
+    steps->counts.launches += steps->device->launches - before;
     *steps->turn = turn_after(steps, steps->at, n - 1);
     steps->at = turn_after(steps, steps->at, n);
 }

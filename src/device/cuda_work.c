@@ -16,6 +16,12 @@ bool ifm_cuda_note(struct ifm_cuda_device *device, CUresult result, const char *
     return device->failed == CUDA_SUCCESS;
 }
 
+void ifm_cuda_launched(struct ifm_cuda_device *device, CUresult result, const char *what)
+{
+    if (ifm_cuda_note(device, result, what))
+        device->launches += !device->capturing;
+}
+
 enum ifm_status ifm_cuda_report(const struct ifm_cuda_device *device, struct ifm_error *error)
 {
     return device->failed == CUDA_SUCCESS
@@ -91,10 +97,11 @@ void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *laun
     launch->function->threads = launch->threads;
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
-        ifm_cuda_note(device,
-                      device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1, launch->threads, 1,
-                                                     1, launch->shared, device->stream, parameters, NULL),
-                      "cuLaunchKernel");
+        ifm_cuda_launched(device,
+                          device->cuda->p_cuLaunchKernel(launch->function->handle, launch->blocks, 1, 1,
+                                                         launch->threads, 1, 1, launch->shared, device->stream,
+                                                         parameters, NULL),
+                          "cuLaunchKernel");
 }
 
 void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch *launch)
@@ -108,8 +115,8 @@ void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch
     launch->function->threads = launch->threads;
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
-        ifm_cuda_note(device, device->cuda->p_cuLaunchKernelEx(&config, launch->function->handle, parameters, NULL),
-                      "cuLaunchKernelEx");
+        ifm_cuda_launched(device, device->cuda->p_cuLaunchKernelEx(&config, launch->function->handle, parameters, NULL),
+                          "cuLaunchKernelEx");
 }
 
 void ifm_cuda_launch_grid(struct ifm_device *base, const struct ifm_cuda_grid *launch)
@@ -119,11 +126,11 @@ void ifm_cuda_launch_grid(struct ifm_device *base, const struct ifm_cuda_grid *l
     launch->function->threads = block[0] * block[1] * block[2];
     launch->function->shared = launch->shared;
     if (device->failed == CUDA_SUCCESS)
-        ifm_cuda_note(device,
-                      device->cuda->p_cuLaunchKernel(launch->function->handle, grid[0], grid[1], grid[2], block[0],
-                                                     block[1], block[2], launch->shared, device->stream,
-                                                     launch->parameters, NULL),
-                      "cuLaunchKernel");
+        ifm_cuda_launched(device,
+                          device->cuda->p_cuLaunchKernel(launch->function->handle, grid[0], grid[1], grid[2], block[0],
+                                                         block[1], block[2], launch->shared, device->stream,
+                                                         launch->parameters, NULL),
+                          "cuLaunchKernel");
 }
 
 void ifm_cuda_copy(struct ifm_device *base, void *to, const void *from, size_t bytes)

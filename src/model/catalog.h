@@ -16,9 +16,9 @@ struct ifm_arm_list {
 };
 
 /* Describe is pure: same settings and machine, same arms. It sets name, implementation, title, ceiling, variant,
- * chosen, ledger, working_set, memory, lossy, has_oracle, tolerance, feature, idle, remark and fixed_inner; plan sets
- * the rest, and takes back what a scripted device cannot have: an oracle, a loss, a feature that runs. `why_not` is set
- * to a sentence, and the list left empty, when the device cannot run these settings. */
+ * chosen, ledger, working_set, memory, lossy, has_oracle, tolerance, feature, idle, remark, bits and fixed_inner; plan
+ * sets the rest, and takes back what a scripted device cannot have: an oracle, a loss, a feature that runs. `why_not`
+ * is set to a sentence, and the list left empty, when the device cannot run these settings. */
 typedef enum ifm_status ifm_describe_fn(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
                                         struct ifm_arena *arena, struct ifm_arm_list *arms, const char **why_not,
                                         struct ifm_error *error);

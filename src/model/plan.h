@@ -61,6 +61,8 @@ struct ifm_arm {
     const char *title;                /* the same for people: "ours (AVX-512)" */
     const struct ifm_setting *chosen; /* what describe chose, as canonical text: layers, bytes, instruction sets */
     size_t n_chosen;
+    const char *bits;         /* arms of a cell with equal texts have equal outputs, bit for bit; NULL = with no other;
+                                 not saved: `equals` is */
     const char *remark;       /* what to tell beforehand, NULL = nothing; not saved */
     const char *idle;         /* paths of those settings that have no effect on this arm, each behind a space:
                                  " attention.batch attention.seq_len"; "" or NULL = each has one */

@@ -56,6 +56,7 @@ static enum ifm_status describe(const struct ifm_arms_request *request, const st
             arm->implementation = "script";
             arm->has_oracle = arm->lossy = false;
             arm->feature = "";
+            arm->bits = NULL;
         }
         const char **const texts[] = {&arm->variant, &arm->feature, &arm->idle, &arm->implementation, &arm->title};
         for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
@@ -276,6 +277,16 @@ static enum ifm_status add_ceilings(const struct ifm_arms_request *request, cons
     return IFM_OK;
 }
 
+/* The first arm before `arms->items[i]` whose output it must repeat bit for bit; NULL = there is none. */
+static const struct ifm_arm *twin_of(const struct arms *arms, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (arms->items[i].bits != NULL && arms->items[j].bits != NULL &&
+            strcmp(arms->items[i].bits, arms->items[j].bits) == 0)
+            return &arms->items[j];
+    return NULL;
+}
+
 /* A variant of the same work on the same data must give the baseline's output (rule 12). */
 static void bind_outputs(struct arms *arms)
 {
@@ -285,8 +296,11 @@ static void bind_outputs(struct arms *arms)
             baseline = &arms->items[i];
     for (size_t i = 0; baseline != NULL && i < arms->n; i++) {
         struct ifm_arm *arm = &arms->items[i];
+        const struct ifm_arm *twin = twin_of(arms, i);
         bool same_work = memcmp(&arm->ledger, &baseline->ledger, sizeof arm->ledger) == 0;
-        if (arm->role != IFM_ROLE_VARIANT || !arm->has_oracle || arm->lossy || !same_work)
+        if (twin != NULL)
+            arm->equals = twin->name;
+        if (twin != NULL || arm->role != IFM_ROLE_VARIANT || !arm->has_oracle || arm->lossy || !same_work)
             continue;
         arm->equals = baseline->name;
         arm->equal_bound = arm->tolerance > baseline->tolerance ? arm->tolerance : baseline->tolerance;

@@ -113,8 +113,85 @@ IFM_CUDNN=/nowhere usual 'naive (baseline), read' --head-dim 96
 
 # ---- what this device does not do ----
 absent "absent: the device cuda has kernels for f16 alone" --formats int8
-absent "the device cuda appends nothing in this version" --inference
 absent "take at most 64 layers in turn" --layers 65
+
+# ---- inference cycles: a graph and launches of their own, side by side ----
+cycle=(--inference --decode-tokens 3 --layers 2)
+fake "" "$INFEROMETER" "${decode[@]}" "${small[@]}" "${cycle[@]}" --decode-arms naive,ours --decode-graphs true,false \
+    --out cycle >log 2>&1 || fail "cycle: $(cat log)"
+"$INFEROMETER" verify cycle >verified 2>&1 || fail "cycle: $(cat verified)"
+python3 - <<'PY' || fail "cycle: arms, launches, outputs, ledger or times"
+import json
+events = [json.loads(line) for line in open("cycle/run.log")]
+arms = {a["name"]: a for a in json.load(open("cycle/plan.json"))["cells"][0]["arms"] if a["role"] != "ceiling"}
+names = ["naive-graph", "naive-no-graph", "f16-graph", "f16-no-graph"]
+assert list(arms) == names, list(arms)
+checks = {name: [e["meta"] for e in events if e["stage"] == "check" and e["meta"]["arm"] == name] for name in names}
+assert all(c and all(x["error_max_rel"] < 1e-5 and x["error_part"] < 0.01 for x in c) for c in checks.values()), checks
+for name in names[1::2]:  # bit for bit what the graph gives
+    twin = name.replace("-no", "")
+    assert arms[name]["equals"] == twin and arms[name]["equal_bound"] == 0, arms[name]
+    assert {c["output_xxh3"] for c in checks[name]} == {c["output_xxh3"] for c in checks[twin]}
+runs = {e["meta"]["arm"]: (e["meta"]["feature"], e["meta"]["runs"]) for e in events if e["stage"] == "feature"}
+for name in names:  # launches: two a token in a layer, of as many cycles
+    feature, n = runs[name]
+    assert feature == ("the launch without a graph" if "-no-" in name else "the replay of graphs"), runs
+    assert n >= 40 and ("-no-" not in name or n % 12 == 0), runs
+kernels = {k["name"] for e in events if e["stage"] == "device" for k in e["meta"]["kernels"]}
+assert {"ifm_decode_advance", "ifm_decode_rewind", "ifm_decode_naive", "ifm_decode_split_128"} <= kernels, kernels
+row, tokens = 2 * 2 * 128, 257 + 258 + 259  # bytes of K and V of a token in a head
+for arm in arms.values():
+    ledger = arm["ledger"]
+    assert ledger["bytes_read"] == 2 * (2 * tokens * row + 3 * 4 * 2 * 128 + 3 * 2 * 2 * row), ledger
+    assert ledger["bytes_written"] == 2 * (3 * 2 * row + 3 * 4 * 2 * 128), ledger
+    assert ledger["tokens_generated"] == 3 and ledger.get("layers", 0) == 0, ledger
+times = {n["arm"]: n["value"] for n in json.load(open("cycle/derived.json"))["numbers"] if n["metric"] == "step_ns"}
+for name in names:  # 12 kernels of 200 us, with 1.6 us for each that is in no graph
+    assert round(times[name], 3) == 12 * (201600.0 if "-no-" in name else 200000.0), times
+rate = {n["arm"]: n["value"] for n in json.load(open("cycle/derived.json"))["numbers"]
+        if n["metric"] == "tokens_generated_per_s"}
+assert abs(rate["f16-graph"] - 3 / 2.4e-3) < 1e-6, rate
+PY
+# names that say how, where the device does otherwise: no arm of graphs
+fake "" "$INFEROMETER" "${decode[@]}" "${small[@]}" "${cycle[@]}" --decode-graphs true,false --no-graphs --out none \
+    --verbose >log 2>&1
+has -F "the replay of graphs ran zero times" <log || fail "an arm of graphs without one is active: $(cat log)"
+# as arms of a study, the lock read back
+cat >study.yaml <<'YAML'
+workload: decode
+ceilings: none
+decode: {kv_len: 256, batch: 1, q_heads: 2, kv_heads: 2, compress: 1, layers: 2, inference: true, decode_tokens: 3}
+arms:
+  - {name: graph, baseline: true, set: {decode.graphs: true}}
+  - {name: launches, set: {decode.graphs: [false]}}
+  - {name: still, set: {decode.append: none}}
+measure: {slot_steps: 1, warmup: 1, stop: repeats, repeats: 12}
+YAML
+fake "" "$INFEROMETER" run -c study.yaml --device cuda --seed 1 --out study >log 2>&1 || fail "study: $(cat log)"
+"$INFEROMETER" verify study >verified 2>&1 || fail "study: $(cat verified)"
+python3 - <<'PY' || fail "study: what must equal what"
+import json
+arms = {a["name"]: a for a in json.load(open("study/plan.json"))["cells"][0]["arms"]}
+assert arms["launches"]["equals"] == "graph" and arms["launches"]["equal_bound"] == 0, arms["launches"]
+assert arms["still"]["equals"] == "" and arms["still"]["ledger"]["bytes_written"] == 2 * 3 * 4 * 2 * 128, arms["still"]
+PY
+# the specification's JSON: the passes with the library, the cycle without, one configuration
+fake "" "$INFEROMETER" decode --device cuda --stop repeats --repeats 12 --warmup 1 --seed 1 "${small[@]}" \
+    "${cycle[@]}" --json --out json >json.out 2>log || fail "json: $(cat log)"
+python3 - <<'PY' || fail "json: $(cat json.out)"
+import json
+said = json.load(open("json.out"))
+assert "cells" not in said and said["arm"] == "f16", said
+assert said["results"]["attention_time_ms"] == 0.2 and said["build"]["cuda_graphs"], said
+cycle = said["inference_cycle"]
+assert cycle["tokens"] == 3 and abs(cycle["elastic_total_ms"] - 2.4) < 1e-9, cycle
+assert abs(cycle["tokens"] / cycle["elastic_tokens_per_sec"] - 2.4e-3) < 1e-9, cycle
+PY
+fake "" "$INFEROMETER" "${decode[@]}" "${small[@]}" --decode-graphs false --out alone >log 2>&1 ||
+    fail "alone: $(cat log)"
+grep -q '"cuda_graphs": false' alone/elastic_kv.json || fail "alone: the JSON says that there were graphs"
+absent "has a plan for caches of one length, and those of a cycle grow" "${cycle[@]}" --decode-arms cudnn
+absent "a cycle on the device cuda is one graph, of at most 128 layers" --inference --decode-tokens 512 --layers 33
 
 # ---- a wrong kernel is refused ----
 # is_wrong KERNEL ARM: with a fault planted into the kernel that arm is refused, and no other
@@ -133,4 +210,9 @@ PY
 is_wrong fake_cudnn cudnn
 is_wrong ifm_decode_naive naive
 is_wrong ifm_decode_split_128 f16
+for kernel in ifm_decode_advance ifm_decode_rewind; do
+    fake "wrong=$kernel" "$INFEROMETER" "${decode[@]}" "${small[@]}" "${cycle[@]}" --out "wrong-$kernel" >log 2>&1 &&
+        fail "a fault in $kernel is no failure: $(cat log)"
+    grep -q "f16: the arm's output is wrong" log || fail "a fault in $kernel was not refused: $(cat log)"
+done
 echo "decode on a GPU of host memory: arms, shapes, checks, refusals"

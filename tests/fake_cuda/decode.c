@@ -31,9 +31,9 @@ static void join(struct sums *to, const struct sums *from, unsigned dim)
 
 static struct ifm_decode_unit unit_of(const struct ifm_decode_attend *a, uint32_t unit)
 {
-    const uint32_t pages = (a->tokens + IFM_DECODE_PAGE - 1) / IFM_DECODE_PAGE;
     const uint32_t tiles = (a->tokens + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
-    return a->tokens == 0 ? a->units[unit] : (struct ifm_decode_unit){a->tokens, unit / a->parts * pages, unit * tiles};
+    return a->tokens == 0 ? a->units[unit]
+                          : (struct ifm_decode_unit){a->tokens, unit / a->parts * a->pages, unit * tiles};
 }
 
 /* One token of the unit; `q` is rounded as the kernel does. False: it lies in nobody's memory. */
@@ -161,5 +161,92 @@ bool fake_decode_digest(const struct fake_launch *launch, bool wrong)
         *a->sum += x * 0xD6E8FEB86659FD93ULL;
     }
     *a->sum += wrong;
+    return true;
+}
+
+/* ---- a cycle ---- */
+
+/* The row of the unit's token `token` in `half`, or NULL: it lies in nobody's memory. */
+static uint16_t *row_in(uint16_t *half, const uint32_t *table, uint32_t page, uint32_t token, uint32_t dim)
+{
+    const uint32_t at = page + token / IFM_DECODE_PAGE;
+    if (table != NULL && !owns(table + at, sizeof *table))
+        return NULL;
+    const uint64_t found = table != NULL ? table[at] : at;
+    uint16_t *row = half + (found * IFM_DECODE_PAGE + token % IFM_DECODE_PAGE) * dim;
+    return owns(row, dim * sizeof *row) ? row : NULL;
+}
+
+static bool append(const struct ifm_decode_advance_of *a, uint32_t pair)
+{
+    const struct ifm_decode_unit one = {a->tokens, pair * a->pages, 0},
+                                 unit = a->tokens != 0 ? one : a->units[pair * a->parts];
+    const float *from = a->rows + (uint64_t)pair * 2 * a->head_dim;
+    uint16_t *k = row_in(a->k, a->table, unit.page, unit.tokens - 1, a->head_dim);
+    uint16_t *v = row_in(a->v, a->table, unit.page, unit.tokens - 1, a->head_dim);
+    if (k == NULL || v == NULL || !owns(from, 2 * a->head_dim * sizeof *from))
+        return false;
+    for (uint32_t d = 0; d < a->head_dim; d++) {
+        k[d] = ifm_f32_to_f16(from[d]);
+        v[d] = ifm_f32_to_f16(from[a->head_dim + d]);
+    }
+    return true;
+}
+
+static float length_of(const float *x, uint32_t n)
+{
+    float sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sqrtf(sum);
+}
+
+static bool feed(const struct ifm_decode_advance_of *a, uint64_t head)
+{
+    const uint64_t at = head * a->head_dim, bytes = a->head_dim * sizeof(float);
+    float x[DIM_MOST];
+    if (!owns(a->fresh + at, bytes) || !owns(a->q + at, bytes) || (a->output != NULL && !owns(a->output + at, bytes)))
+        return false;
+    const float own = length_of(a->fresh + at, a->head_dim);
+    const float other = a->output == NULL ? 0 : length_of(a->output + at, a->head_dim);
+    for (uint32_t d = 0; d < a->head_dim; d++)
+        x[d] = a->fresh[at + d] + (a->output == NULL ? 0 : (other > 0 ? own / other : 0) * a->output[at + d]);
+    const float mixed = length_of(x, a->head_dim), scale = a->output == NULL ? 1 : mixed > 0 ? own / mixed : 0;
+    for (uint32_t d = 0; d < a->head_dim; d++)
+        a->q[at + d] = ifm_f16_to_f32(ifm_f32_to_f16(x[d] * scale));
+    return true;
+}
+
+bool fake_decode_advance(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_decode_advance_of *a = (const void *)launch->arguments;
+    const uint64_t heads = (uint64_t)a->pairs * a->group, tasks = (uint64_t)launch->blocks * IFM_DECODE_ADVANCE_WARPS;
+    if (launch->threads != 32 * IFM_DECODE_ADVANCE_WARPS)
+        return false;
+    for (uint64_t task = 0; task < tasks; task++)
+        if (!(task < heads ? feed(a, task)
+                           : a->rows == NULL || task >= heads + a->pairs || append(a, (uint32_t)(task - heads))))
+            return false;
+    a->q[0] *= wrong ? 1.5f : 1.0f;
+    return true;
+}
+
+bool fake_decode_rewind(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_decode_rewind_of *a = (const void *)launch->arguments;
+    for (unsigned block = 0; block < launch->blocks; block++) {
+        const uint32_t pair = block % a->pairs;
+        const uint64_t layer = block / a->pairs * a->layer;
+        const struct ifm_decode_unit one = {a->tokens, pair * a->pages, 0},
+                                     unit = a->tokens != 0 ? one : a->units[pair * a->parts];
+        for (uint32_t i = 0; i < a->rows; i++) {
+            uint16_t *k = row_in(a->k + layer, a->table, unit.page, unit.tokens - 1 - wrong + i, a->head_dim);
+            uint16_t *v = row_in(a->v + layer, a->table, unit.page, unit.tokens - 1 - wrong + i, a->head_dim);
+            if (k == NULL || v == NULL)
+                return false;
+            for (uint32_t d = 0; d < a->head_dim; d++)
+                k[d] = v[d] = IFM_DECODE_NO_ROW;
+        }
+    }
     return true;
 }

@@ -22,5 +22,7 @@ void fake_script_set(const char *text);
 bool fake_decode_naive(const struct fake_launch *launch, bool wrong);
 bool fake_decode_split(const struct fake_launch *launch, bool wrong);
 bool fake_decode_digest(const struct fake_launch *launch, bool wrong);
+bool fake_decode_advance(const struct fake_launch *launch, bool wrong);
+bool fake_decode_rewind(const struct fake_launch *launch, bool wrong);
 
 #endif

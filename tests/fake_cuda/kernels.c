@@ -268,5 +268,7 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_decode_cluster_128_4", sizeof(struct ifm_decode_attend), fake_decode_split},
     {"ifm_decode_cluster_128_8", sizeof(struct ifm_decode_attend), fake_decode_split},
     {"ifm_decode_digest", sizeof(struct ifm_decode_digest_of), fake_decode_digest},
+    {"ifm_decode_advance", sizeof(struct ifm_decode_advance_of), fake_decode_advance},
+    {"ifm_decode_rewind", sizeof(struct ifm_decode_rewind_of), fake_decode_rewind},
     FAKE_PLUGIN_KERNELS{NULL, 0, NULL},
 };

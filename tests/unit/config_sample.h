@@ -29,8 +29,8 @@ static const struct ifm_param sample_decode_rows[] = {
     {"decode.pause", "pause", IFM_TYPE_SECONDS, 0, "s", "0", 0, 1, NULL, "Pause between steps", SAMPLE(pause)},
     {"decode.check", "check", IFM_TYPE_BOOL, 0, "", "true", 0, 0, NULL, "Compare with the oracle", SAMPLE(check)},
     {"decode.label", "label", IFM_TYPE_TEXT, IFM_PER_ARM, "", "", 0, 0, NULL, "A word for the reader", SAMPLE(label)},
-    {"decode.shapes", "shapes", IFM_TYPE_U64, IFM_LIST, "", "", 1, 64, NULL, "Sizes that one step takes together",
-     SAMPLE(shapes)},
+    {"decode.shapes", "shapes", IFM_TYPE_U64, IFM_LIST | IFM_PER_ARM, "", "", 1, 64, NULL,
+     "Sizes that one step takes together", SAMPLE(shapes)},
 };
 #undef SAMPLE
 
@@ -45,11 +45,14 @@ static const struct ifm_param sample_copy_rows[] = {
      "What is done; the default is an axis", offsetof(struct sample_copy, kind)},
 };
 
-static const struct ifm_section sample_decode = {"decode", "One query token over a cache", sample_decode_rows,
+static const struct ifm_section sample_decode = {"decode",
+                                                 "One query token over a cache",
+                                                 sample_decode_rows,
                                                  sizeof sample_decode_rows / sizeof *sample_decode_rows,
-                                                 sizeof(struct sample_decode), NULL};
-static const struct ifm_section sample_copy = {"copy_test", "Copy a buffer", sample_copy_rows, 2,
-                                               sizeof(struct sample_copy), NULL};
+                                                 sizeof(struct sample_decode),
+                                                 NULL};
+static const struct ifm_section sample_copy = {
+    "copy_test", "Copy a buffer", sample_copy_rows, 2, sizeof(struct sample_copy), NULL};
 static const struct ifm_section *const sample_sections[] = {&sample_decode, &sample_copy, NULL};
 
 #endif

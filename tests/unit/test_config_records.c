@@ -50,7 +50,8 @@ static void arms_take_lists_and_mappings(void **state)
                                      "  - name: nested\n"
                                      "    set:\n"
                                      "      decode: {kv_heads: 2, layout: paged}\n"
-                                     "      decode.label: a=b, c\n");
+                                     "      decode.label: a=b, c\n"
+                                     "      decode.shapes: [3, 5]\n");
     const struct ifm_study *study = ifm_config_study(config);
     assert_int_equal(study->n_arms, 3);
     assert_true(study->arms[0].baseline);
@@ -60,9 +61,10 @@ static void arms_take_lists_and_mappings(void **state)
     assert_string_equal(study->arms[1].set[0].path, "decode.kv_heads");
     assert_string_equal(study->arms[1].set[0].text, "4");
     assert_string_equal(study->arms[1].set[1].text, "4096");
-    assert_int_equal(study->arms[2].n_set, 3);
+    assert_int_equal(study->arms[2].n_set, 4);
     assert_string_equal(study->arms[2].set[1].text, "paged");
     assert_string_equal(study->arms[2].set[2].text, "a=b, c");
+    assert_string_equal(study->arms[2].set[3].text, "3,5"); /* as a lock spells it too */
     ifm_config_destroy(config);
 }
 

@@ -390,6 +390,38 @@ static void without_graphs_the_work_is_the_same(void **state)
     exactly_n_steps(true);
 }
 
+/* Steps that do without graphs, beside others that have them, each counted as it is put on the stream. */
+static void some_steps_do_without_graphs(void **state)
+{
+    (void)state;
+    for (int no_graphs = 0; no_graphs < 2; no_graphs++) {
+        struct ifm_device *device = open_device("ns=ifm_null_spin:10", no_graphs);
+        struct ifm_error error = {0};
+        struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), {3, buffer(device, "v", 8, true)}};
+        struct ifm_cuda_steps *with, *without;
+        assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &with, &error), IFM_OK);
+        assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &without, &error), IFM_OK);
+        ifm_cuda_steps_graphs(with, true);
+        ifm_cuda_steps_graphs(without, false);
+        for (int i = 0; i < 3; i++) {
+            ifm_cuda_steps_run(with, 4);
+            ifm_cuda_steps_run(without, 5);
+        }
+        enqueue(&filling); /* of neither */
+        assert_int_equal(ifm_cuda_wait(device, &error), IFM_OK);
+        assert_int_equal(count("ifm_null_spin"), 3 * 9 + 1);
+        assert_int_equal(count("graph launches"), no_graphs ? 0 : 3);
+        const struct ifm_cuda_counts a = ifm_cuda_steps_counts(with), b = ifm_cuda_steps_counts(without);
+        assert_int_equal(a.graphs, no_graphs ? 0 : 3);
+        assert_int_equal(a.launches, no_graphs ? 12 : 0);
+        assert_int_equal(b.graphs, 0);
+        assert_int_equal(b.launches, 15);
+        ifm_cuda_steps_destroy(with);
+        ifm_cuda_steps_destroy(without);
+        close_device(device);
+    }
+}
+
 /* More numbers of steps than graphs are kept: old ones are given up, and made again. */
 static void keeps_few_graphs(void **state)
 {
@@ -432,7 +464,8 @@ static void turns(bool no_graphs)
     struct ifm_device *device = open_device("ns=ifm_null_spin:10;launch_ns=0", no_graphs);
     struct ifm_error error = {0};
     struct turning turning = {{device, kernel(device, "null", "ifm_null_spin"), {3, NULL}},
-                              buffer(device, "v", TURNS * sizeof(uint64_t), true), 0};
+                              buffer(device, "v", TURNS * sizeof(uint64_t), true),
+                              0};
     struct ifm_cuda_steps *steps;
     uint64_t done = 0, values[TURNS];
     assert_int_equal(ifm_cuda_steps_create(device, enqueue_turn, &turning, &steps, &error), IFM_OK);
@@ -555,6 +588,7 @@ int main(void)
         cmocka_unit_test(without_graphs_the_work_is_the_same),
         cmocka_unit_test(keeps_few_graphs),
         cmocka_unit_test(steps_take_buffers_in_turn),
+        cmocka_unit_test(some_steps_do_without_graphs),
         cmocka_unit_test(flush_writes_four_caches),
         cmocka_unit_test(a_failed_kernel_is_sticky_until_the_device_is_opened_again),
         cmocka_unit_test(names_what_it_does_not_have),

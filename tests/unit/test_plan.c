@@ -38,6 +38,7 @@ static enum ifm_status describe_toy(const struct ifm_setting *settings, size_t n
     arm->working_set = arm->memory = size << 20;
     arm->has_oracle = true;
     arm->tolerance = 1e-6;
+    arm->bits = size == 7 ? "those of seven" : NULL;
     (void)machine;
     return IFM_OK;
 }
@@ -253,6 +254,22 @@ static void configured_arms_override_and_must_agree(void **state)
     assert_int_equal(build(f), IFM_USAGE);
 }
 
+/* Those that repeat each other's bits are held to them, not to the baseline within a bound. */
+static void arms_with_the_same_bits_equal_each_other(void **state)
+{
+    struct fixture *f = *state;
+    static const struct ifm_setting seven[] = {{"toy.size", "7"}};
+    static const struct ifm_arm_spec specs[] = {
+        {"base", true, NULL, 0, ""}, {"seven", false, seven, 1, ""}, {"again", false, seven, 1, ""}};
+    f->study.arms = specs;
+    f->study.n_arms = 3;
+    assert_int_equal(build(f), IFM_OK);
+    const struct ifm_cell *cell = &f->plan->cells[0];
+    assert_string_equal(cell->arms[1].equals, "");
+    assert_string_equal(cell->arms[2].equals, "seven");
+    assert_true(cell->arms[2].equal_bound == 0);
+}
+
 static void what_does_not_fit_is_refused_with_both_sizes(void **state)
 {
     struct fixture *f = *state;
@@ -421,6 +438,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(caches_are_probed_where_they_serve, set_up, tear_down),
         cmocka_unit_test_setup_teardown(probes_are_not_rivals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(configured_arms_override_and_must_agree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(arms_with_the_same_bits_equal_each_other, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_refused_with_both_sizes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(energy_is_a_pass_of_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_instrument_is_placed_by_its_intrusion, set_up, tear_down),

@@ -4,6 +4,7 @@
  * and V row once for all query heads that share it, split over blocks, and multiplies f16 on the tensor cores: tokens
  * are the rows of a product, heads its columns, so that no padding of queries to 64 rows is computed. Sums are in a
  * fixed order: the same inputs give the same bits. */
+#include "kernel/cuda/decode_cycle.cuh"
 #include "kernel/cuda/decode_join.cuh"
 
 /* ---- naive ---- */

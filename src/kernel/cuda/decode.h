@@ -16,11 +16,14 @@ enum {
     IFM_DECODE_STAGES_64 = 4, /* tiles on their way to a warp */
     IFM_DECODE_STAGES_128 = 2,
     IFM_DECODE_STAGES_CLUSTER = 2,
-    IFM_DECODE_CLUSTER = 8,         /* blocks of a unit that are a cluster, at most; 2 and 4 too */
-    IFM_DECODE_NAIVE_WARPS = 16,    /* of a block of the naive one */
-    IFM_DECODE_PAD = 4,             /* floats between rows of sums in shared memory */
-    IFM_DECODE_HEAD = 16,           /* floats before the rows of a partial: 8 maxima, 8 totals */
-    IFM_DECODE_DIGEST_THREADS = 256 /* of a block of ifm_decode_digest */
+    IFM_DECODE_CLUSTER = 8,          /* blocks of a unit that are a cluster, at most; 2 and 4 too */
+    IFM_DECODE_NAIVE_WARPS = 16,     /* of a block of the naive one */
+    IFM_DECODE_PAD = 4,              /* floats between rows of sums in shared memory */
+    IFM_DECODE_HEAD = 16,            /* floats before the rows of a partial: 8 maxima, 8 totals */
+    IFM_DECODE_DIGEST_THREADS = 256, /* of a block of ifm_decode_digest */
+    IFM_DECODE_ADVANCE_WARPS = 4,    /* of a block of ifm_decode_advance; each has one task */
+    IFM_DECODE_REWIND_THREADS = 256, /* of a block of ifm_decode_rewind */
+    IFM_DECODE_NO_ROW = 0x7bff /* f16, the largest: rows that are not appended yet; no NaN, as a weight of 0 counts */
 };
 
 struct ifm_decode_unit {
@@ -40,8 +43,32 @@ struct ifm_decode_attend { /* all kernels that attend */
     uint32_t *tickets;     /* [units], zero between launches: blocks that are done with a unit */
     uint32_t n_units, group, parts; /* parts: units of a pair */
     uint32_t head_dim, tokens;      /* tokens: of every unit; 0 = they differ */
+    uint32_t pages;                 /* of every pair, where `tokens` is set */
     uint32_t splits;                /* blocks of a unit; 0 = flat: blocks share the tiles of all units equally */
     float scale;                    /* log2(e) / sqrt(head_dim) */
+};
+
+/* ifm_decode_advance: what a token does in front of the attention of a layer. A pair's row goes into the cache, as its
+ * newest token; each query head's next query is made of a fresh one and the last output. */
+struct ifm_decode_advance_of {
+    uint16_t *k, *v;                     /* of the layer */
+    const uint32_t *table;               /* this and the next, with `parts`, `tokens` and `pages`: as in attend; the */
+    const struct ifm_decode_unit *units; /* new token counts already */
+    const float *rows;                   /* of the token: [pair][2][head_dim], K and V; NULL = nothing is appended */
+    const float *fresh;                  /* of the token: [pair][group][head_dim], as the next two */
+    const float *output;                 /* of the attention in front; NULL = there is none */
+    float *q;                            /* becomes the query, rounded to f16 */
+    uint32_t pairs, group, parts, head_dim, tokens, pages;
+};
+
+/* ifm_decode_rewind, a block for each pair of each layer: the rows that a cycle appends become IFM_DECODE_NO_ROW. */
+struct ifm_decode_rewind_of {
+    uint16_t *k, *v;       /* of layer 0 */
+    uint64_t layer;        /* values from one layer to the next */
+    const uint32_t *table; /* these as in attend, when the first token is appended */
+    const struct ifm_decode_unit *units;
+    uint32_t pairs, parts, head_dim, tokens, pages;
+    uint32_t rows; /* that a cycle appends to each pair */
 };
 
 struct ifm_decode_digest_of { /* ifm_decode_digest */

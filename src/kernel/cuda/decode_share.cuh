@@ -35,21 +35,22 @@ __device__ __forceinline__ uint32_t pack(float low, float high)
     return y;
 }
 
-__device__ __forceinline__ uint32_t tokens_of(const ifm_decode_attend &a, uint32_t unit)
+/* These three also of what a cycle does besides: its arguments have fields of the same names. */
+template <typename ARGUMENTS> __device__ __forceinline__ uint32_t tokens_of(const ARGUMENTS &a, uint32_t unit)
 {
     return a.tokens != 0 ? a.tokens : a.units[unit].tokens;
 }
 
 /* The first page of the unit's pair, as an index of the table. */
-__device__ __forceinline__ uint32_t pages_of(const ifm_decode_attend &a, uint32_t unit)
+template <typename ARGUMENTS> __device__ __forceinline__ uint32_t pages_of(const ARGUMENTS &a, uint32_t unit)
 {
     if (a.tokens == 0)
         return a.units[unit].page;
-    return (a.parts == 1 ? unit : unit / a.parts) * ((a.tokens + IFM_DECODE_PAGE - 1) / IFM_DECODE_PAGE);
+    return (a.parts == 1 ? unit : unit / a.parts) * a.pages;
 }
 
 /* Where the page of that index lies in `k` and `v`. */
-__device__ __forceinline__ uint64_t page_at(const ifm_decode_attend &a, uint32_t index)
+template <typename ARGUMENTS> __device__ __forceinline__ uint64_t page_at(const ARGUMENTS &a, uint32_t index)
 {
     return a.table != nullptr ? a.table[index] : index;
 }

@@ -83,9 +83,11 @@ static const struct ifm_arm *arm_named(const struct ifm_cell *cell, const char *
     return NULL;
 }
 
+/* One may be the baseline where the other is not: what it is compared with does not run in both cells. */
 static bool same_settings(const struct ifm_arm *a, const struct ifm_arm *b)
 {
-    if (a->n_settings != b->n_settings || strcmp(a->variant, b->variant) != 0 || a->role != b->role)
+    const bool ceilings[] = {a->role == IFM_ROLE_CEILING, b->role == IFM_ROLE_CEILING};
+    if (a->n_settings != b->n_settings || strcmp(a->variant, b->variant) != 0 || ceilings[0] != ceilings[1])
         return false;
     for (size_t i = 0; i < a->n_settings; i++) {
         const char *other = ifm_compat_setting(b, a->settings[i].path);
@@ -96,17 +98,20 @@ static bool same_settings(const struct ifm_arm *a, const struct ifm_arm *b)
     return true;
 }
 
-/* Every arm of the one is an arm of the other, under the same settings in all but decode.inference. */
+/* Every arm of the cycle is one of the pass, under the same settings in all but decode.inference. On a GPU the pass may
+ * have more: a library does no cycle. */
 static bool same_configuration(const struct ifm_cell *pass, const struct ifm_cell *cycle)
 {
-    if (pass->threads != cycle->threads || pass->n_arms != cycle->n_arms || pass->n_arms == 0)
-        return false;
-    for (size_t a = 0; a < pass->n_arms; a++) {
-        const struct ifm_arm *arm = &pass->arms[a], *other = arm_named(cycle, arm->name);
-        if (arm->role != IFM_ROLE_CEILING && (other == NULL || !same_settings(arm, other)))
+    size_t n = 0;
+    for (size_t a = 0; a < cycle->n_arms; a++) {
+        const struct ifm_arm *arm = &cycle->arms[a], *other = arm_named(pass, arm->name);
+        if (arm->role == IFM_ROLE_CEILING)
+            continue;
+        if (other == NULL || !same_settings(other, arm))
             return false;
+        n++;
     }
-    return true;
+    return n > 0 && pass->threads == cycle->threads;
 }
 
 static bool is_decode(const struct ifm_cell *cell)
@@ -139,15 +144,30 @@ static size_t find_configurations(const struct ifm_plan *plan, struct configurat
     return n;
 }
 
+/* What describe chose, as text; NULL = nothing. */
+static const char *chosen_of(const struct ifm_arm *arm, const char *path)
+{
+    for (size_t i = 0; i < arm->n_chosen; i++)
+        if (strcmp(arm->chosen[i].path, path) == 0)
+            return arm->chosen[i].text;
+    return NULL;
+}
+
+/* The device had graphs, and the arm did not do without. */
+static bool has_graphs(const struct ifm_arm *arm)
+{
+    const char *device = arm == NULL ? NULL : ifm_arm_setting(arm, "device.graphs");
+    const char *own = arm == NULL ? NULL : chosen_of(arm, "graphs");
+    return device != NULL && strcmp(device, "true") == 0 && (own == NULL || strcmp(own, "true") == 0);
+}
+
 static void add_build(const struct ifm_compat *c)
 {
     static const struct ifm_compat_field inner = {"build.inner_loops", IFM_M_INNER_STEPS, 1, "steps", NO_TIME};
     double truncate = c->cell->measure.truncate;
     bool whole = truncate == floor(truncate);
     ifm_compat_add(c, &inner);
-    const char *graphs = c->arm == NULL ? NULL : ifm_arm_setting(c->arm, "device.graphs");
-    ifm_compat_put(c, "build.cuda_graphs", json_boolean(is_gpu(c) && graphs != NULL && strcmp(graphs, "true") == 0),
-                   NULL, NULL);
+    ifm_compat_put(c, "build.cuda_graphs", json_boolean(is_gpu(c) && has_graphs(c->arm)), NULL, NULL);
     ifm_compat_put(c, "build.truncate_percent", whole ? json_integer((json_int_t)truncate) : json_real(truncate), NULL,
                    NULL);
 }
@@ -155,11 +175,9 @@ static void add_build(const struct ifm_compat *c)
 /* The layers that passes take in turn, one each, and that every token of a cycle goes through; 0 = not recorded. */
 static uint64_t layers_of(const struct ifm_arm *arm)
 {
-    uint64_t layers = 0;
-    for (size_t i = 0; arm != NULL && i < arm->n_chosen; i++)
-        if (strcmp(arm->chosen[i].path, "layers") == 0 && ifm_parse_u64(arm->chosen[i].text, &layers))
-            return layers;
-    return 0;
+    const char *text = arm == NULL ? NULL : chosen_of(arm, "layers");
+    uint64_t layers;
+    return text != NULL && ifm_parse_u64(text, &layers) ? layers : 0;
 }
 
 /* A rate of whole tokens. In plans of earlier versions a pass was one token, however many layers there are. */
@@ -303,11 +321,17 @@ static size_t count_compressed(const struct ifm_cell *cell)
     return n;
 }
 
-/* The arm that stands for a cell: its first compressed one; the plain one where there is no other. */
-static const struct ifm_arm *leading_arm(const struct ifm_cell *cell)
+/* The arm that stands for a configuration: its first compressed one; else a plain one, of both cells where there is
+ * one.
+ */
+static const struct ifm_arm *leading_arm(const struct configuration *c)
 {
+    const struct ifm_cell *cell = main_cell(c);
     for (size_t a = 0; a < cell->n_arms; a++)
         if (is_compressed(&cell->arms[a]))
+            return &cell->arms[a];
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role != IFM_ROLE_CEILING && arm_named(c->cycle, cell->arms[a].name) != NULL)
             return &cell->arms[a];
     return ifm_compat_first_arm(cell);
 }
@@ -337,7 +361,7 @@ static json_t *with_arms(json_t *object, const struct ifm_publication *publicati
 
 static json_t *cell_json(const struct ifm_publication *publication, const struct configuration *configuration)
 {
-    const struct ifm_arm *arm = leading_arm(main_cell(configuration));
+    const struct ifm_arm *arm = leading_arm(configuration);
     return with_arms(arm_json(publication, configuration, arm), publication, configuration);
 }
 
@@ -398,7 +422,7 @@ bool ifm_compat_has_elastic_kv(const struct ifm_plan *plan)
 
 static json_t *run_json(const struct ifm_publication *publication, const struct configuration *first)
 {
-    const struct ifm_compat c = ifm_compat_begin(publication, main_cell(first), leading_arm(main_cell(first)));
+    const struct ifm_compat c = ifm_compat_begin(publication, main_cell(first), leading_arm(first));
     ifm_compat_put_text(&c, "benchmark_type", "elastic_kv_decode", NULL);
     ifm_compat_put_text(&c, "brand", "Inferometer", NULL);
     ifm_compat_put_text(&c, "run_id", publication->derived->run_id, NULL);

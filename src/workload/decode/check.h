@@ -13,6 +13,7 @@ struct ifm_decode_rows {
     const uint16_t *k, *v; /* f16, [page][IFM_KV_PAGE][head_dim] */
     const uint32_t *table; /* pages of all pairs, one pair's behind another's */
     const uint64_t *first; /* [pairs]: of a pair in `table` */
+    uint64_t more;         /* tokens of each pair beyond those of the settings */
 };
 
 /* What the last step left, in the processor's memory. */
@@ -25,7 +26,7 @@ struct ifm_decode_outputs {
     const struct ifm_kv_cache *cache;   /* of the layer that the step attended over; NULL: `rows` are its */
     const float *q, *out;               /* [batch][q_heads][head_dim] */
     uint64_t draw;                      /* by the seed: whose loss is taken */
-    const struct ifm_decode_rows *rows; /* all tokens of the settings, in f16 */
+    const struct ifm_decode_rows *rows; /* all tokens of the settings and `more`, in f16 */
 };
 
 /* `code`: the instruction set that made the outputs, for check->isa. */

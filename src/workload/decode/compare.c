@@ -94,7 +94,7 @@ static void attend_rows(const struct cache_reading *to, const struct ifm_decode_
 uint64_t ifm_decode_held(const struct ifm_decode_outputs *o, uint64_t pair)
 {
     return o->cache != NULL ? ifm_kv_length(o->cache, pair)
-                            : ifm_decode_length(o->settings, pair / o->settings->kv_heads);
+                            : ifm_decode_length(o->settings, pair / o->settings->kv_heads) + o->rows->more;
 }
 
 void ifm_decode_attend_cache(const struct ifm_decode_outputs *o, uint64_t pair, struct ifm_decode_oracle *oracle,

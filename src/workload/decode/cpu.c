@@ -157,8 +157,8 @@ static enum ifm_status take_pool(struct ifm_decode_run *state, uint64_t layer, s
     }
     snprintf(name, sizeof name, "decode.kv %s %016llx layer %llu", state->form->name,
              (unsigned long long)identity(state), (unsigned long long)layer);
-    IFM_TRY(state->device->ops->buffer(state->device, name, together * state->pool_bytes, &memory, &pools->fresh,
-                                       error));
+    IFM_TRY(
+        state->device->ops->buffer(state->device, name, together * state->pool_bytes, &memory, &pools->fresh, error));
     if (!state->settings->inference && state->device->ops->lend != NULL) /* a cycle appends */
         state->device->ops->lend(state->device, memory);
     pools->at = memory;
@@ -375,6 +375,8 @@ static enum ifm_status open_decode(const struct ifm_opening *opening, void *open
 static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
 {
     struct ifm_decode_ask *ask = asked;
+    if (ask->settings->graphs.n > 0)
+        return "CUDA graphs are a GPU's: leave decode.graphs out on the device cpu";
     const char *isa = ifm_isa_name(ask->settings->isa), *encode_isa = ask->settings->inference ? isa : "auto";
     const char *why_not = ifm_data_isa_why_not(isa, machine, arena);
     char name[32];

@@ -39,29 +39,43 @@ static enum ifm_status choose_naive(struct ifm_decode_cuda_run *run, struct ifm_
     return ifm_cuda_find(run->device, "decode", "ifm_decode_naive", &run->launch.function, error);
 }
 
-/* Flat: the unit of each block's first tile. */
-static enum ifm_status find_first_units(struct ifm_decode_cuda_run *run, uint64_t tiles, struct ifm_error *error)
+/* Tiles of a unit, at a token. */
+static uint64_t tiles_of(const struct ifm_decode_cuda_run *run, uint64_t unit, uint64_t token)
 {
-    const struct ifm_decode_attend *a = &run->arguments;
-    uint32_t *units = calloc(run->launch.blocks, sizeof *units), unit = 0;
-    uint64_t ends = 0; /* tiles of units up to this one */
+    const uint64_t sequence = unit / run->arguments.parts / run->settings->kv_heads;
+    return (ifm_decode_cuda_length_at(run, sequence, token) + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
+}
+
+/* Flat: the unit of each block's first tile, at a token. */
+static void fill_first_units(const struct ifm_decode_cuda_run *run, uint64_t token, uint32_t *units)
+{
+    const unsigned blocks = run->launch.blocks;
+    uint64_t tiles = 0, ends = 0; /* of all units; of units up to this one */
+    uint32_t unit = 0;
+    for (uint32_t i = 0; i < run->arguments.n_units; i++)
+        tiles += tiles_of(run, i, token);
+    for (unsigned block = 0; block < blocks; block++) {
+        const uint64_t first = ifm_decode_share(tiles, blocks, block);
+        while (first >= ends + tiles_of(run, unit, token))
+            ends += tiles_of(run, unit++, token);
+        units[block] = unit;
+    }
+}
+
+/* At every token of a cycle whose units have their own lengths at each. */
+static enum ifm_status find_first_units(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    const uint64_t n = run->cycle.units != NULL ? run->tokens : 1;
+    uint32_t *units = calloc(n * run->launch.blocks, sizeof *units);
     void *at;
     if (units == NULL)
         return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
-    for (unsigned block = 0; block < run->launch.blocks; block++) {
-        const uint64_t first = ifm_decode_share(tiles, run->launch.blocks, block);
-        for (;; unit++) {
-            const uint64_t tokens = ifm_decode_length(run->settings, unit / a->parts / run->settings->kv_heads);
-            const uint64_t more = (tokens + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
-            if (first < ends + more)
-                break;
-            ends += more;
-        }
-        units[block] = unit;
-    }
+    for (uint64_t token = 0; token < n; token++)
+        fill_first_units(run, token, units + token * run->launch.blocks);
     enum ifm_status status =
-        ifm_decode_cuda_buffer(run, "first units", units, run->launch.blocks * sizeof *units, &at, error);
+        ifm_decode_cuda_buffer(run, "first units", units, n * run->launch.blocks * sizeof *units, &at, error);
     run->arguments.first = at;
+    run->cycle.first = n > 1 ? at : NULL;
     free(units);
     return status;
 }
@@ -96,22 +110,19 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, struct ifm_
                                    .major = gpu->major};
     struct ifm_decode_split split;
     void *partials, *tickets;
-    bool equal = true;
     for (uint64_t i = 0; i < s->batch; i++) {
-        const uint64_t tokens = ifm_decode_length(s, i);
-        equal = equal && tokens == ifm_decode_length(s, 0);
-        work.tiles += (tokens + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE * s->kv_heads * a->parts;
-        work.bytes += tokens * s->kv_heads * 2 * sizeof(uint16_t) * s->head_dim;
+        work.tiles += tiles_of(run, i * s->kv_heads * a->parts, 0) * s->kv_heads * a->parts;
+        work.bytes += ifm_decode_cuda_length_at(run, i, 0) * s->kv_heads * 2 * sizeof(uint16_t) * s->head_dim;
     }
-    work.tokens = a->tokens = equal ? (uint32_t)ifm_decode_length(s, 0) : 0;
+    work.tokens = a->tokens;
     IFM_TRY(choose_kernel(run, &work, &split, error));
     IFM_TRY(ifm_cuda_allow_shared(run->device, run->launch.function, split.shared, error));
     a->splits = split.splits;
     run->launch.blocks = split.blocks;
     run->launch.threads = 32 * IFM_DECODE_WARPS;
     run->launch.shared = split.shared;
-    if (!equal)
-        IFM_TRY(find_first_units(run, work.tiles, error));
+    if (a->tokens == 0)
+        IFM_TRY(find_first_units(run, error));
     const size_t partial = (IFM_DECODE_HEAD + IFM_DECODE_HEADS * s->head_dim) * sizeof(float);
     IFM_TRY(ifm_decode_cuda_buffer(run, "partials", NULL, 2 * split.blocks * partial, &partials, error));
     IFM_TRY(ifm_decode_cuda_buffer(run, "tickets", NULL, a->n_units * sizeof(uint32_t), &tickets, error));
@@ -136,7 +147,8 @@ static enum ifm_status open_decode(const struct ifm_opening *opening, void *open
         .name = NAME, .title = TITLE, .device = "cuda", .purpose = PURPOSE, .supports = SUPPORTS,                      \
         .ready = ifm_decode_ready, .state_bytes = sizeof(struct ifm_decode_cuda_run), .open = open_decode,             \
         .step = ifm_decode_cuda_step, .spoil = ifm_decode_cuda_spoil, .check = ifm_decode_cuda_check,                  \
-        .close = ifm_decode_cuda_close,                                                                                \
+        .close = ifm_decode_cuda_close, .feature_runs = ifm_decode_cuda_feature_runs,                                  \
+        .before = ifm_decode_cuda_before,                                                                              \
     }
 const struct ifm_implementation ifm_decode_cuda_naive =
     DECODE_CUDA("naive", "naive (CUDA)", "a block for each query head, f32", ifm_decode_cuda_supports);

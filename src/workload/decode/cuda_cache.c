@@ -10,15 +10,16 @@
 enum { CHUNK = 8 * IFM_KV_PAGE }; /* tokens that are generated at once */
 _Static_assert(IFM_KV_PAGE == IFM_DECODE_PAGE, "pages of both are alike");
 
-/* What decides the bytes of a buffer, so that equal arms share it. */
+/* What decides the bytes of a buffer, so that equal arms share it. A cycle writes: its buffers are its own. */
 static uint64_t identity(const struct ifm_decode_cuda_run *run)
 {
     const struct ifm_decode_settings *s = run->settings;
-    char text[256];
-    int n = snprintf(text, sizeof text, "%llu %llu %llu %llu %llu %llu %a %d %d", (unsigned long long)s->batch,
-                     (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
-                     (unsigned long long)s->head_dim, (unsigned long long)run->source.data.seed, s->ragged, s->layout,
-                     s->outliers);
+    char text[512];
+    int n = snprintf(
+        text, sizeof text, "%llu %llu %llu %llu %llu %llu %a %d %d %llu %d %s", (unsigned long long)s->batch,
+        (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
+        (unsigned long long)s->head_dim, (unsigned long long)run->source.data.seed, s->ragged, s->layout, s->outliers,
+        (unsigned long long)(s->inference ? s->decode_tokens : 0), s->append, s->inference ? run->arm : "");
     return ifm_xxh3(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) ^
            ifm_xxh3(s->kv_file, strlen(s->kv_file));
 }
@@ -58,7 +59,7 @@ static enum ifm_status fill_pair(const struct ifm_decode_cuda_run *run, uint64_t
                                  struct ifm_error *error)
 {
     const size_t dim = run->settings->head_dim, page = IFM_KV_PAGE * dim;
-    const uint64_t length = ifm_decode_length(run->settings, pair / run->settings->kv_heads);
+    const uint64_t length = ifm_decode_cuda_length(run, pair / run->settings->kv_heads);
     unsigned char *const pool = run->pools[0];
     for (uint64_t at = 0; at < length; at += CHUNK) {
         const unsigned tokens = length - at < CHUNK ? (unsigned)(length - at) : CHUNK;
@@ -108,6 +109,16 @@ static enum ifm_status open_layers(struct ifm_decode_cuda_run *run, struct ifm_e
 
 /* ---- tables ---- */
 
+uint64_t ifm_decode_cuda_length(const struct ifm_decode_cuda_run *run, uint64_t sequence)
+{
+    return ifm_decode_first(run->settings, run->form, ifm_decode_length(run->settings, sequence));
+}
+
+uint64_t ifm_decode_cuda_length_at(const struct ifm_decode_cuda_run *run, uint64_t sequence, uint64_t token)
+{
+    return ifm_decode_cuda_length(run, sequence) + (run->cycle.appends ? token + 1 : 0);
+}
+
 static enum ifm_status deal_out(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     const struct ifm_decode_settings *s = run->settings;
@@ -115,7 +126,7 @@ static enum ifm_status deal_out(struct ifm_decode_cuda_run *run, struct ifm_erro
     run->first = calloc(run->pairs + 1, sizeof *run->first);
     if (lengths != NULL && run->first != NULL) {
         for (uint64_t pair = 0; pair < run->pairs; pair++)
-            lengths[pair] = ifm_decode_length(s, pair / s->kv_heads);
+            lengths[pair] = ifm_decode_most(s, run->form, ifm_decode_length(s, pair / s->kv_heads));
         const struct ifm_kv_shape shape =
             ifm_decode_cache_shape(s, run->form, run->pairs, lengths, run->source.data.seed);
         ifm_kv_deal_out(&shape, run->first, NULL);
@@ -128,26 +139,42 @@ static enum ifm_status deal_out(struct ifm_decode_cuda_run *run, struct ifm_erro
     return run->table != NULL ? IFM_OK : ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
 }
 
-/* Units of all pairs, and one behind them that says where tiles end. */
-static enum ifm_status make_units(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+/* Units of all pairs at one token, and one behind them that says where tiles end. */
+static void fill_units(const struct ifm_decode_cuda_run *run, uint64_t token, struct ifm_decode_unit *units)
 {
-    const struct ifm_decode_settings *s = run->settings;
-    struct ifm_decode_attend *a = &run->arguments;
-    struct ifm_decode_unit *units = calloc(a->n_units + 1, sizeof *units);
-    void *at;
-    if (units == NULL)
-        return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+    const struct ifm_decode_attend *a = &run->arguments;
     uint32_t tile = 0;
-    for (uint32_t i = 0; i <= a->n_units; i++) {
+    for (uint32_t i = 0; i < a->n_units; i++) {
         units[i].tile = tile;
-        if (i == a->n_units)
-            break;
-        units[i].tokens = (uint32_t)ifm_decode_length(s, i / a->parts / s->kv_heads);
+        units[i].tokens = (uint32_t)ifm_decode_cuda_length_at(run, i / a->parts / run->settings->kv_heads, token);
         units[i].page = (uint32_t)run->first[i / a->parts];
         tile += (units[i].tokens + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
     }
-    enum ifm_status status = ifm_decode_cuda_buffer(run, "units", units, (a->n_units + 1) * sizeof *units, &at, error);
+    units[a->n_units] = (struct ifm_decode_unit){.tile = tile};
+}
+
+/* Where all sequences have one length, it and the pages of a pair say all. Others that grow have units of each token.
+ */
+static enum ifm_status make_units(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    struct ifm_decode_attend *a = &run->arguments;
+    bool equal = true;
+    for (uint64_t i = 0; i < run->settings->batch; i++)
+        equal = equal && ifm_decode_cuda_length(run, i) == ifm_decode_cuda_length(run, 0);
+    const uint64_t n = !equal && run->cycle.appends ? run->tokens : 1;
+    struct ifm_decode_unit *units = calloc(n * (a->n_units + 1), sizeof *units);
+    void *at;
+    if (units == NULL)
+        return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+    for (uint64_t token = 0; token < n; token++)
+        fill_units(run, token, units + token * (a->n_units + 1));
+    enum ifm_status status =
+        ifm_decode_cuda_buffer(run, "units", units, n * (a->n_units + 1) * sizeof *units, &at, error);
     a->units = at;
+    a->tokens = equal ? (uint32_t)ifm_decode_cuda_length_at(run, 0, 0) : 0;
+    a->pages = (uint32_t)(run->first[1] - run->first[0]);
+    run->cycle.units = n > 1 ? at : NULL;
+    run->cycle.length = equal ? (uint32_t)ifm_decode_cuda_length(run, 0) : 0;
     free(units);
     return status;
 }

@@ -19,6 +19,9 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
     const char *why_not = ifm_decode_cuda_supports(machine, asked, arena);
     if (why_not != NULL)
         return why_not;
+    if (ask->settings->inference)
+        return "the arm cudnn has a plan for caches of one length, and those of a cycle grow: leave it out of "
+               "decode.arms, or decode.inference out";
     if (machine->dnn == NULL)
         return machine->dnn_why_not != NULL ? machine->dnn_why_not : "the arm cudnn needs cuDNN, which is not here";
     if (ask->settings->layout == IFM_DECODE_PAGED)
@@ -90,5 +93,6 @@ const struct ifm_implementation ifm_decode_cuda_cudnn = {
     .step = ifm_decode_cuda_step,
     .spoil = ifm_decode_cuda_spoil,
     .check = ifm_decode_cuda_check,
+    .feature_runs = ifm_decode_cuda_feature_runs,
     .close = close_decode,
 };

@@ -5,12 +5,27 @@
 #include "base/hash.h"
 #include "kernel/cpu/isa.h"
 #include "kv/rows.h"
-#include "workload/decode/check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A cycle is one graph: so many layers, and places in all. */
+static const char *supports_cycle(struct ifm_decode_ask *ask, struct ifm_arena *arena)
+{
+    const struct ifm_decode_settings *s = ask->settings;
+    const uint64_t layers = s->layers != 0 ? s->layers : s->model_layers != 0 ? s->model_layers : 1;
+    ask->layers_most = IFM_DECODE_CUDA_PLACES / s->decode_tokens;
+    if (ask->layers_most > IFM_DECODE_CUDA_LAYERS)
+        ask->layers_most = IFM_DECODE_CUDA_LAYERS;
+    if (layers <= ask->layers_most)
+        return NULL;
+    return ifm_arena_printf(arena,
+                            "a cycle on the device cuda is one graph, of at most %d layers and %d tokens x layers: "
+                            "lower decode.decode_tokens or decode.layers",
+                            IFM_DECODE_CUDA_LAYERS, IFM_DECODE_CUDA_PLACES);
+}
 
 const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
 {
@@ -22,12 +37,12 @@ const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *as
                "the device cpu runs all";
     if (strcmp(ifm_isa_name(s->isa), "auto") != 0)
         return "instruction sets are a processor's: leave decode.isa out on the device cuda";
+    ask->isa = ask->isa_f16 = ask->isa_encode = "";
     if (s->inference)
-        return "the device cuda appends nothing in this version: leave decode.inference out, or take the device cpu";
+        return supports_cycle(ask, arena);
     if (s->layers > IFM_CUDA_TURNS)
         return ifm_arena_printf(arena, "steps on the device cuda take at most %d layers in turn: lower decode.layers",
                                 IFM_CUDA_TURNS);
-    ask->isa = ask->isa_f16 = ask->isa_encode = "";
     ask->layers_most = IFM_CUDA_TURNS;
     return NULL;
 }
@@ -37,7 +52,24 @@ const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *as
 void ifm_decode_cuda_step(void *opened, uint64_t n)
 {
     const struct ifm_decode_cuda_run *run = opened;
-    ifm_cuda_steps_run(run->steps, n);
+    const uint64_t at_once = ifm_decode_cuda_cycles(run) ? 1 : n; /* a graph holds one cycle */
+    for (; n > 0; n -= at_once)
+        ifm_cuda_steps_run(run->steps, at_once);
+}
+
+enum ifm_status ifm_decode_cuda_before(void *opened, struct ifm_error *error)
+{
+    struct ifm_decode_cuda_run *run = opened;
+    if (ifm_decode_cuda_cycles(run))
+        ifm_decode_cuda_rewind(run);
+    return ifm_device_health(run->device, error);
+}
+
+uint64_t ifm_decode_cuda_feature_runs(const void *opened)
+{
+    const struct ifm_decode_cuda_run *run = opened;
+    const struct ifm_cuda_counts counts = ifm_cuda_steps_counts(run->steps);
+    return run->own_launches ? counts.launches : counts.graphs;
 }
 
 static enum ifm_status prepare(struct ifm_decode_cuda_run *run, const struct ifm_opening *opening,
@@ -50,11 +82,14 @@ static enum ifm_status prepare(struct ifm_decode_cuda_run *run, const struct ifm
     run->arm = opening->arm->name;
     run->settings = s;
     run->form = ifm_decode_form_find(opening->arm->variant);
-    if (run->form == NULL || chosen->layers > IFM_CUDA_TURNS)
+    if (run->form == NULL || chosen->layers > (s->inference ? 0U + IFM_DECODE_CUDA_LAYERS : 0U + IFM_CUDA_TURNS))
         return ifm_fail(error, IFM_INVALID, run->arm, "use the version of inferometer that made the plan",
                         "this build knows no form of the cache called \"%s\" in %llu layers", opening->arm->variant,
                         (unsigned long long)chosen->layers);
     run->layers = (unsigned)chosen->layers;
+    run->own_launches = strcmp(chosen->graphs, "false") == 0;
+    run->tokens = s->inference ? s->decode_tokens : 1;
+    run->cycle.appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
     run->pairs = s->batch * s->kv_heads;
     run->outputs = s->batch * s->q_heads * s->head_dim;
     struct ifm_decode_attend *a = &run->arguments;
@@ -66,22 +101,17 @@ static enum ifm_status prepare(struct ifm_decode_cuda_run *run, const struct ifm
     return ifm_decode_source(s, opening->seed, &run->source, error);
 }
 
-static size_t bytes_of_rows(const struct ifm_decode_cuda_run *run)
-{
-    return run->outputs * (run->halves ? sizeof(uint16_t) : sizeof(float));
-}
-
 /* The queries as the device takes them. */
 static enum ifm_status upload_queries(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     if (!run->halves)
-        return ifm_decode_cuda_buffer(run, "q", run->q, bytes_of_rows(run), &run->q_at, error);
-    uint16_t *bits = malloc(bytes_of_rows(run));
+        return ifm_decode_cuda_buffer(run, "q", run->q, ifm_decode_cuda_bytes(run), &run->q_at, error);
+    uint16_t *bits = malloc(ifm_decode_cuda_bytes(run));
     if (bits == NULL)
         return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
     for (size_t i = 0; i < run->outputs; i++)
         bits[i] = ifm_f32_to_f16(run->q[i]);
-    enum ifm_status status = ifm_decode_cuda_buffer(run, "q f16", bits, bytes_of_rows(run), &run->q_at, error);
+    enum ifm_status status = ifm_decode_cuda_buffer(run, "q f16", bits, ifm_decode_cuda_bytes(run), &run->q_at, error);
     free(bits);
     return status;
 }
@@ -89,8 +119,8 @@ static enum ifm_status upload_queries(struct ifm_decode_cuda_run *run, struct if
 static enum ifm_status open_rows(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     const struct ifm_decode_settings *s = run->settings;
-    const size_t bytes = run->outputs * sizeof(float);
-    char out[32];
+    const size_t bytes = run->tokens * run->outputs * sizeof(float);
+    char out[48];
     void *digest;
     run->q = malloc(bytes);
     run->out = malloc(bytes);
@@ -100,9 +130,12 @@ static enum ifm_status open_rows(struct ifm_decode_cuda_run *run, struct ifm_err
         IFM_TRY(ifm_data_source_queries(&run->source, pair, ifm_decode_length(s, pair / s->kv_heads),
                                         run->q + pair * run->source.group * s->head_dim, error));
     ifm_kv_round(run->q, run->outputs, run->q); /* to f16: the queries of a GPU are as its cache */
-    IFM_TRY(upload_queries(run, error));
-    snprintf(out, sizeof out, "out %s", run->row->name);
-    IFM_TRY(ifm_decode_cuda_buffer(run, out, NULL, bytes_of_rows(run), &run->out_at, error));
+    if (ifm_decode_cuda_cycles(run))            /* it makes its own */
+        IFM_TRY(ifm_decode_cuda_buffer(run, "q", NULL, bytes, &run->q_at, error));
+    else
+        IFM_TRY(upload_queries(run, error));
+    snprintf(out, sizeof out, "out %s%s", run->row->name, run->own_launches ? " launched" : "");
+    IFM_TRY(ifm_decode_cuda_buffer(run, out, NULL, ifm_decode_cuda_bytes(run), &run->out_at, error));
     IFM_TRY(ifm_decode_cuda_buffer(run, "digest", NULL, sizeof *run->digest, &digest, error));
     run->digest = digest;
     return ifm_cuda_find(run->device, "decode", "ifm_decode_digest", &run->digester, error);
@@ -112,7 +145,24 @@ void ifm_decode_cuda_spoil(void *opened, bool all)
 {
     const struct ifm_decode_cuda_run *run = opened;
     (void)all;
-    ifm_cuda_fill(run->device, run->out_at, UINT32_MAX, bytes_of_rows(run) / sizeof(uint32_t)); /* NaN in both */
+    ifm_cuda_fill(run->device, run->out_at, UINT32_MAX,
+                  ifm_decode_cuda_bytes(run) / sizeof(uint32_t)); /* NaN in both */
+}
+
+/* A cycle goes through all layers, and ends in the last one; passes take them in turn. */
+static enum ifm_status open_steps(struct ifm_decode_cuda_run *run, const struct ifm_opening *opening,
+                                  ifm_cuda_enqueue_fn *enqueue, struct ifm_error *error)
+{
+    const struct ifm_decode_chosen *chosen = opening->chosen;
+    const bool cycles = ifm_decode_cuda_cycles(run);
+    IFM_TRY(ifm_cuda_steps_create(run->device, cycles ? ifm_decode_cuda_cycle : enqueue, run, &run->steps, error));
+    if (chosen->graphs[0] != '\0')
+        ifm_cuda_steps_graphs(run->steps, !run->own_launches);
+    if (cycles)
+        run->turn = run->layers - 1;
+    else
+        ifm_cuda_steps_turns(run->steps, run->layers, &run->turn);
+    return IFM_OK;
 }
 
 enum ifm_status ifm_decode_cuda_open(struct ifm_decode_cuda_run *run, const struct ifm_opening *opening, bool halves,
@@ -122,8 +172,9 @@ enum ifm_status ifm_decode_cuda_open(struct ifm_decode_cuda_run *run, const stru
     IFM_TRY(prepare(run, opening, error));
     IFM_TRY(ifm_decode_cuda_caches(run, error));
     IFM_TRY(open_rows(run, error));
-    IFM_TRY(ifm_cuda_steps_create(run->device, enqueue, run, &run->steps, error));
-    ifm_cuda_steps_turns(run->steps, run->layers, &run->turn);
+    IFM_TRY(open_steps(run, opening, enqueue, error));
+    if (ifm_decode_cuda_cycles(run))
+        IFM_TRY(ifm_decode_cuda_cycle_open(run, error));
     ifm_decode_cuda_spoil(run, true);
     return ifm_cuda_wait(run->device, error);
 }
@@ -136,54 +187,21 @@ void ifm_decode_cuda_close(void *opened)
     free(run->table);
     free(run->q);
     free(run->out);
+    ifm_decode_cuda_cycle_close(run);
     ifm_data_source_close(&run->source);
 }
 
 /* ---- the check ---- */
 
-/* Of the cache that the last step attended over. The queries are not read back: outputs are held against those that
- * were generated. */
-static enum ifm_status digest_cache(const struct ifm_decode_cuda_run *run, uint64_t *out, struct ifm_error *error)
-{
-    const struct ifm_decode_digest_of of = {run->pools[run->turn], 2 * run->half / sizeof(uint64_t), run->digest};
-    const unsigned blocks = ifm_cuda_blocks(run->device, run->digester, IFM_DECODE_DIGEST_THREADS, 0);
-    ifm_cuda_fill(run->device, run->digest, 0, 2);
-    ifm_cuda_launch(run->device, &(struct ifm_cuda_launch){run->digester, blocks > 0 ? blocks : 1,
-                                                           IFM_DECODE_DIGEST_THREADS, 0, &of});
-    return ifm_cuda_read(run->device, out, run->digest, sizeof *out, error);
-}
-
-static enum ifm_status compare(const struct ifm_decode_cuda_run *run, const unsigned char *pool, struct ifm_check *out,
-                               struct ifm_error *error)
-{
-    const struct ifm_gpu *gpu = ifm_cuda_gpu(run->device);
-    const struct ifm_decode_rows rows = {(const void *)pool, (const void *)(pool + run->half), run->table, run->first};
-    const uint32_t draw = (uint32_t)(ifm_xxh3(&run->source.data.seed, sizeof(uint64_t)) >> 32);
-    const struct ifm_decode_outputs outputs = {.device = run->device,
-                                               .threads = 1,
-                                               .settings = run->settings,
-                                               .form = run->form,
-                                               .source = &run->source,
-                                               .q = run->q,
-                                               .out = run->out,
-                                               .draw = draw,
-                                               .rows = &rows};
-    char code[16];
-    snprintf(code, sizeof code, "sm_%u%u", gpu->major, gpu->minor);
-    return ifm_decode_compare(&outputs, run->code != NULL ? run->code : code, out, error);
-}
-
 /* The cache that the last step attended over, read back, and every output against it. */
-static enum ifm_status compare_read(struct ifm_decode_cuda_run *run, struct ifm_check *out, struct ifm_error *error)
+static enum ifm_status compare(struct ifm_decode_cuda_run *run, struct ifm_check *out, struct ifm_error *error)
 {
-    unsigned char *pool = malloc(2 * run->half);
-    if (pool == NULL)
-        return ifm_fail(error, IFM_INTERNAL, run->arm, "lower decode.batch or decode.kv_len",
-                        "out of memory for the oracle, which reads a layer back: %llu bytes",
-                        (unsigned long long)(2 * run->half));
-    enum ifm_status status = ifm_cuda_read(run->device, pool, run->pools[run->turn], 2 * run->half, error);
-    if (status == IFM_OK)
-        status = compare(run, pool, out, error);
+    unsigned char *pool;
+    char code[16];
+    struct ifm_decode_rows rows;
+    IFM_TRY(ifm_decode_cuda_read_layer(run, run->turn, &pool, error));
+    const struct ifm_decode_outputs outputs = ifm_decode_cuda_outputs(run, pool, 0, &rows);
+    enum ifm_status status = ifm_decode_compare(&outputs, ifm_decode_cuda_code(run, code), out, error);
     free(pool);
     return status;
 }
@@ -191,26 +209,29 @@ static enum ifm_status compare_read(struct ifm_decode_cuda_run *run, struct ifm_
 static enum ifm_status read_outputs(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     if (!run->halves)
-        return ifm_cuda_read(run->device, run->out, run->out_at, bytes_of_rows(run), error);
-    uint16_t *bits = malloc(bytes_of_rows(run));
+        return ifm_cuda_read(run->device, run->out, run->out_at, ifm_decode_cuda_bytes(run), error);
+    uint16_t *bits = malloc(ifm_decode_cuda_bytes(run));
     if (bits == NULL)
         return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
-    enum ifm_status status = ifm_cuda_read(run->device, bits, run->out_at, bytes_of_rows(run), error);
+    enum ifm_status status = ifm_cuda_read(run->device, bits, run->out_at, ifm_decode_cuda_bytes(run), error);
     for (size_t i = 0; status == IFM_OK && i < run->outputs; i++)
         run->out[i] = ifm_f16_to_f32(bits[i]);
     free(bits);
     return status;
 }
 
+/* Of a pass the queries are not read back: outputs are held against those that were generated. */
 enum ifm_status ifm_decode_cuda_check(void *opened, struct ifm_check *out, struct ifm_error *error)
 {
     struct ifm_decode_cuda_run *run = opened;
     uint64_t inputs;
-    IFM_TRY(digest_cache(run, &inputs, error));
+    if (ifm_decode_cuda_cycles(run))
+        return ifm_decode_cuda_check_cycle(run, out, error);
+    IFM_TRY(ifm_decode_cuda_digest(run, run->turn, &inputs, error));
     IFM_TRY(read_outputs(run, error));
     if (!ifm_data_is_known(&run->known, inputs, run->out, run->outputs * sizeof(float))) {
         run->known.check = (struct ifm_check){0};
-        IFM_TRY(compare_read(run, &run->known.check, error));
+        IFM_TRY(compare(run, &run->known.check, error));
         run->known.inputs = inputs;
     }
     *out = run->known.check;

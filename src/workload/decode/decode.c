@@ -5,6 +5,7 @@
  * Nothing is appended. With decode.inference it contains a cycle of decode.decode_tokens tokens through all layers: in
  * each, the token's K and V are appended and full pages compressed, attention runs over the grown cache, and the output
  * makes the next query; taking the caches back to their first length is not timed. */
+#include "base/text.h"
 #include "workload/data/data.h"
 #include "workload/decode/shape.h"
 #include "workload/workload.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CACHES_OVER_LLC = 4, ROWS_MOST = 4 /* of the table */, ARMS_MOST = ROWS_MOST * IFM_DECODE_FORMS };
+enum { CACHES_OVER_LLC = 4, ROWS_MOST = 4 /* of the table */, ARMS_MOST = 2 * ROWS_MOST * IFM_DECODE_FORMS };
 /* Of IFM_PLAN_RULES: a pass is a part of a token; the parts are layers that were asked for, not caches that steps take
  * in turn; each arm has its own number of layers; a wider tolerance of int4; a library is the baseline of a GPU where
  * nothing else is asked for. */
@@ -46,6 +47,7 @@ struct cell {
         struct ifm_decode_ask ask;
         struct ifm_decode_amounts amounts;
         uint64_t layers;
+        const char *graphs; /* of decode.graphs; "" = not said */
     } entries[ARMS_MOST];
     size_t n;
     bool together;        /* all go through as many layers; their content is that of all of them */
@@ -65,14 +67,18 @@ static bool runs(const struct cell *cell, const struct ifm_decode_form *form)
 static void add_row(struct cell *cell, const struct ifm_implementation *row, const struct ifm_machine *machine,
                     const struct ifm_decode_form *const *forms, size_t n, struct ifm_arena *arena, const char **why_not)
 {
+    const struct ifm_list *graphs = &cell->s->graphs;
     for (size_t f = 0; f < n; f++) {
-        struct decode_entry entry = {row, forms[f], {.settings = cell->s, .format = forms[f]->format}, {0}, 0};
+        struct decode_entry entry = {row, forms[f], {.settings = cell->s, .format = forms[f]->format}, {0}, 0, ""};
         const char *reason = row->supports(machine, &entry.ask, arena);
         *why_not = *why_not == NULL ? reason : *why_not;
         if (reason != NULL)
             continue;
         entry.amounts = ifm_decode_amounts_of(cell->s, entry.form);
-        cell->entries[cell->n++] = entry;
+        for (size_t g = 0; g < (graphs->n > 0 ? graphs->n : 1); g++) {
+            entry.graphs = graphs->n > 0 ? graphs->items[g] : "";
+            cell->entries[cell->n++] = entry;
+        }
     }
 }
 
@@ -145,10 +151,12 @@ static const char *choose_rows(struct cell *cell, const struct ifm_machine *mach
     return NULL;
 }
 
-/* Queries and outputs, and what a cycle appends and asks. */
-static uint64_t rows_memory(const struct ifm_decode_settings *s)
+/* Queries and outputs, and what a cycle appends and asks. On a GPU each token of a cycle keeps its own. */
+static uint64_t rows_memory(const struct ifm_decode_settings *s, const struct ifm_machine *machine)
 {
     const uint64_t query = ifm_decode_query_bytes(s), rows = 2 * sizeof(float) * s->batch * s->kv_heads * s->head_dim;
+    if (s->inference && machine->gpu != NULL)
+        return ifm_data_mul(s->decode_tokens, 3 * query + rows);
     const uint64_t cycle = s->inference ? ifm_data_add(query, ifm_data_mul(s->decode_tokens, query + rows)) : 0;
     return ifm_data_add(2 * query, cycle);
 }
@@ -220,7 +228,8 @@ static enum ifm_status check_memory(const struct cell *cell, const struct ifm_ma
     uint64_t needed = 0, most = 0;
     for (size_t i = 0; i < cell->n; i++) {
         const struct decode_entry *entry = &cell->entries[i];
-        needed = ifm_data_add(needed, ifm_data_add(ifm_data_mul(entry->layers, entry->amounts.pool), rows_memory(s)));
+        needed = ifm_data_add(needed,
+                              ifm_data_add(ifm_data_mul(entry->layers, entry->amounts.pool), rows_memory(s, machine)));
         most = entry->layers > most ? entry->layers : most;
     }
     char what[200];
@@ -320,12 +329,38 @@ static const char *remark_of(const struct ifm_decode_settings *s, const struct i
 }
 
 /* Our own kernels: their arms are named after forms, those of others after who computes. */
-static bool is_ours(const struct ifm_implementation *row)
+static const char *name_of(const struct cell *cell, const struct decode_entry *entry, struct ifm_arena *arena)
 {
-    return strcmp(row->name, "ours") == 0;
+    const char *name = strcmp(entry->row->name, "ours") == 0 ? entry->form->name : entry->row->name;
+    if (cell->s->graphs.n < 2)
+        return name;
+    return ifm_arena_printf(arena, "%s-%s", name, strcmp(entry->graphs, "true") == 0 ? "graph" : "no-graph");
 }
 
-static struct ifm_arm arm_of(const struct cell *cell, size_t i, struct ifm_arena *arena)
+/* What must run for the arm to be what its name says. */
+static const char *feature_of(const struct decode_entry *entry)
+{
+    if (entry->graphs[0] != '\0')
+        return strcmp(entry->graphs, "true") == 0 ? "the replay of graphs" : "the launch without a graph";
+    return entry->form->format == IFM_KV_F16 ? "" : entry->form->name;
+}
+
+/* All that decides the bits of an output: graphs do not. */
+static const char *bits_of(const struct decode_entry *entry, const struct ifm_setting *settings, size_t n,
+                           struct ifm_arena *arena)
+{
+    struct ifm_text text = {0};
+    if (entry->graphs[0] == '\0')
+        return NULL;
+    ifm_text_printf(&text, "%s %s", entry->row->name, entry->form->name);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(settings[i].path, "decode.graphs") != 0)
+            ifm_text_printf(&text, " %s=%s", settings[i].path, settings[i].text);
+    return ifm_text_keep(&text, arena);
+}
+
+static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm_machine *machine,
+                             struct ifm_arena *arena)
 {
     const struct decode_entry *entry = &cell->entries[i];
     const struct ifm_decode_form *form = entry->form;
@@ -333,20 +368,20 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, struct ifm_arena
     const uint64_t query = ifm_decode_query_bytes(cell->s);
     const struct ifm_decode_ask *ask = &entry->ask;
     const uint64_t layers = entry->layers, counted = cell->together ? layers : 1; /* a step reads one */
-    const struct ifm_decode_chosen chosen = {layers, ask->isa, ask->isa_f16, ask->isa_encode};
+    const struct ifm_decode_chosen chosen = {layers, ask->isa, ask->isa_f16, ask->isa_encode, entry->graphs};
     return (struct ifm_arm){
-        .name = is_ours(entry->row) ? form->name : entry->row->name,
+        .name = name_of(cell, entry, arena),
         .variant = form->name,
         .implementation = entry->row->name,
         .title = ifm_data_title(entry->row->title, ask->isa, arena),
         .chosen = ifm_section_print(&ifm_decode_chosen_section, &chosen, arena),
-        .n_chosen = ifm_decode_chosen_section.n,
-        .feature = form->format == IFM_KV_F16 ? "" : form->name,
+        .n_chosen = ifm_decode_chosen_section.n - (entry->graphs[0] == '\0'), /* the last one is of graphs */
+        .feature = feature_of(entry),
         .idle = idle_of(cell->s, form, arena),
         .remark = i == 0 && cell->left_out != NULL ? cell->left_out : remark_of(cell->s, form, arena),
         .ledger = ledger_of(cell, entry),
         .working_set = ifm_data_add(ifm_data_mul(layers, a->touched), 2 * query),
-        .memory = ifm_data_add(ifm_data_mul(layers, a->pool), rows_memory(cell->s)),
+        .memory = ifm_data_add(ifm_data_mul(layers, a->pool), rows_memory(cell->s, machine)),
         .stored = ifm_data_mul(counted, a->stored),
         .stored_plain = ifm_data_mul(counted, a->plain),
         .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
@@ -378,8 +413,10 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     choose_layers(&cell, machine);
     IFM_TRY(check_memory(&cell, machine, error));
     struct ifm_arm *items = IFM_ARENA_ARRAY(arena, struct ifm_arm, cell.n);
-    for (size_t i = 0; i < cell.n; i++)
-        items[i] = arm_of(&cell, i, arena);
+    for (size_t i = 0; i < cell.n; i++) {
+        items[i] = arm_of(&cell, i, machine, arena);
+        items[i].bits = bits_of(&cell.entries[i], settings, n, arena);
+    }
     *arms = (struct ifm_arm_list){.items = items, .n = cell.n, .rivals = true, .one = "decode.compress: 1"};
     return IFM_OK;
 }

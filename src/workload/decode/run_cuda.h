@@ -7,8 +7,28 @@
 #include "device/cuda.h"
 #include "kernel/cuda/decode.h"
 #include "workload/data/data.h"
+#include "workload/decode/check.h"
 #include "workload/decode/source.h"
 #include "workload/implementation.h"
+
+/* Layers and launches of a cycle, which is one graph. */
+enum { IFM_DECODE_CUDA_LAYERS = 128, IFM_DECODE_CUDA_PLACES = 16384 };
+
+/* What an inference cycle has besides. A place is a token in a layer: two launches, one that appends the row and makes
+ * the query, and one that attends. */
+struct ifm_decode_cuda_cycle {
+    bool appends;
+    struct ifm_cuda_launch advance, rewind;
+    struct ifm_decode_advance_of next; /* what a place changes in it is in the cycle */
+    struct ifm_decode_rewind_of back;
+    const struct ifm_decode_unit *units; /* [tokens][n_units + 1], there; NULL = all units have as many tokens */
+    const uint32_t *first;               /* [tokens][blocks], there: flat split of such units */
+    uint32_t length;                     /* of all units, before the first token is appended */
+    float *fresh, *rows;                 /* [tokens][outputs]; [tokens][pairs][2][head_dim], NULL = none is appended */
+    const float *fresh_at, *rows_at;     /* there */
+    uint64_t still;                      /* the digest of a layer before the first token is appended */
+    uint64_t draws;                      /* of places that are looked at */
+};
 
 struct ifm_decode_cuda_run {
     struct ifm_device *device;
@@ -22,19 +42,30 @@ struct ifm_decode_cuda_run {
     uint64_t *first;       /* [pairs + 1] into the table */
     uint32_t *table;       /* [pages] */
     size_t outputs;        /* values */
-    float *q, *out;        /* on the host: as generated, and as read back */
+    uint64_t tokens;       /* of a cycle, each with queries and outputs of its own; 1 = steps are single passes */
+    float *q, *out;        /* [tokens][outputs] on the host: as generated or read back, and as read back */
     bool halves;           /* queries and outputs are f16 on the device, else f32 */
     void *q_at, *out_at;   /* there */
     const char *code;      /* what ran, in the record; NULL = code for this GPU */
     unsigned layers, turn; /* turn: the layer of the last step */
-    void *pools[IFM_CUDA_TURNS];
+    void *pools[IFM_DECODE_CUDA_LAYERS];
     struct ifm_cuda_steps *steps;
     struct ifm_cuda_launch launch;
     struct ifm_decode_attend arguments; /* `k` and `v` are the turn's */
+    struct ifm_decode_cuda_cycle cycle;
+    bool own_launches; /* its feature is that no graph is replayed */
     struct ifm_cuda_function *digester;
     unsigned long long *digest;
     struct ifm_data_known known;
 };
+
+static inline bool ifm_decode_cuda_cycles(const struct ifm_decode_cuda_run *run)
+{
+    return run->settings->inference;
+}
+/* Tokens of a sequence when a step begins, and at token `token` of a cycle, which counts itself. */
+uint64_t ifm_decode_cuda_length(const struct ifm_decode_cuda_run *run, uint64_t sequence);
+uint64_t ifm_decode_cuda_length_at(const struct ifm_decode_cuda_run *run, uint64_t sequence, uint64_t token);
 
 /* A buffer of the device, filled from the host where it is new. `from` may be NULL: zeros. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_buffer(struct ifm_decode_cuda_run *run, const char *what, const void *from,
@@ -42,12 +73,44 @@ IFM_CHECKED enum ifm_status ifm_decode_cuda_buffer(struct ifm_decode_cuda_run *r
 /* All layers, with their tables: run->first, table, half, pools, and what the arguments say of them. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error);
 
-/* What holds for every row: f16, no cycle, no instruction set, so many layers. */
+/* ---- cuda_read.c ---- */
+size_t ifm_decode_cuda_bytes(const struct ifm_decode_cuda_run *run); /* of all queries, and of all outputs */
+/* Of the cache of one layer. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_digest(const struct ifm_decode_cuda_run *run, unsigned layer, uint64_t *out,
+                                                   struct ifm_error *error);
+/* That cache, read back; the caller frees it. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_read_layer(const struct ifm_decode_cuda_run *run, unsigned layer,
+                                                       unsigned char **out, struct ifm_error *error);
+/* What the oracle compares: outputs of token `token` over `pool`, which `rows` then describes. */
+struct ifm_decode_outputs ifm_decode_cuda_outputs(const struct ifm_decode_cuda_run *run, const unsigned char *pool,
+                                                  uint64_t token, struct ifm_decode_rows *rows);
+/* The code that ran, for the record. */
+const char *ifm_decode_cuda_code(const struct ifm_decode_cuda_run *run, char buffer[16]);
+
+/* ---- cuda_cycle.c ---- */
+/* All but the launch of attention: what is appended and asked, and where. After the caches. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_cycle_open(struct ifm_decode_cuda_run *run, struct ifm_error *error);
+void ifm_decode_cuda_cycle_close(struct ifm_decode_cuda_run *run);
+/* One place, and a whole cycle, on the stream. */
+void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer);
+void ifm_decode_cuda_cycle(void *run);
+/* Back to where a step begins: rows that it appends, its queries and its outputs are spoiled. */
+void ifm_decode_cuda_rewind(struct ifm_decode_cuda_run *run);
+
+/* ---- cuda_walk.c ---- */
+/* The check of a cycle. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_check_cycle(struct ifm_decode_cuda_run *run, struct ifm_check *out,
+                                                        struct ifm_error *error);
+
+/* ---- cuda_run.c ---- */
+/* What holds for every row: f16, no instruction set, so many layers. */
 const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena);
 /* All but what steps do: `enqueue` puts one on the stream, of the layer run->turn. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_open(struct ifm_decode_cuda_run *run, const struct ifm_opening *opening,
                                                  bool halves, ifm_cuda_enqueue_fn *enqueue, struct ifm_error *error);
 void ifm_decode_cuda_step(void *opened, uint64_t n);
+IFM_CHECKED enum ifm_status ifm_decode_cuda_before(void *opened, struct ifm_error *error);
+uint64_t ifm_decode_cuda_feature_runs(const void *opened);
 void ifm_decode_cuda_spoil(void *opened, bool all);
 IFM_CHECKED enum ifm_status ifm_decode_cuda_check(void *opened, struct ifm_check *out, struct ifm_error *error);
 void ifm_decode_cuda_close(void *opened);

@@ -47,6 +47,10 @@ static const struct ifm_param rows[] = {
      "cell, "
      "then ours, and where neither runs naive, the readable form",
      OF(arms)},
+    {"decode.graphs", "decode-graphs", IFM_TYPE_CHOICE, IFM_LATER | IFM_LIST | IFM_PER_ARM, "", "", 1, 0, "true|false",
+     "whether steps on the device cuda are replayed as CUDA graphs, each choice an arm of its own, the baseline first; "
+     "empty does as device.graphs says",
+     OF(graphs)},
     {"decode.evict", "evict", IFM_TYPE_CHOICE, ANY, "", "window", 1, 0, "window|mass",
      "tokens that half4 keeps: the first and the newest ones, or those with most attention under a few other queries",
      OF(evict)},
@@ -94,6 +98,7 @@ static const struct ifm_param chosen_rows[] = {
     CHOSEN(isa, "instruction set of the kernel that attends over the body"),
     CHOSEN(isa_f16, "of the one that attends over sink and ring"),
     CHOSEN(isa_encode, "of the one that encodes pages"),
+    CHOSEN(graphs, "whether steps are replayed as CUDA graphs; only where decode.graphs says so"),
 };
 
 const struct ifm_section ifm_decode_chosen_section = IFM_SECTION("decode", NULL, chosen_rows, struct ifm_decode_chosen);

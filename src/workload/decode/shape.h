@@ -14,7 +14,7 @@ enum ifm_decode_append { IFM_DECODE_APPEND_COMPRESS = 0, IFM_DECODE_APPEND_NONE 
 struct ifm_decode_settings {
     uint64_t batch, q_heads, kv_heads, kv_len, head_dim, sink, layers, decode_tokens;
     int isa, evict, layout, outliers, append;
-    struct ifm_list compress, format, formats, arms;
+    struct ifm_list compress, format, formats, arms, graphs;
     uint64_t model_layers, weight_bytes; /* of decode.model; 0 = no model */
     const char *model;
     double ragged;
@@ -26,6 +26,7 @@ struct ifm_decode_settings {
 struct ifm_decode_chosen {
     uint64_t layers;                        /* caches that steps take in turn */
     const char *isa, *isa_f16, *isa_encode; /* of the kernels for the body, for sink and ring, and for encoding */
+    const char *graphs; /* "true", "false": whether steps are replayed as CUDA graphs; "" = as the device is opened */
 };
 
 extern const struct ifm_section ifm_decode_section, ifm_decode_chosen_section;

@@ -1,0 +1,387 @@
+/* Every fault planted into an inference cycle on the device cuda is refused, of each kernel, with graphs and without:
+ * rows appended where they do not belong or not at all, queries that are not fed, places left out or run twice, lengths
+ * that are off. */
+#include <cmocka.h>
+
+#include "opened.h"
+#include "planted.h"
+#include "planted_cuda.h"
+#include "planted_outputs.h"
+#include "workload/decode/run_cuda.h"
+
+/* The outputs of all tokens. */
+static struct view view_of(void *state)
+{
+    const struct ifm_decode_cuda_run *run = state;
+    return (struct view){run->device, run->out_at, VIEW_F32, run->tokens * run->outputs, run->settings->head_dim};
+}
+
+/* ---- a cycle of our own, with a fault in it ---- */
+
+typedef void place_fn(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer);
+
+/* In place of what the step left. */
+static void run_cycle(struct ifm_decode_cuda_run *run, place_fn *place)
+{
+    ifm_decode_cuda_rewind(run);
+    for (uint64_t token = 0; token < run->tokens; token++)
+        for (unsigned layer = 0; layer < run->layers; layer++)
+            place(run, token, layer);
+}
+
+/* A place in the middle of the cycle. */
+static bool is_there(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+{
+    return token == run->tokens / 2 && layer == run->layers / 2;
+}
+
+/* Its rows or its attention once more, as the arguments have become. */
+static void advance_again(const struct ifm_decode_cuda_run *run)
+{
+    ifm_cuda_launch(run->device, &run->cycle.advance);
+}
+
+static void attend_again(const struct ifm_decode_cuda_run *run)
+{
+    ifm_cuda_launch(run->device, &run->launch);
+}
+
+/* A place that appends nothing; the caller does. */
+static void place_without_row(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+{
+    const float *const rows = run->cycle.rows_at;
+    run->cycle.rows_at = NULL;
+    ifm_decode_cuda_place(run, token, layer);
+    run->cycle.rows_at = rows;
+    run->cycle.next.rows = rows + token * run->pairs * 2 * run->settings->head_dim;
+}
+
+/* At one place `...` in place of the real thing. */
+#define AT_ONE_PLACE(name, ...)                                                                                        \
+    static void name##_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)                          \
+    {                                                                                                                  \
+        if (is_there(run, token, layer)) {                                                                             \
+            __VA_ARGS__;                                                                                               \
+        } else {                                                                                                       \
+            ifm_decode_cuda_place(run, token, layer);                                                                  \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        run_cycle(state, name##_place);                                                                                \
+    }
+/* At every place `...` behind the real thing. */
+#define AT_EVERY_PLACE(name, ...)                                                                                      \
+    static void name##_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)                          \
+    {                                                                                                                  \
+        ifm_decode_cuda_place(run, token, layer);                                                                      \
+        __VA_ARGS__;                                                                                                   \
+    }                                                                                                                  \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        run_cycle(state, name##_place);                                                                                \
+    }
+
+AT_ONE_PLACE(no_place, (void)0)
+AT_ONE_PLACE(place_twice, ifm_decode_cuda_place(run, token, layer); ifm_decode_cuda_place(run, token, layer))
+AT_ONE_PLACE(no_append, place_without_row(run, token, layer))
+AT_ONE_PLACE(another_token, ifm_decode_cuda_place(run, token - 1, layer))
+AT_ONE_PLACE(another_layer, ifm_decode_cuda_place(run, token, (layer + 1) % run->layers))
+AT_ONE_PLACE(late_append, place_without_row(run, token, layer); advance_again(run))
+AT_ONE_PLACE(row_of_another_token, place_without_row(run, token, layer);
+             run->cycle.next.rows -= run->pairs * 2 * run->settings->head_dim; advance_again(run); attend_again(run))
+AT_ONE_PLACE(row_into_another_layer, place_without_row(run, token, layer);
+             run->cycle.next.k = run->pools[(layer + 1) % run->layers];
+             run->cycle.next.v = run->cycle.next.k + run->half / 2; advance_again(run); attend_again(run))
+AT_ONE_PLACE(values_where_keys_are, ifm_decode_cuda_place(run, token, layer); run->cycle.next.v = run->cycle.next.k;
+             advance_again(run); attend_again(run))
+AT_ONE_PLACE(query_of_the_last_token, ifm_decode_cuda_place(run, token, layer); run->arguments.q -= run->outputs;
+             attend_again(run))
+AT_ONE_PLACE(query_of_no_output, ifm_decode_cuda_place(run, token, layer); run->cycle.next.output = NULL;
+             advance_again(run); attend_again(run))
+AT_ONE_PLACE(query_of_an_older_output, ifm_decode_cuda_place(run, token, layer);
+             run->cycle.next.output = (const float *)run->out_at + (token - 1) * run->outputs; advance_again(run);
+             attend_again(run))
+AT_ONE_PLACE(query_of_the_wrong_fresh_one, ifm_decode_cuda_place(run, token, layer);
+             run->cycle.next.fresh -= run->outputs; advance_again(run); attend_again(run))
+AT_EVERY_PLACE(never_fed, run->cycle.next.output = NULL; advance_again(run); attend_again(run))
+AT_EVERY_PLACE(other_scale, run->arguments.scale *= 1.1f; attend_again(run); run->arguments.scale /= 1.1f)
+
+/* The cache of another layer is attended over: all hold the same, so what it lacks is the newest row. */
+AT_ONE_PLACE(attends_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
+             run->arguments.k = run->pools[(layer + 1) % run->layers];
+             run->arguments.v = run->arguments.k + run->half / 2; attend_again(run))
+
+/* Lengths of the attention alone, and of the rows alone. */
+AT_EVERY_PLACE(a_token_less, run->arguments.tokens -= 1; attend_again(run))
+AT_EVERY_PLACE(a_token_more, run->arguments.tokens += 1; attend_again(run))
+AT_ONE_PLACE(a_token_less_once, ifm_decode_cuda_place(run, token, layer); run->arguments.tokens -= 1; attend_again(run))
+AT_ONE_PLACE(row_one_back, place_without_row(run, token, layer); run->cycle.next.tokens -= 1; advance_again(run);
+             attend_again(run))
+AT_ONE_PLACE(row_one_on, place_without_row(run, token, layer); run->cycle.next.tokens += 1; advance_again(run);
+             attend_again(run))
+AT_ONE_PLACE(into_the_page_in_front, place_without_row(run, token, layer); run->cycle.next.tokens -= IFM_DECODE_PAGE;
+             advance_again(run); attend_again(run))
+
+/* The rows of the last pair are left out. */
+AT_EVERY_PLACE(nothing_for_the_last_pair, (void)token)
+static void last_pair_left_out(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    const unsigned blocks = run->cycle.advance.blocks;
+    run->cycle.advance.blocks -= 1;
+    nothing_for_the_last_pair(state);
+    run->cycle.advance.blocks = blocks;
+}
+
+/* A cycle that is a token or a layer short; the rest is left as going back leaves it. */
+static void a_token_short(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    ifm_decode_cuda_rewind(run);
+    run->tokens--;
+    ifm_decode_cuda_cycle(run);
+    run->tokens++;
+}
+
+static void a_layer_short(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    ifm_decode_cuda_rewind(run);
+    run->layers--;
+    ifm_decode_cuda_cycle(run);
+    run->layers++;
+}
+
+/* Behind a whole cycle. */
+static void first_place_again(void *state)
+{
+    ifm_decode_cuda_place(state, 0, 0);
+}
+
+/* ---- rows that were there before, lost ---- */
+
+static struct {
+    unsigned char *bytes;
+    size_t n;
+} caches; /* before a fault, of all layers; NULL = all is well */
+
+static void keep_caches(struct ifm_decode_cuda_run *run)
+{
+    caches.n = run->layers * 2 * run->half;
+    caches.bytes = malloc(caches.n);
+    assert_non_null(caches.bytes);
+    ifm_decode_cuda_rewind(run);
+    planted_read(run->device, caches.bytes, run->pools[0], caches.n);
+}
+
+static void mend(void *state)
+{
+    const struct ifm_decode_cuda_run *run = state;
+    if (caches.bytes == NULL)
+        return;
+    planted_write(run->device, run->pools[0], caches.bytes, caches.n);
+    free(caches.bytes);
+    caches.bytes = NULL;
+}
+
+static void row_a_page_back(void *state)
+{
+    keep_caches(state);
+    into_the_page_in_front(state);
+}
+
+/* ---- tables of pages, and rows, that are others ---- */
+
+static void *other_buffer(struct ifm_decode_cuda_run *run, const char *what, const void *from, size_t bytes)
+{
+    struct ifm_error error = {0};
+    void *at;
+    if (ifm_decode_cuda_buffer(run, what, NULL, bytes, &at, &error) != IFM_OK)
+        fail_msg("%s", error.message);
+    planted_write(run->device, at, from, bytes);
+    return at;
+}
+
+/* Rows go to the pages of another table. */
+static void by_another_table(struct ifm_decode_cuda_run *run, uint64_t from, uint64_t to)
+{
+    const uint32_t *const real = run->cycle.next.table;
+    uint32_t *table = malloc(run->pages * sizeof *table);
+    assert_non_null(table);
+    memcpy(table, run->table, run->pages * sizeof *table);
+    table[to] = run->table[from];
+    table[from] = run->table[to];
+    run->cycle.next.table = other_buffer(run, "another table", table, run->pages * sizeof *table);
+    free(table);
+    keep_caches(run);
+    run_cycle(run, ifm_decode_cuda_place);
+    run->cycle.next.table = real;
+}
+
+static void pages_of_a_pair_swapped(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    by_another_table(run, run->first[1] - 2, run->first[1] - 1);
+}
+
+static void pages_of_pairs_swapped(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    by_another_table(run, run->first[1] - 1, run->first[2] - 1);
+}
+
+static float *row_of(const struct ifm_decode_cuda_run *run, float *rows, uint64_t token, uint64_t pair)
+{
+    return rows + (token * run->pairs + pair) * 2 * run->settings->head_dim;
+}
+
+/* `...` changes `rows`, all that a cycle appends. */
+#define OTHER_ROWS(name, ...)                                                                                          \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        struct ifm_decode_cuda_run *run = state;                                                                       \
+        const size_t dim = run->settings->head_dim, bytes = run->tokens * run->pairs * 2 * dim * sizeof(float);        \
+        const float *const real = run->cycle.rows_at;                                                                  \
+        float *rows = malloc(bytes);                                                                                   \
+        assert_non_null(rows);                                                                                         \
+        memcpy(rows, run->cycle.rows, bytes);                                                                          \
+        __VA_ARGS__;                                                                                                   \
+        run->cycle.rows_at = other_buffer(run, "other rows", rows, bytes);                                             \
+        free(rows);                                                                                                    \
+        run_cycle(run, ifm_decode_cuda_place);                                                                         \
+        run->cycle.rows_at = real;                                                                                     \
+    }
+OTHER_ROWS(rows_of_pairs_swapped, swap(row_of(run, rows, 1, 0), row_of(run, rows, 1, 1), 2 * dim))
+OTHER_ROWS(rows_of_tokens_swapped, swap(row_of(run, rows, 0, 0), row_of(run, rows, 1, 0), 2 * dim))
+OTHER_ROWS(keys_and_values_swapped, swap(row_of(run, rows, 1, 0), row_of(run, rows, 1, 0) + dim, dim))
+OTHER_ROWS(a_row_zero, change(row_of(run, rows, run->tokens - 1, run->pairs - 1), 2 * dim, 0, 0))
+OTHER_ROWS(a_value_off, row_of(run, rows, 1, 0)[2 * dim - 1] += 1)
+OTHER_ROWS(the_same_row_again, memcpy(row_of(run, rows, 1, 0), row_of(run, rows, 0, 0), 2 * dim * sizeof *rows))
+
+static const struct planted_fault places[] = {
+    AFTER("a place left out", no_place),
+    AFTER("a place twice", place_twice),
+    AFTER("a token in place of the next", another_token),
+    AFTER("the cycle is a token short", a_token_short),
+    AFTER("the cycle is a layer short", a_layer_short),
+    AFTER("the first place again", first_place_again),
+    AFTER("the query of the last token", query_of_the_last_token),
+    AFTER("a query of no output", query_of_no_output),
+    AFTER("a query of an older output", query_of_an_older_output),
+    AFTER("a query of the wrong fresh one", query_of_the_wrong_fresh_one),
+    AFTER("queries are never fed", never_fed),
+    AFTER("another scale", other_scale),
+};
+static const struct planted_fault appends[] = {
+    AFTER("a layer in place of another", another_layer),
+    AFTER("a row is not appended", no_append),
+    AFTER("a row is appended behind its attention", late_append),
+    AFTER("a row of another token", row_of_another_token),
+    AFTER("a row into another layer", row_into_another_layer),
+    AFTER("a row's values over its keys", values_where_keys_are),
+    AFTER("attention in another layer", attends_in_the_next_layer),
+    AFTER("the last rows are left out", last_pair_left_out),
+    AFTER("rows of pairs swapped", rows_of_pairs_swapped),
+    AFTER("rows of tokens swapped", rows_of_tokens_swapped),
+    AFTER("a row's keys and values swapped", keys_and_values_swapped),
+    AFTER("a row of zeros", a_row_zero),
+    AFTER("a value of a row is off", a_value_off),
+    AFTER("a row again", the_same_row_again),
+};
+static const struct planted_fault lengths[] = {
+    AFTER("attention is a token short", a_token_less),           AFTER("attention is a token long", a_token_more),
+    AFTER("attention is a token short once", a_token_less_once), AFTER("a row one on", row_one_on),
+    AFTER("a row over the one in front", row_one_back),
+};
+/* Each mends what the one in front lost, and the last one loses nothing. */
+#define LOSES(what, fault)                                                                                             \
+    {                                                                                                                  \
+        what, mend, fault, 0, false                                                                                    \
+    }
+static const struct planted_fault losses[] = {
+    LOSES("rows into the wrong page", pages_of_a_pair_swapped),
+    LOSES("rows into another pair's page", pages_of_pairs_swapped),
+    LOSES("a row a page back", row_a_page_back),
+    LOSES("a row again", the_same_row_again),
+};
+
+static bool appends_rows(const void *state)
+{
+    return ((const struct ifm_decode_cuda_run *)state)->cycle.appends;
+}
+
+static bool appends_in_equal_lengths(const void *state)
+{
+    return appends_rows(state) && ((const struct ifm_decode_cuda_run *)state)->cycle.length != 0;
+}
+
+static bool loses_rows(const void *state)
+{
+    const struct ifm_decode_cuda_run *run = state;
+    return appends_in_equal_lengths(state) && run->first[1] > 1 && run->pairs > 1;
+}
+
+#define OF_CYCLES                                                                                                      \
+    LIST(places), {appends, COUNT(appends), false, appends_rows},                                                      \
+        {lengths, COUNT(lengths), false, appends_in_equal_lengths}, {losses, COUNT(losses), false, loses_rows},        \
+        END_OF_LISTS
+static const struct fault_list of_cycles[] = {OF_CYCLES}, all[] = {LIST(output_faults), OF_CYCLES};
+
+#define CYCLE "compress=1 inference=true decode_tokens=4 layers=3 "
+static void equal_lengths(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                CYCLE "arms=naive,ours kv_len=300 batch=2 q_heads=4 kv_heads=1 head_dim=128", 2, of_cycles);
+}
+
+/* Rows cross into a page that is new. */
+static void over_the_border_of_a_page(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                CYCLE "arms=ours kv_len=382 batch=1 q_heads=4 kv_heads=2 head_dim=64 layout=paged", 1, of_cycles);
+}
+
+static void shuffled_pages(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                CYCLE "arms=naive,ours kv_len=300 batch=3 q_heads=2 kv_heads=1 head_dim=64 layout=paged ragged=0.5", 2,
+                of_cycles);
+}
+
+static void many_heads(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                CYCLE "arms=ours kv_len=256 batch=2 q_heads=10 kv_heads=1 head_dim=64 ragged=1", 1, all);
+}
+
+static void nothing_appended(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                CYCLE "arms=naive,ours kv_len=300 batch=2 q_heads=4 kv_heads=1 head_dim=128 append=none", 2, all);
+}
+
+static void graphs_and_none(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                CYCLE "arms=ours kv_len=256 batch=1 q_heads=4 kv_heads=2 head_dim=128 graphs=true,false", 2, of_cycles);
+}
+
+static void other_dimensions(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode, CYCLE "arms=naive kv_len=256 batch=2 q_heads=4 kv_heads=1 head_dim=32",
+                1, of_cycles);
+    refuse_cell(*context, &ifm_workload_decode, CYCLE "arms=naive kv_len=256 batch=1 q_heads=4 kv_heads=2 head_dim=256",
+                1, of_cycles);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_BENCH(equal_lengths),    WITH_BENCH(over_the_border_of_a_page),
+        WITH_BENCH(shuffled_pages),   WITH_BENCH(many_heads),
+        WITH_BENCH(nothing_appended), WITH_BENCH(graphs_and_none),
+        WITH_BENCH(other_dimensions), cmocka_unit_test(planted_table_is_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
