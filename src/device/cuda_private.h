@@ -14,7 +14,8 @@ enum { IFM_CUDA_MARKS = 4096, IFM_CUDA_IMAGES = 16 };
 struct ifm_cuda_function {
     CUfunction handle;
     char name[48];
-    unsigned image; /* in the order of ifm_cuda_images */
+    unsigned image;           /* in the order of ifm_cuda_images */
+    bool waits;               /* ifm_cuda_launch_early may launch it early */
     unsigned threads, shared; /* of a block, in its last launch; threads 0 = not launched for the open cell */
     struct ifm_cuda_function *next;
 };
@@ -94,6 +95,9 @@ IFM_CHECKED enum ifm_status ifm_cuda_code_possible(struct ifm_error *error);
 /* The code of ifm_cuda_images[image] for the open GPU; the caller frees `own`. */
 IFM_CHECKED enum ifm_status ifm_cuda_code_get(struct ifm_cuda_device *device, size_t image, struct ifm_cuda_code *out,
                                               struct ifm_error *error);
+
+/* ---- cuda_host.c ---- */
+void ifm_cuda_parallel(struct ifm_device *base, unsigned threads, ifm_work_fn *work, void *arg);
 
 /* ---- cuda_clock.c: called by the marks ---- */
 void ifm_cuda_clock_hold(struct ifm_cuda_device *device);  /* before a slot: all that takes time the first time */
