@@ -160,7 +160,7 @@ static enum ifm_status compare(const struct ifm_decode_cuda_run *run, const unsi
     const struct ifm_decode_rows rows = {(const void *)pool, (const void *)(pool + run->half), run->table, run->first};
     const uint32_t draw = (uint32_t)(ifm_xxh3(&run->source.data.seed, sizeof(uint64_t)) >> 32);
     const struct ifm_decode_outputs outputs = {.device = run->device,
-                                               .threads = 1,
+                                               .threads = ifm_cuda_host_threads(),
                                                .settings = run->settings,
                                                .form = run->form,
                                                .source = &run->source,

@@ -30,6 +30,7 @@ struct ifm_decode_cuda_run {
     void *pools[IFM_CUDA_TURNS];
     struct ifm_cuda_steps *steps;
     struct ifm_cuda_launch launch;
+    bool early; /* before the step in front has ended */
     struct ifm_decode_attend arguments; /* `k` and `v` are the turn's */
     struct ifm_cuda_function *digester;
     unsigned long long *digest;
