@@ -102,19 +102,24 @@ is_wrong()
     grep -q "$arm: the arm's output is wrong" log || fail "$arm: a fault in $kernel was not refused: $(cat log)"
 }
 is_wrong ifm_attention_naive_f16 naive --seq-len 40
-# ours takes wgmma from 256 tokens on where there is a kernel for the head, else mma, as it does without that kernel
-short=(--batch 1 --q-heads 1 --kv-heads 1 --seq-len 255)
-long=(--batch 1 --q-heads 1 --kv-heads 1 --seq-len 256)
-is_wrong ifm_hopper_f16_64 ours "${long[@]}"
-is_wrong ifm_hopper_bf16_128 ours "${long[@]}" --storage bf16 --head-dim 128
+# ours takes wgmma where there is a kernel for the head and the length suits it, else mma, as without that kernel
+one=(--batch 1 --q-heads 1 --kv-heads 1)
+short=("${one[@]}" --seq-len 128)
+long=("${one[@]}" --seq-len 257)
+is_wrong ifm_hopper_f16_64_1 ours "${long[@]}"
+is_wrong ifm_hopper_f16_64_1 ours "${one[@]}" --seq-len 129
+is_wrong ifm_hopper_f16_64_2 ours --batch 1 --q-heads 80 --kv-heads 80 --seq-len 257 # one wave of larger blocks
+is_wrong ifm_hopper_bf16_128_2 ours "${one[@]}" --seq-len 256 --storage bf16 --head-dim 128
 is_wrong ifm_flash_f16_64 ours "${short[@]}"
+is_wrong ifm_flash_f16_64 ours "${one[@]}" --seq-len 193
+is_wrong ifm_flash_f16_64 ours "${one[@]}" --seq-len 256
 is_wrong ifm_flash_f16_64 mma "${long[@]}"
 is_wrong ifm_flash_f16_32 ours "${long[@]}" --head-dim 32
-fake "wrong=ifm_hopper_f16_64" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out both --arms mma,ours \
+fake "wrong=ifm_hopper_f16_64_1" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out both --arms mma,ours \
     >log 2>&1 && fail "a fault in the kernel of one of two arms is no failure"
 grep -q "ours: the arm's output is wrong" log || fail "not ours was refused: $(cat log)"
 grep -q "mma: the arm's output is wrong" log && fail "mma was refused for the kernel of ours: $(cat log)"
-fake "missing=ifm_hopper_f16_64" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out without --arms ours \
+fake "missing=ifm_hopper_f16_64_1" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out without --arms ours \
     >log 2>&1 || fail "ours without a kernel by wgmma: $(cat log)"
 runs tiles_wgmma --batch 2 --seq-len 257 --q-heads 2 --kv-heads 1 --causal --ragged 0.6 --arms ours,mma
 echo "attention on a GPU of host memory: shapes, checks, refusals"
