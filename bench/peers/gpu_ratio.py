@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kernels of ours beside a library's in one process: the driver API in PyTorch's context, graphs of many steps, rounds in
-random order, so that a ratio has an interval that drifts of the GPU are no part of.
+"""Kernels of ours beside a library's in one process, so that drifts of the GPU are no part of their ratio's interval:
+the driver API in PyTorch's context, graphs of many steps, rounds in random order.
 
 usage: gpu_ratio.py IMAGES attention|decode
   IMAGES     the folder of flash.fatbin, flash_sm90.fatbin and decode.fatbin: src/kernel/cuda of a build folder
@@ -14,6 +14,7 @@ import random
 import statistics as st
 import sys
 
+import attention as peer
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention as sdpa
@@ -69,21 +70,6 @@ def launch(what, blocks, threads, shared, arguments):
     must(cu.cuLaunchKernelEx(C.byref(config), what, parameters, None), "launch")
 
 
-def graph_of(call, n):
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            call()
-    torch.cuda.current_stream().wait_stream(stream)
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(n):
-            call()
-    return graph
-
-
 def elapsed_us(graph):
     """Of a replay behind another one, so that the GPU is at work while it is launched."""
     first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -98,8 +84,8 @@ def elapsed_us(graph):
 def race(calls, rounds, sample_us):
     graphs, out = {}, {name: [] for name in calls}
     for name, call in calls.items():
-        n = max(8, min(1000, int(sample_us * 8 / max(elapsed_us(graph_of(call, 8)), 4))))
-        graphs[name] = (graph_of(call, n), n)
+        n = max(8, min(1000, int(sample_us * 8 / max(elapsed_us(peer.graph_of(torch, call, 8)), 4))))
+        graphs[name] = (peer.graph_of(torch, call, n), n)
     for _ in range(rounds):
         for name in random.sample(sorted(calls), len(calls)):
             graph, n = graphs[name]

@@ -108,7 +108,7 @@ short=("${one[@]}" --seq-len 128)
 long=("${one[@]}" --seq-len 257)
 is_wrong ifm_hopper_f16_64_1 ours "${long[@]}"
 is_wrong ifm_hopper_f16_64_1 ours "${one[@]}" --seq-len 129
-is_wrong ifm_hopper_f16_64_2 ours --batch 1 --q-heads 80 --kv-heads 80 --seq-len 257 # one wave of larger blocks
+is_wrong ifm_hopper_f16_64_2 ours "${one[@]}" --seq-len 385 # one wave of larger blocks, on two multiprocessors
 is_wrong ifm_hopper_bf16_128_2 ours "${one[@]}" --seq-len 256 --storage bf16 --head-dim 128
 is_wrong ifm_flash_f16_64 ours "${short[@]}"
 is_wrong ifm_flash_f16_64 ours "${one[@]}" --seq-len 193

@@ -104,7 +104,7 @@ CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunct
     (void)function;
     *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS            ? 32
              : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 1024
-             : which == CU_FUNC_ATTRIBUTE_PTX_VERSION       ? 90
+             : which == CU_FUNC_ATTRIBUTE_PTX_VERSION       ? (int)fake_number("ptx", 90)
                                                             : 0;
     return CUDA_SUCCESS;
 }
