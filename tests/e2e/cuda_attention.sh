@@ -93,11 +93,13 @@ grep -q "attention has no implementation openblas on this device" log || fail "o
 # ---- a wrong kernel is refused, whichever element; so this also says which kernel an arm takes ----
 few=(--device cuda --stop repeats --repeats 6 --slot-steps 1 --warmup 1 --ceilings none)
 # is_wrong KERNEL ARM ARGUMENTS...: with a fault planted into the kernel the arm is refused
+wrongs=0
 is_wrong()
 {
     local kernel=$1 arm=$2
+    wrongs=$((wrongs + 1))
     shift 2
-    fake "wrong=$kernel" "$INFEROMETER" attention "${few[@]}" --out "wrong-$kernel-$arm" --arms "$arm" "$@" \
+    fake "wrong=$kernel" "$INFEROMETER" attention "${few[@]}" --out "wrong-$wrongs" --arms "$arm" "$@" \
         >log 2>&1 && fail "$arm with a fault in $kernel is no failure: $(cat log)"
     grep -q "$arm: the arm's output is wrong" log || fail "$arm: a fault in $kernel was not refused: $(cat log)"
 }
