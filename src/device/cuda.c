@@ -265,13 +265,6 @@ static enum ifm_status cuda_health(struct ifm_device *base, struct ifm_error *er
     return ifm_cuda_report(ifm_cuda_of(base), error);
 }
 
-static void cuda_parallel(struct ifm_device *base, unsigned threads, ifm_work_fn *work, void *arg)
-{
-    (void)base;
-    (void)threads;
-    work(arg, 0, 1); /* on the host: what workloads prepare there */
-}
-
 /* ---- memory ---- */
 
 static enum ifm_status allocate(struct ifm_cuda_device *device, const char *name, size_t bytes, struct ifm_buffer **out,
@@ -330,7 +323,7 @@ const struct ifm_device_ops ifm_device_cuda = {
     .mark = cuda_mark,
     .resolve = cuda_resolve,
     .health = cuda_health,
-    .parallel = cuda_parallel,
+    .parallel = ifm_cuda_parallel,
     .hold = cuda_hold,
     .release = cuda_release,
     .flush = cuda_flush,

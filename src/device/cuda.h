@@ -11,6 +11,9 @@
 
 const struct ifm_gpu *ifm_cuda_gpu(const struct ifm_device *device);
 
+/* Threads of the host for `parallel` of the device's ops: as many as it has for us. */
+unsigned ifm_cuda_host_threads(void);
+
 /* A kernel of the image `image` (the .cu file's name). IFM_MISSING where the image for this GPU lacks it. */
 struct ifm_cuda_function;
 IFM_CHECKED enum ifm_status ifm_cuda_find(struct ifm_device *device, const char *image, const char *name,
@@ -51,7 +54,7 @@ struct ifm_cuda_launch {
 };
 void ifm_cuda_launch(struct ifm_device *device, const struct ifm_cuda_launch *launch);
 /* The same of a kernel that may begin before the work in front of it has ended, because it waits itself
- * (griddepcontrol.wait, compute capability 9.0) before it touches what that writes. */
+ * (kernel/cuda/early.cuh) before it touches what that writes. Below compute capability 9.0 it begins behind it. */
 void ifm_cuda_launch_early(struct ifm_device *device, const struct ifm_cuda_launch *launch);
 void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t bytes); /* both on the device */
 void ifm_cuda_fill(struct ifm_device *device, void *to, uint32_t word, size_t words);

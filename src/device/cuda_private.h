@@ -16,6 +16,7 @@ struct ifm_cuda_function {
     CUfunction handle;
     char name[48];
     const char *compiler;     /* that made its code */
+    bool waits;               /* ifm_cuda_launch_early may launch it early */
     unsigned threads, shared; /* of a block, in its last launch; threads 0 = not launched for the open cell */
     struct ifm_cuda_function *next;
 };
@@ -118,6 +119,9 @@ IFM_CHECKED enum ifm_status ifm_cuda_function_of(struct ifm_cuda_device *device,
                                                  const char *name, struct ifm_cuda_function **out,
                                                  struct ifm_error *error);
 void ifm_cuda_modules_close(struct ifm_cuda_device *device);
+
+/* ---- cuda_host.c ---- */
+void ifm_cuda_parallel(struct ifm_device *base, unsigned threads, ifm_work_fn *work, void *arg);
 
 /* ---- cuda_clock.c: called by the marks ---- */
 void ifm_cuda_clock_hold(struct ifm_cuda_device *device);  /* before a slot: all that takes time the first time */

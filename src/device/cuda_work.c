@@ -60,13 +60,25 @@ static enum ifm_status load(struct ifm_cuda_device *device, const char *image, s
     return ifm_fail(error, IFM_MISSING, image, NULL, "this build has no device code '%s'", image);
 }
 
+/* Its code has griddepcontrol: what a driver compiles from an older GPU's PTX waits for nothing. */
+static bool waits_itself(const struct ifm_cuda_device *device, CUfunction function)
+{
+    enum { SM_90 = 90 };
+    int ptx = 0;
+    return device->gpu.major >= 9 &&
+           device->cuda->p_cuFuncGetAttribute(&ptx, CU_FUNC_ATTRIBUTE_PTX_VERSION, function) == CUDA_SUCCESS &&
+           ptx >= SM_90;
+}
+
 enum ifm_status ifm_cuda_find(struct ifm_device *base, const char *image, const char *name,
                               struct ifm_cuda_function **out, struct ifm_error *error)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
     size_t i = 0;
     IFM_TRY(load(device, image, &i, error));
-    return ifm_cuda_function_of(device, device->modules[i], device->code[i].compiler, name, out, error);
+    IFM_TRY(ifm_cuda_function_of(device, device->modules[i], device->code[i].compiler, name, out, error));
+    (*out)->waits = waits_itself(device, (*out)->handle);
+    return IFM_OK;
 }
 
 enum ifm_status ifm_cuda_allow_shared(struct ifm_device *base, struct ifm_cuda_function *function, unsigned bytes,
@@ -107,6 +119,10 @@ void ifm_cuda_launch(struct ifm_device *base, const struct ifm_cuda_launch *laun
 void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch *launch)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);
+    if (!launch->function->waits) {
+        ifm_cuda_launch(base, launch);
+        return;
+    }
     void *parameters[] = {(void *)(uintptr_t)launch->arguments};
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
     attribute.value.programmaticStreamSerializationAllowed = 1;

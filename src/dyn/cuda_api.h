@@ -35,6 +35,7 @@
     C(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                                                                          \
     C(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                                                                           \
     C(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                                   \
+    C(CU_FUNC_ATTRIBUTE_PTX_VERSION, 5)                                                                                \
     C(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                                              \
     C(CU_STREAM_NON_BLOCKING, 1)                                                                                       \
     C(CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                                                                                \

@@ -93,28 +93,35 @@ grep -q "attention has no implementation openblas on this device" log || fail "o
 # ---- a wrong kernel is refused, whichever element; so this also says which kernel an arm takes ----
 few=(--device cuda --stop repeats --repeats 6 --slot-steps 1 --warmup 1 --ceilings none)
 # is_wrong KERNEL ARM ARGUMENTS...: with a fault planted into the kernel the arm is refused
+wrongs=0
 is_wrong()
 {
     local kernel=$1 arm=$2
+    wrongs=$((wrongs + 1))
     shift 2
-    fake "wrong=$kernel" "$INFEROMETER" attention "${few[@]}" --out "wrong-$kernel-$arm" --arms "$arm" "$@" \
+    fake "wrong=$kernel" "$INFEROMETER" attention "${few[@]}" --out "wrong-$wrongs" --arms "$arm" "$@" \
         >log 2>&1 && fail "$arm with a fault in $kernel is no failure: $(cat log)"
     grep -q "$arm: the arm's output is wrong" log || fail "$arm: a fault in $kernel was not refused: $(cat log)"
 }
 is_wrong ifm_attention_naive_f16 naive --seq-len 40
-# ours takes wgmma from 256 tokens on where there is a kernel for the head, else mma, as it does without that kernel
-short=(--batch 1 --q-heads 1 --kv-heads 1 --seq-len 255)
-long=(--batch 1 --q-heads 1 --kv-heads 1 --seq-len 256)
-is_wrong ifm_hopper_f16_64 ours "${long[@]}"
-is_wrong ifm_hopper_bf16_128 ours "${long[@]}" --storage bf16 --head-dim 128
+# ours takes wgmma where there is a kernel for the head and the length suits it, else mma, as without that kernel
+one=(--batch 1 --q-heads 1 --kv-heads 1)
+short=("${one[@]}" --seq-len 128)
+long=("${one[@]}" --seq-len 257)
+is_wrong ifm_hopper_f16_64_1 ours "${long[@]}"
+is_wrong ifm_hopper_f16_64_1 ours "${one[@]}" --seq-len 129
+is_wrong ifm_hopper_f16_64_2 ours "${one[@]}" --seq-len 385 # one wave of larger blocks, on two multiprocessors
+is_wrong ifm_hopper_bf16_128_2 ours "${one[@]}" --seq-len 256 --storage bf16 --head-dim 128
 is_wrong ifm_flash_f16_64 ours "${short[@]}"
+is_wrong ifm_flash_f16_64 ours "${one[@]}" --seq-len 193
+is_wrong ifm_flash_f16_64 ours "${one[@]}" --seq-len 256
 is_wrong ifm_flash_f16_64 mma "${long[@]}"
 is_wrong ifm_flash_f16_32 ours "${long[@]}" --head-dim 32
-fake "wrong=ifm_hopper_f16_64" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out both --arms mma,ours \
+fake "wrong=ifm_hopper_f16_64_1" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out both --arms mma,ours \
     >log 2>&1 && fail "a fault in the kernel of one of two arms is no failure"
 grep -q "ours: the arm's output is wrong" log || fail "not ours was refused: $(cat log)"
 grep -q "mma: the arm's output is wrong" log && fail "mma was refused for the kernel of ours: $(cat log)"
-fake "missing=ifm_hopper_f16_64" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out without --arms ours \
+fake "missing=ifm_hopper_f16_64_1" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out without --arms ours \
     >log 2>&1 || fail "ours without a kernel by wgmma: $(cat log)"
 runs tiles_wgmma --batch 2 --seq-len 257 --q-heads 2 --kv-heads 1 --causal --ragged 0.6 --arms ours,mma
 echo "attention on a GPU of host memory: shapes, checks, refusals"

@@ -127,6 +127,7 @@ bool is_right(const cell &c)
         x[i] = is_bf16 ? ifm_bf16_to_f32(bits) : ifm_f16_to_f32(bits);
     }
     emulated::readable[0] = {w.at, w.at + ifm_gemm_bytes(&s)};
+    emulated::readable[1] = {x_bits.at, x_bits.at + s.m * stride * 2};
     const ifm_cuda_gemm a = {w.at, x_bits.at, out.data(), static_cast<uint32_t>(s.m), static_cast<uint32_t>(s.n),
                              static_cast<uint32_t>(s.k), static_cast<uint32_t>(stride), s.group,
                              static_cast<uint32_t>(s.format), c.staged};

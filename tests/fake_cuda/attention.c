@@ -128,9 +128,9 @@ static const struct tile flash[] = {IFM_FLASH_KERNELS(FLASH){0}}, hopper[] = {IF
 static bool run_tiles(const struct fake_launch *launch, const struct tile *kernels, bool wrong)
 {
     const struct ifm_attention_arguments *a = (const void *)launch->arguments;
-    while (kernels->dim != 0 && kernels->dim != a->head_dim)
+    while (kernels->dim != 0 && (kernels->dim != a->head_dim || kernels->threads != launch->threads))
         kernels++;
-    if (kernels->dim == 0 || launch->threads != kernels->threads || a->storage == IFM_CUDA_F32)
+    if (kernels->dim == 0 || a->storage == IFM_CUDA_F32)
         return false;
     const unsigned tiles = (a->seq_len + kernels->rows - 1) / kernels->rows;
     return launch->blocks % tiles == 0 && run_rows(a, (uint64_t)launch->blocks / tiles * a->seq_len, false, wrong);

@@ -102,7 +102,10 @@ CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute which
 CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function)
 {
     (void)function;
-    *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32 : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 1024 : 0;
+    *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS            ? 32
+             : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 1024
+             : which == CU_FUNC_ATTRIBUTE_PTX_VERSION       ? (int)fake_number("ptx", 90)
+                                                            : 0;
     return CUDA_SUCCESS;
 }
 

@@ -46,7 +46,7 @@ static bool capture_broken;     /* something was asked for that no graph can hol
 static CUcontext current;
 static uint64_t device_ns, anchor_device_ns;
 static double device_cycles; /* the gaps between works have the highest clock */
-static unsigned long long stamps;
+static unsigned long long stamps, early;
 static struct timespec anchor;
 static bool busy;
 
@@ -541,6 +541,7 @@ CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function
     for (unsigned i = 0; i < config->numAttrs; i++)
         if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
             return CUDA_ERROR_INVALID_VALUE;
+    early += config->numAttrs;
     return fake_cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
                                config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, arguments,
                                extra);
@@ -552,7 +553,7 @@ FAKE_EXPORT void fake_cuda_script(const char *text)
 {
     fake_script_set(text);
     memset(runs, 0, sizeof runs);
-    all_runs = launches = graph_launches = allocations = resets = stamps = 0;
+    all_runs = launches = graph_launches = allocations = resets = stamps = early = 0;
     sticky = CUDA_SUCCESS;
 }
 
@@ -564,6 +565,7 @@ FAKE_EXPORT unsigned long long fake_cuda_count(const char *what)
     } counts[] = {{"kernels", all_runs},
                   {"launches", launches},
                   {"graph launches", graph_launches},
+                  {"early launches", early},
                   {"allocations", allocations},
                   {"resets", resets},
                   {"contexts", (unsigned long long)retained},

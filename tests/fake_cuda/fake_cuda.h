@@ -25,6 +25,7 @@
  *   khz=KERNEL:1755000,...  the clock while this kernel runs (default 1980000, its highest)
  *   reset_at=5           before the fifth stamp of the clock the cycle counters begin again at 0
  *   bus=0000:01:00.0     PCI bus id of the GPU
+ *   ptx=80               what kernels were compiled from, ten times the compute capability (default 90)
  * Numbers of runs count from the start of the process, through resets. Thread rule: one thread. */
 #ifndef IFM_TESTS_FAKE_CUDA_H
 #define IFM_TESTS_FAKE_CUDA_H

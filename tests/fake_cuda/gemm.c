@@ -49,11 +49,12 @@ static double weight_at(const struct ifm_cuda_gemm *a, uint32_t row, uint32_t k,
     if (a->format <= IFM_CUDA_GEMM_BF16)
         return value_of(a->format, ((const uint16_t *)a->w)[(uint64_t)row * a->k + k]);
     const uint32_t g = k / a->group, lane = row % PANEL;
-    const unsigned char *pair =
-        (const unsigned char *)a->w + row / PANEL * panel_bytes(a) + g / 2 * (LINE + 2 * group_bytes(a));
-    memcpy(&scale, pair + (g % 2 * PANEL + lane) * sizeof scale, sizeof scale);
-    const int code = fragments ? code_at(a, pair + LINE, lane, k % (2 * a->group), true)
-                               : code_at(a, pair + LINE + g % 2 * group_bytes(a), lane, k % a->group, false);
+    const uint64_t codes_of_pair = 2 * group_bytes(a), lines = ((a->k + a->group - 1) / a->group + 1) / 2 * LINE;
+    const unsigned char *panel = (const unsigned char *)a->w + row / PANEL * panel_bytes(a);
+    const unsigned char *line = panel + g / 2 * (fragments ? LINE : LINE + codes_of_pair);
+    memcpy(&scale, line + (g % 2 * PANEL + lane) * sizeof scale, sizeof scale);
+    const int code = fragments ? code_at(a, panel + lines + g / 2 * codes_of_pair, lane, k % (2 * a->group), true)
+                               : code_at(a, line + LINE + g % 2 * group_bytes(a), lane, k % a->group, false);
     return (double)ifm_f16_to_f32(scale) * (code - (a->format == IFM_CUDA_GEMM_INT4 ? 8 : 128));
 }
 

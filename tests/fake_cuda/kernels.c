@@ -205,8 +205,8 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
 #define FLASH_F16(dim, tiles, warps, keys, part, blocks) FLASH(f16, dim)
 #define FLASH_BF16(dim, tiles, warps, keys, part, blocks) FLASH(bf16, dim)
 #define HOPPER(dim, groups, keys, blocks)                                                                              \
-    {"ifm_hopper_f16_" #dim, sizeof(struct ifm_attention_arguments), fake_attention_hopper},                           \
-        {"ifm_hopper_bf16_" #dim, sizeof(struct ifm_attention_arguments), fake_attention_hopper},
+    {"ifm_hopper_f16_" #dim "_" #groups, sizeof(struct ifm_attention_arguments), fake_attention_hopper},               \
+        {"ifm_hopper_bf16_" #dim "_" #groups, sizeof(struct ifm_attention_arguments), fake_attention_hopper},
 
 const struct fake_kernel fake_kernels[] = {
     {"ifm_null", 0, run_null},

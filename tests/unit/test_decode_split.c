@@ -59,6 +59,21 @@ static void clusters_are_of_hopper(void **state)
     assert_int_equal(ifm_decode_split_of(&w).cluster, 0);
 }
 
+/* Where blocks of another step on the same half of the multiprocessors would slow long reads. */
+static void long_steps_of_large_clusters_wait(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned units, tokens, group;
+        bool early;
+    } rows[] = {
+        {8, 8192, 4, true}, {8, 32768, 4, false}, {32, 32768, 1, true}, {64, 32768, 4, true}, {256, 8192, 4, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct ifm_decode_work w = work(rows[i].units, rows[i].tokens, 128, rows[i].group);
+        assert_int_equal(ifm_decode_split_of(&w).early, rows[i].early);
+    }
+}
+
 /* No block is empty, all fit the shared memory of a multiprocessor, and a flat list leaves no tile out. */
 static void every_grid_holds(void **state)
 {
@@ -85,6 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grids_of_an_h200),
         cmocka_unit_test(clusters_are_of_hopper),
+        cmocka_unit_test(long_steps_of_large_clusters_wait),
         cmocka_unit_test(every_grid_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,6 +181,27 @@ static void refuses_more_marks_than_it_keeps(void **state)
     close_device(device);
 }
 
+/* ---- launches that overlap ---- */
+
+static unsigned long long early_launches(const char *script)
+{
+    struct ifm_device *device = open_device(script, false);
+    struct ifm_error error = {0};
+    ifm_cuda_launch_early(device, &(struct ifm_cuda_launch){kernel(device, "null", "ifm_null"), 1, 1, 0, NULL});
+    assert_int_equal(ifm_cuda_wait(device, &error), IFM_OK);
+    assert_int_equal(count("ifm_null"), 1);
+    const unsigned long long early = count("early launches");
+    close_device(device);
+    return early;
+}
+
+static void only_code_that_waits_itself_is_launched_early(void **state)
+{
+    (void)state;
+    assert_int_equal(early_launches(""), 1);
+    assert_int_equal(early_launches("ptx=80"), 0); /* what a driver compiled from PTX of an older GPU */
+}
+
 /* ---- the clock over a slot ---- */
 
 /* A slot of an untimed step and `n` timed ones of 1 ms each. */
@@ -586,6 +607,7 @@ int main(void)
         cmocka_unit_test(says_when_memory_does_not_suffice),
         cmocka_unit_test(graphs_replay_exactly_n_steps),
         cmocka_unit_test(without_graphs_the_work_is_the_same),
+        cmocka_unit_test(only_code_that_waits_itself_is_launched_early),
         cmocka_unit_test(keeps_few_graphs),
         cmocka_unit_test(steps_take_buffers_in_turn),
         cmocka_unit_test(some_steps_do_without_graphs),

@@ -6,6 +6,7 @@
  * fixed order: the same inputs give the same bits. */
 #include "kernel/cuda/decode_cycle.cuh"
 #include "kernel/cuda/decode_join.cuh"
+#include "kernel/cuda/early.cuh"
 
 /* ---- naive ---- */
 
@@ -69,13 +70,16 @@ template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend
     __shared__ warp_stats stats[WARPS][HEADS];
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t ring = static_cast<uint32_t>(__cvta_generic_to_shared(shared)) + warp * STAGES * sizes<D>::STAGE;
-    float *rows = reinterpret_cast<float *>(shared + WARPS * STAGES * sizes<D>::STAGE);
+    /* Behind the rings; a cluster has one unit, and its rings are read to the end before the first row is left. */
+    float *rows = reinterpret_cast<float *>(shared + (CLUSTER == 0 ? WARPS * STAGES * sizes<D>::STAGE : 0));
     const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
     uint32_t unit = unit_of_block(a, first), at = first + warp, stage = 0;
     loader next = {at, end, unit, at - tile_of(a, unit), tiles_of(a, unit), pages_of(a, unit)};
     find_unit(a, next);
     for (int i = 0; i < STAGES; i++)
         load_next<D>(a, next, ring + i * sizes<D>::STAGE, lane);
+    let_next_begin();
+    wait_for_previous(); /* for its outputs, queries, partials and tickets; the cache was there before */
     for (uint32_t from = first; from < end; unit++) {
         const uint32_t begins = tile_of(a, unit), ends = begins + tiles_of(a, unit), to = ends < end ? ends : end;
         const uint32_t tokens = tokens_of(a, unit);
@@ -124,18 +128,18 @@ SPLIT(ifm_decode_split_64, 64, IFM_DECODE_STAGES_64)
 SPLIT(ifm_decode_split_128, 128, IFM_DECODE_STAGES_128)
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define CLUSTER(name, D, BLOCKS)                                                                                       \
+#define CLUSTER(name, D, STAGES, BLOCKS)                                                                               \
     extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(32 * WARPS, 1)                         \
         name(ifm_decode_attend a)                                                                                      \
     {                                                                                                                  \
-        attend<D, IFM_DECODE_STAGES_CLUSTER, BLOCKS>(a);                                                               \
+        attend<D, STAGES, BLOCKS>(a);                                                               \
     }
-CLUSTER(ifm_decode_cluster_64_2, 64, 2)
-CLUSTER(ifm_decode_cluster_64_4, 64, 4)
-CLUSTER(ifm_decode_cluster_64_8, 64, 8)
-CLUSTER(ifm_decode_cluster_128_2, 128, 2)
-CLUSTER(ifm_decode_cluster_128_4, 128, 4)
-CLUSTER(ifm_decode_cluster_128_8, 128, 8)
+CLUSTER(ifm_decode_cluster_64_2, 64, IFM_DECODE_STAGES_PAIR, 2)
+CLUSTER(ifm_decode_cluster_64_4, 64, IFM_DECODE_STAGES_CLUSTER, 4)
+CLUSTER(ifm_decode_cluster_64_8, 64, IFM_DECODE_STAGES_CLUSTER, 8)
+CLUSTER(ifm_decode_cluster_128_2, 128, IFM_DECODE_STAGES_PAIR, 2)
+CLUSTER(ifm_decode_cluster_128_4, 128, IFM_DECODE_STAGES_CLUSTER, 4)
+CLUSTER(ifm_decode_cluster_128_8, 128, IFM_DECODE_STAGES_CLUSTER, 8)
 #endif
 
 /* ---- digest ---- */

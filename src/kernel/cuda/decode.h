@@ -15,7 +15,8 @@ enum {
     IFM_DECODE_WARPS = 8,     /* of a block of the split kernels */
     IFM_DECODE_STAGES_64 = 4, /* tiles on their way to a warp */
     IFM_DECODE_STAGES_128 = 2,
-    IFM_DECODE_STAGES_CLUSTER = 2,
+    IFM_DECODE_STAGES_PAIR = 2,      /* of clusters of two blocks */
+    IFM_DECODE_STAGES_CLUSTER = 3,   /* of larger ones */
     IFM_DECODE_CLUSTER = 8,          /* blocks of a unit that are a cluster, at most; 2 and 4 too */
     IFM_DECODE_NAIVE_WARPS = 16,     /* of a block of the naive one */
     IFM_DECODE_PAD = 4,              /* floats between rows of sums in shared memory */

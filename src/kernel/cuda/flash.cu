@@ -8,6 +8,7 @@
  *
  * Keys that no query of the sequence sees are filled with zeros on the way, so that NaN behind its end meets no weight.
  * Sums are f32; weights are rounded to the storage format, as the matrix units take them. */
+#include "kernel/cuda/early.cuh"
 #include "kernel/cuda/flash.h"
 
 namespace
@@ -117,11 +118,36 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
         }
     }
 
-    __device__ __forceinline__ void fetch_tile(int tile)
+    __device__ __forceinline__ void commit()
     {
-        const uint32_t to = kv_at + tile % STAGES * (2 * KEYS * STRIDE * 2);
-        fetch(to, k, KEYS, tile * KEYS, length);
-        fetch(to + KEYS * STRIDE * 2, v, KEYS, tile * KEYS, length);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    }
+
+    __device__ __forceinline__ void fetch_keys(int tile)
+    {
+        fetch(kv_at + tile % STAGES * (2 * KEYS * STRIDE * 2), k, KEYS, tile * KEYS, length);
+    }
+
+    __device__ __forceinline__ void fetch_values(int tile)
+    {
+        fetch(kv_at + (tile % STAGES * 2 + 1) * (KEYS * STRIDE * 2), v, KEYS, tile * KEYS, length);
+    }
+
+    /* All that was committed but the last `LEFT` groups is there for the whole block. */
+    template <int LEFT> __device__ __forceinline__ void arrive()
+    {
+        asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+        __syncthreads();
+    }
+
+    __device__ __forceinline__ void take_queries()
+    {
+#pragma unroll
+        for (int t = 0; t < TILES && KEEP_Q; t++)
+#pragma unroll
+            for (int d = 0; d < DEPTH; d++)
+                load4(queries[KEEP_Q ? t : 0][KEEP_Q ? d : 0],
+                      q_at + ((warp * 16 * TILES + t * 16 + lane % 16) * STRIDE + d * 16 + lane / 16 * 8) * 2);
     }
 
     /* Scores of a part of a tile: queries times keys. */
@@ -259,6 +285,8 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 score(s[(part + 1) % 2], keys_at + (part + 1) * PART * STRIDE * 2);
             if (key + PART > length || (a.causal && key + PART > last + 1))
                 hide(now, key);
+            if (tile == 0 && part == 0)
+                arrive<1>(); /* its values: the next tile is on its way */
             weigh(now, values_at + part * PART * STRIDE * 2);
         }
     }
@@ -278,8 +306,6 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
         scale = 1.4426950408889634f / sqrtf(static_cast<float>(DIM));
         q_at = shared_address(room);
         kv_at = q_at + ROWS * STRIDE * 2;
-        fetch(q_at, static_cast<const char *>(a.q) + static_cast<uint64_t>(pair) * a.seq_len * DIM * 2, ROWS, first,
-              static_cast<int>(a.seq_len));
 #pragma unroll
         for (int t = 0; t < TILES; t++)
 #pragma unroll
@@ -290,6 +316,13 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 for (int n = 0; n < DIM / 8; n++)
                     sums[t][n][2 * half] = sums[t][n][2 * half + 1] = 0;
             }
+    }
+
+    __device__ __forceinline__ void fetch_queries()
+    {
+        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
+        fetch(q_at, static_cast<const char *>(a.q) + static_cast<uint64_t>(blockIdx.x / tiles) * a.seq_len * DIM * 2,
+              ROWS, first, static_cast<int>(a.seq_len));
     }
 
     /* Through the room of the warp's own queries, so that rows are written whole. */
@@ -325,29 +358,33 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
 
     __device__ __forceinline__ void run(uint16_t *room)
     {
+        let_next_begin();
         start(room);
+        wait_for_previous(); /* queries, keys and values are its outputs */
+        fetch_queries();
         const int end = a.causal && first + ROWS < length ? first + ROWS : length;
         const int tiles = first < length ? (end + KEYS - 1) / KEYS : 0;
         if (tiles > 0)
-            fetch_tile(0);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+            fetch_keys(0);
+        commit();
+        if (tiles > 0)
+            fetch_values(0);
+        commit();
         for (int tile = 0; tile < tiles; tile++) {
-            asm volatile("cp.async.wait_group 0;" ::: "memory");
-            __syncthreads(); /* this tile is there, and nobody reads the one before it */
-            if (tile == 0 && KEEP_Q)
-#pragma unroll
-                for (int t = 0; t < TILES; t++)
-#pragma unroll
-                    for (int d = 0; d < DEPTH; d++)
-                        load4(queries[KEEP_Q ? t : 0][KEEP_Q ? d : 0],
-                              q_at + ((warp * 16 * TILES + t * 16 + lane % 16) * STRIDE + d * 16 + lane / 16 * 8) * 2);
-            if (tile + 1 < tiles)
-                fetch_tile(tile + 1);
-            asm volatile("cp.async.commit_group;" ::: "memory");
+            if (tile == 0) {
+                arrive<1>();
+                take_queries();
+            } else {
+                arrive<0>(); /* this tile is there, and nobody reads the one before it */
+            }
+            if (tile + 1 < tiles) {
+                fetch_keys(tile + 1);
+                fetch_values(tile + 1);
+            }
+            commit();
             take_tile(tile);
         }
-        asm volatile("cp.async.wait_group 0;" ::: "memory");
-        __syncthreads();
+        arrive<0>();
         finish(room);
     }
 };

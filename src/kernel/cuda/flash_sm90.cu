@@ -4,6 +4,7 @@
  * As flash.cu, with two differences. A warpgroup has 64 queries in registers and multiplies them by a whole tile of
  * keys that lies in shared memory, at 1.6 times the rate of mma.sync; and a tile's weights are multiplied while those
  * of the next are made. Tiles are rows of 128 bytes under the 128-byte swizzle, 64 values of the head each. */
+#include "kernel/cuda/early.cuh"
 #include "kernel/cuda/flash.h"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -329,7 +330,9 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 
     __device__ __forceinline__ void run(char *room)
     {
+        let_next_begin();
         start(room);
+        wait_for_previous(); /* queries, keys and values are its outputs */
         const int end = a.causal && first + ROWS < length ? first + ROWS : length;
         const int tiles = first < length ? (end + KEYS - 1) / KEYS : 0;
         uint32_t even[KEYS / 16][4], odd[KEYS / 16][4];
@@ -358,7 +361,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 /* Dynamic shared memory: IFM_HOPPER_SHARED of the same numbers. */
 #define HOPPER(format, bf16, dim, groups, keys, blocks)                                                                \
     extern "C" __global__ void __launch_bounds__(128 * groups, blocks)                                                 \
-        ifm_hopper_##format##_##dim(ifm_attention_arguments arguments)                                                 \
+        ifm_hopper_##format##_##dim##_##groups(ifm_attention_arguments arguments)                                      \
     {                                                                                                                  \
         extern __shared__ __align__(1024) char room[];                                                                 \
         hopper<dim, bf16, groups, keys> block(arguments);                                                              \

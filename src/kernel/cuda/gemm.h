@@ -1,11 +1,12 @@
 /* Arguments of the kernels of gemm.cu and gemm_mma.cu, and the layout of their weights: C and CUDA.
  *
  * f16 and bf16: rows in order, [n][k]. int8 and int4 in kernel/cpu/gemm.h's layout, panels of 16 rows; or in fragments:
- * the same panels, pairs of groups and lines of scales at the same places, but the codes of a pair in the order in
- * which the lanes of a warp want them for mma.m16n8k16. Lane 4 g + t has the rows g and g + 8 of the panel and, of
- * every 32 values of k, those from 8 t to 8 t + 7 ("e" below). The codes of a pair are vectors of 512 bytes, 16 a lane:
- *   int8  a vector holds 32 values of k; word 2 (row / 8) + e / 4, byte e % 4
- *   int4  a vector holds 64 values of k; word 2 (k / 32 % 2) + e / 2 % 2, bit 16 (e % 2) + 8 (row / 8) + 4 (e / 4) */
+ * the same panels, each with the lines of scales of all its pairs of groups first, so that loads of codes are whole
+ * lines of a cache, and the codes of a pair in the order in which the lanes of a warp want them for mma.m16n8k16. Lane
+ * 4 g + t has the rows g and g + 8 of the panel and, of every 32 values of k, those from 8 t to 8 t + 7 ("e" below).
+ * The codes of a pair are vectors of 512 bytes, 16 a lane: int8  a vector holds 32 values of k; word 2 (row / 8) + e /
+ * 4, byte e % 4 int4  a vector holds 64 values of k; word 2 (k / 32 % 2) + e / 2 % 2, bit 16 (e % 2) + 8 (row / 8) + 4
+ * (e / 4) */
 #ifndef IFM_KERNEL_CUDA_GEMM_H
 #define IFM_KERNEL_CUDA_GEMM_H
 
@@ -16,17 +17,14 @@
 enum { IFM_CUDA_GEMM_F16 = 1, IFM_CUDA_GEMM_BF16, IFM_CUDA_GEMM_INT8, IFM_CUDA_GEMM_INT4 };
 
 enum {
-    IFM_CUDA_GEMM_THREADS = 256,    /* of a block of ifm_gemm_naive_* and ifm_gemm_reference, a warp an output */
-    IFM_CUDA_GEMM_PANEL = 16,       /* rows of the weights that are multiplied at once */
-    IFM_CUDA_GEMM_LINE = 64,        /* bytes of the scales of a pair of groups */
-    IFM_CUDA_GEMM_VECTOR = 512,     /* bytes that a warp loads at once */
-    IFM_CUDA_GEMM_PAD = 256,        /* a row of activations is a multiple of it; what it has beyond k is 0 */
-    IFM_CUDA_GEMM_WARPS = 16,       /* of a block of ifm_gemm_mma_*, at most */
-    IFM_CUDA_GEMM_LOADS = 4,        /* of a warp at a time, where groups allow it: fewer are slower */
-    IFM_CUDA_GEMM_RING = 8704,      /* bytes on their way to a warp, at most */
-    IFM_CUDA_GEMM_RING_INT4 = 4352, /* where more bytes are slower */
-    IFM_CUDA_GEMM_PASS = 8,         /* panels between two barriers of a block, of 8 columns; of 32 a quarter */
-    IFM_CUDA_GEMM_GAP = 32          /* elements between rows of activations in shared memory, for its banks */
+    IFM_CUDA_GEMM_THREADS = 256, /* of a block of ifm_gemm_naive_* and ifm_gemm_reference, a warp an output */
+    IFM_CUDA_GEMM_PANEL = 16,    /* rows of the weights that are multiplied at once */
+    IFM_CUDA_GEMM_LINE = 64,     /* bytes of the scales of a pair of groups */
+    IFM_CUDA_GEMM_VECTOR = 512,  /* bytes that a warp loads at once */
+    IFM_CUDA_GEMM_PAD = 256,     /* a row of activations is a multiple of it; what it has beyond k is 0 */
+    IFM_CUDA_GEMM_WARPS = 16,    /* of a block of ifm_gemm_mma_*, at most */
+    IFM_CUDA_GEMM_LOADS = 4,     /* of a warp at a time, where groups allow it: fewer are slower */
+    IFM_CUDA_GEMM_GAP = 32       /* elements between rows of activations in shared memory, for its banks */
 };
 
 struct ifm_cuda_gemm {
@@ -37,24 +35,31 @@ struct ifm_cuda_gemm {
     uint32_t staged; /* ifm_gemm_mma_*: activations are copied to shared memory first */
 };
 
+/* Of 8, 16 or 32 columns: stages on their way to a warp, and panels between two barriers of a block. */
+#define IFM_CUDA_GEMM_SLOTS_OF(format, columns) ((columns) == 8 && (format) != IFM_CUDA_GEMM_INT4 ? 4 : 2)
+#define IFM_CUDA_GEMM_PASS_OF(format, columns, m)                                                                      \
+    ((columns) > 8 ? 2 : (format) > IFM_CUDA_GEMM_BF16 || (m) == 1 ? 8 : 4)
+/* Floats of a row of partial sums. */
+#define IFM_CUDA_GEMM_WIDTH(m) ((m) == 1 ? 1u : ((m) + 1) / 2 * 2)
+
 #if !defined(__CUDACC_RTC__) /* the host's */
 /* Bytes of a warp's ring: stages of a few loads, and a line of scales each; a stage is no part of a group. */
-static inline uint32_t ifm_cuda_gemm_ring(uint32_t format, uint32_t group)
+static inline uint32_t ifm_cuda_gemm_ring(uint32_t format, uint32_t group, uint32_t columns)
 {
     const uint32_t loads = IFM_CUDA_GEMM_LOADS, of_group = format == IFM_CUDA_GEMM_INT4 ? group / 64 : group / 32;
     const uint32_t pair = format == IFM_CUDA_GEMM_INT4 ? group / 32 : group / 16;
     const uint32_t few = pair < loads ? pair : loads, vectors = of_group > few ? of_group : few;
-    const uint32_t slot =
-        format <= IFM_CUDA_GEMM_BF16 ? 4 * IFM_CUDA_GEMM_VECTOR : vectors * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE;
-    return (format == IFM_CUDA_GEMM_INT4 ? IFM_CUDA_GEMM_RING_INT4 : IFM_CUDA_GEMM_RING) / slot * slot;
+    return IFM_CUDA_GEMM_SLOTS_OF(format, columns) * (format <= IFM_CUDA_GEMM_BF16
+                                                          ? 4 * IFM_CUDA_GEMM_VECTOR
+                                                          : vectors * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE);
 }
 /* Shared bytes of a block of ifm_gemm_mma_*: rings; partial sums of 16 rows x m for each panel of a pass and each warp,
  * `columns` being m rounded up to 8, 16 or 32; then activations, where they are staged. */
 static inline uint32_t ifm_cuda_gemm_shared(uint32_t format, uint32_t group, uint32_t m, uint32_t columns,
                                             uint32_t warps)
 {
-    return warps * (ifm_cuda_gemm_ring(format, group) +
-                    8 * IFM_CUDA_GEMM_PASS / columns * IFM_CUDA_GEMM_PANEL * ((m + 3) / 4 * 4) * 4);
+    return warps * (ifm_cuda_gemm_ring(format, group, columns) +
+                    IFM_CUDA_GEMM_PASS_OF(format, columns, m) * IFM_CUDA_GEMM_PANEL * IFM_CUDA_GEMM_WIDTH(m) * 4);
 }
 static inline uint32_t ifm_cuda_gemm_staged(uint32_t m, uint32_t x_stride)
 {

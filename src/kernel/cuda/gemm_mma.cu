@@ -28,7 +28,7 @@ template <int FORMAT, int GROUP> struct stage
     static constexpr int OF_PAIR = PAIR / VECTORS; /* stages of two groups */
     static constexpr int DEPTH = IS_WIDE ? 16 * VECTORS : VECTORS * (IS_INT4 ? 64 : 32);
     static constexpr int BYTES = VECTORS * VECTOR + (IS_WIDE ? 0 : LINE);
-    static constexpr int SLOTS = (IS_INT4 ? IFM_CUDA_GEMM_RING_INT4 : IFM_CUDA_GEMM_RING) / BYTES;
+    static constexpr float OF_HIGH = IS_INT4 ? 0.0625f : 1.0f; /* what sums of high halves of bytes count for */
 };
 
 /* What a lane knows of its place: row g and row g + 8 of a panel, k from 8 t on of every 32. */
@@ -64,12 +64,14 @@ __device__ __forceinline__ void fetch(const ifm_cuda_gemm &a, const place &at, u
     constexpr uint32_t BYTES = GROUP * PANEL / (S::IS_INT4 ? 2 : 1); /* codes of a group */
     const uint32_t groups = (a.k + GROUP - 1) / GROUP, pair = unit / S::OF_PAIR;
     const uint64_t of_panel = static_cast<uint64_t>((groups + 1) / 2) * LINE + static_cast<uint64_t>(groups) * BYTES;
-    const unsigned char *line = w + panel * of_panel + static_cast<uint64_t>(pair) * (LINE + 2 * BYTES);
+    const unsigned char *line = w + panel * of_panel + static_cast<uint64_t>(pair) * LINE;
+    const unsigned char *codes = w + panel * of_panel + static_cast<uint64_t>((groups + 1) / 2) * LINE +
+                                 static_cast<uint64_t>(pair) * (2 * BYTES);
     const uint32_t first = unit % S::OF_PAIR * S::VECTORS * VECTOR, end = pair * 2 + 1 < groups ? 2 * BYTES : BYTES;
 #pragma unroll
     for (int v = 0; v < S::VECTORS; v++) {
         const bool is_there = first + v * VECTOR < end;
-        copy_async(to + v * VECTOR, is_there ? line + LINE + first + v * VECTOR + at.lane * 16 : line, is_there);
+        copy_async(to + v * VECTOR, is_there ? codes + first + v * VECTOR + at.lane * 16 : line, is_there);
     }
     if (at.lane < LINE / 16)
         copy_async(to + S::VECTORS * VECTOR, line + at.lane * 16, true);
@@ -109,20 +111,28 @@ __device__ __forceinline__ void add_wide(const unsigned char *slot, const place 
     }
 }
 
+/* 32 values of k: what the codes' 8 or 128 more add to the sums of low and of high halves, taken off. */
+template <int FORMAT> __device__ __forceinline__ void subtract(const uint4 &b, float (&low)[4], float (&high)[4])
+{
+    constexpr uint32_t LESS_128 = 0x80808080, LESS = FORMAT == IFM_CUDA_GEMM_INT4 ? 0x80088008 : LESS_128;
+    multiply<false>(low, LESS, LESS, LESS, LESS, b.x, b.y);
+    multiply<false>(high, LESS_128, LESS_128, LESS_128, LESS_128, b.z, b.w);
+}
+
 /* 32 values of k of int4: low halves of bytes to `low`, high ones, 16 times too large, to `high`. */
-template <int TILES>
+template <int TILES, bool LESS>
 __device__ __forceinline__ void add_int4(uint32_t first, uint32_t second, const activations<TILES> &x, uint32_t k,
                                          float (&low)[TILES][4], float (&high)[TILES][4])
 {
-    constexpr uint32_t LOW = 0x000f000f, HIGH = 0x00f000f0, LESS_8 = 0x80088008, LESS_128 = 0x80808080;
+    constexpr uint32_t LOW = 0x000f000f, HIGH = 0x00f000f0;
     const uint32_t f = first >> 8, s = second >> 8;
 #pragma unroll
     for (int tile = 0; tile < TILES; tile++) {
         const uint4 b = x.at(tile, k);
         multiply<false>(low[tile], first & LOW, f & LOW, second & LOW, s & LOW, b.x, b.y);
         multiply<false>(high[tile], first & HIGH, f & HIGH, second & HIGH, s & HIGH, b.z, b.w);
-        multiply<false>(low[tile], LESS_8, LESS_8, LESS_8, LESS_8, b.x, b.y);
-        multiply<false>(high[tile], LESS_128, LESS_128, LESS_128, LESS_128, b.z, b.w);
+        if (LESS)
+            subtract<IFM_CUDA_GEMM_INT4>(b, low[tile], high[tile]);
     }
 }
 
@@ -132,28 +142,57 @@ __device__ __forceinline__ uint32_t widen(uint32_t word, uint32_t which)
     return __byte_perm(word, 0, which);
 }
 
-template <int TILES>
+template <int TILES, bool LESS>
 __device__ __forceinline__ void add_int8(const uint4 &q, const activations<TILES> &x, uint32_t k,
                                          float (&low)[TILES][4], float (&high)[TILES][4])
 {
-    constexpr uint32_t FRONT = 0x4140, BACK = 0x4342, LESS_128 = 0x80808080;
+    constexpr uint32_t FRONT = 0x4140, BACK = 0x4342;
 #pragma unroll
     for (int tile = 0; tile < TILES; tile++) {
         const uint4 b = x.at(tile, k);
         multiply<false>(low[tile], widen(q.x, FRONT), widen(q.z, FRONT), widen(q.x, BACK), widen(q.z, BACK), b.x, b.y);
         multiply<false>(high[tile], widen(q.y, FRONT), widen(q.w, FRONT), widen(q.y, BACK), widen(q.w, BACK), b.z, b.w);
-        multiply<false>(low[tile], LESS_128, LESS_128, LESS_128, LESS_128, b.x, b.y);
-        multiply<false>(high[tile], LESS_128, LESS_128, LESS_128, LESS_128, b.z, b.w);
+        if (LESS)
+            subtract<IFM_CUDA_GEMM_INT8>(b, low[tile], high[tile]);
     }
 }
 
+/* What the groups of a stage have too much, by column: the same for all rows. A warp mostly meets the same values of k
+ * in panel after panel; of one tile of columns it is computed only when they change. */
+template <int FORMAT, int GROUP, int TILES> struct excess
+{
+    using S = stage<FORMAT, GROUP>;
+    static constexpr int GROUPS = S::IS_WIDE ? 1 : S::DEPTH / GROUP;
+    static constexpr bool IS_KEPT = TILES == 1 && S::IS_INT4 && GROUPS <= 4; /* registers are left for no more */
+    uint32_t unit = 0xffffffffu;
+    float of[GROUPS][2];
+
+    __device__ __forceinline__ void find(const activations<TILES> &x, uint32_t at)
+    {
+        if (unit == at)
+            return;
+        unit = at;
+#pragma unroll
+        for (int group = 0; group < GROUPS; group++) {
+            float low[4] = {}, high[4] = {};
+#pragma unroll
+            for (int j = 0; j < GROUP / 32; j++)
+                subtract<FORMAT>(x.at(0, unit * S::DEPTH + group * GROUP + j * 32), low, high);
+            of[group][0] = low[0] + S::OF_HIGH * high[0];
+            of[group][1] = low[1] + S::OF_HIGH * high[1];
+        }
+    }
+};
+
 template <int FORMAT, int GROUP, int TILES>
 __device__ __forceinline__ void add_codes(const unsigned char *slot, const place &at, const activations<TILES> &x,
-                                          uint32_t unit, float (&total)[TILES][4])
+                                          uint32_t unit, excess<FORMAT, GROUP, TILES> &less, float (&total)[TILES][4])
 {
     using S = stage<FORMAT, GROUP>;
     constexpr int GROUPS = S::DEPTH / GROUP;
-    constexpr float OF_HIGH = S::IS_INT4 ? 0.0625f : 1.0f;
+    constexpr bool IS_KEPT = excess<FORMAT, GROUP, TILES>::IS_KEPT;
+    if (IS_KEPT)
+        less.find(x, unit);
     const uint16_t *scales = reinterpret_cast<const uint16_t *>(slot + S::VECTORS * VECTOR) +
                              unit % S::OF_PAIR * (GROUPS * PANEL) + at.g;
 #pragma unroll
@@ -164,25 +203,22 @@ __device__ __forceinline__ void add_codes(const unsigned char *slot, const place
             const uint32_t k = unit * S::DEPTH + j * 32;
             const uint4 q = vector_of(slot, at, S::IS_INT4 ? j / 2 : j);
             if (!S::IS_INT4)
-                add_int8<TILES>(q, x, k, low, high);
+                add_int8<TILES, !IS_KEPT>(q, x, k, low, high);
             else if (j % 2 == 0)
-                add_int4<TILES>(q.x, q.y, x, k, low, high);
+                add_int4<TILES, !IS_KEPT>(q.x, q.y, x, k, low, high);
             else
-                add_int4<TILES>(q.z, q.w, x, k, low, high);
+                add_int4<TILES, !IS_KEPT>(q.z, q.w, x, k, low, high);
         }
         const float above = of_f16(scales[group * PANEL]), below = of_f16(scales[group * PANEL + 8]);
 #pragma unroll
         for (int tile = 0; tile < TILES; tile++)
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                total[tile][i] += (i < 2 ? above : below) * (low[tile][i] + OF_HIGH * high[tile][i]);
+            {
+                const float off = IS_KEPT ? less.of[group][i % 2] : 0.0f;
+                total[tile][i] += (i < 2 ? above : below) * (low[tile][i] + S::OF_HIGH * high[tile][i] + off);
+            }
     }
-}
-
-/* Elements of a row of partial sums. */
-__device__ __forceinline__ uint32_t width_of(const ifm_cuda_gemm &a)
-{
-    return (a.m + 3) / 4 * 4;
 }
 
 /* The lane's sums of a panel, where `sum_panels` finds them. */
@@ -192,8 +228,11 @@ __device__ __forceinline__ void leave(float *part, const place &at, uint32_t wid
 #pragma unroll
     for (int tile = 0; tile < TILES; tile++) {
         const uint32_t column = tile * 8 + at.t * 2;
-        if (column < width) {
-            float *to = part + at.g * width + column;
+        float *to = part + at.g * width + column;
+        if (width == 1 && column == 0) {
+            to[0] = total[tile][0];
+            to[8] = total[tile][2];
+        } else if (column < width) {
             *reinterpret_cast<float2 *>(to) = make_float2(total[tile][0], total[tile][1]);
             *reinterpret_cast<float2 *>(to + 8 * width) = make_float2(total[tile][2], total[tile][3]);
         }
@@ -203,16 +242,19 @@ __device__ __forceinline__ void leave(float *part, const place &at, uint32_t wid
     }
 }
 
-/* The outputs of `count` panels from `first` on: the partial sums of all warps that had a stage of each. */
+/* The outputs of `count` panels from `first` on: the partial sums of all warps that had a stage of each. The block's
+ * first panel is `begin`. */
 template <int FORMAT>
-__device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *parts, uint32_t first, uint32_t count,
-                                           uint32_t of_panel)
+__device__ __forceinline__ void sum_panels(const ifm_cuda_gemm &a, const float *parts, uint32_t begin, uint32_t first,
+                                           uint32_t count, uint32_t of_panel)
 {
-    const uint32_t warps = blockDim.x / 32, width = width_of(a), some = of_panel < warps ? of_panel : warps;
+    const uint32_t warps = blockDim.x / 32, width = IFM_CUDA_GEMM_WIDTH(a.m);
+    const uint32_t some = of_panel < warps ? of_panel : warps;
     for (uint32_t i = threadIdx.x; i < count * PANEL * a.m; i += blockDim.x) {
         const uint32_t row = i % PANEL, panel = i / PANEL % count, m = i / PANEL / count;
         float sum = 0;
-        for (uint32_t n = 0, warp = panel * of_panel % warps; n < some; n++) {
+#pragma unroll 8
+        for (uint32_t n = 0, warp = (first - begin + panel) * of_panel % warps; n < some; n++) {
             sum += parts[((warp * count + panel) * PANEL + row) * width + m];
             warp = warp + 1 == warps ? 0 : warp + 1;
         }
@@ -231,10 +273,11 @@ __device__ __forceinline__ void take_activations(const ifm_cuda_gemm &a, const p
     const uint16_t *from = static_cast<const uint16_t *>(a.x);
     uint32_t stride = a.x_stride;
     if (a.staged) {
-        const uint32_t vectors = a.x_stride / 8;
-        for (uint32_t i = threadIdx.x; i < a.m * vectors; i += blockDim.x)
-            reinterpret_cast<uint4 *>(staged)[i / vectors * (vectors + IFM_CUDA_GEMM_GAP / 8) + i % vectors] =
-                reinterpret_cast<const uint4 *>(from)[i];
+        for (uint32_t row = 0; row < a.m; row++)
+            for (uint32_t i = threadIdx.x * 8; i < a.x_stride; i += blockDim.x * 8)
+                copy_async(staged + row * (stride + IFM_CUDA_GEMM_GAP) + i, from + row * stride + i, true);
+        commit_copies();
+        wait_for_copies<0>();
         __syncthreads();
         from = staged;
         stride += IFM_CUDA_GEMM_GAP;
@@ -246,7 +289,7 @@ __device__ __forceinline__ void take_activations(const ifm_cuda_gemm &a, const p
     }
 }
 
-/* A stage of a block: its panel, counted from the first of the pass, and its number there. */
+/* A stage of a block: its number there, and its panel, counted from the block's first. */
 struct cursor
 {
     uint32_t number, panel, unit;
@@ -261,76 +304,95 @@ struct cursor
     }
 };
 
-/* The warp's stages of a pass of `count` panels: every blockDim.x / 32-th. */
-template <int FORMAT, int GROUP, int TILES>
-__device__ __forceinline__ void run_part(const ifm_cuda_gemm &a, const place &at, activations<TILES> &x, uint32_t first,
-                                         uint32_t count, uint32_t of_panel, unsigned char *ring, float *parts,
-                                         uint16_t *staged, bool is_first, bool is_last)
+/* A block's share: panels from `begin` on, `of_panel` stages each. */
+struct share
+{
+    uint32_t begin, panels, of_panel;
+};
+
+/* The warp's stages, every blockDim.x / 32-th of its block's: those that it computes, and the ring that is ahead. */
+template <int FORMAT, int GROUP, int TILES> struct worker
 {
     using S = stage<FORMAT, GROUP>;
-    const uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32, stages = count * of_panel, width = width_of(a);
-    cursor now = {0, 0, 0}, next;
-    float total[TILES][4] = {};
-    now.forward(warp, of_panel);
-    next = now;
-    const auto fetch_next = [&](uint32_t slot) {
-        if (next.number < stages) {
-            fetch<FORMAT, GROUP>(a, at, first + next.panel, next.unit, ring + slot * S::BYTES);
-            next.forward(warps, of_panel);
-            if (is_last && next.number >= stages)
-                let_next_begin();
+    static constexpr uint32_t SLOTS = IFM_CUDA_GEMM_SLOTS_OF(FORMAT, 8 * TILES);
+    const ifm_cuda_gemm &a;
+    const share &of;
+    place at;
+    unsigned char *ring;
+    uint32_t slot;
+    cursor now, next;
+    activations<TILES> x;
+    excess<FORMAT, S::IS_WIDE ? 128 : GROUP, TILES> less;
+
+    __device__ __forceinline__ worker(const ifm_cuda_gemm &arguments, const share &shared_out, unsigned char *room)
+        : a(arguments), of(shared_out), ring(room), slot(0), now(), next()
+    {
+        at.lane = threadIdx.x % 32;
+        at.g = at.lane / 4;
+        at.t = at.lane % 4;
+        now.forward(threadIdx.x / 32, of.of_panel);
+        next = now;
+    }
+
+    __device__ __forceinline__ void fetch_next(uint32_t to)
+    {
+        if (next.number < of.panels * of.of_panel) {
+            fetch<FORMAT, GROUP>(a, at, of.begin + next.panel, next.unit, ring + to * S::BYTES);
+            next.forward(blockDim.x / 32, of.of_panel);
         }
         commit_copies();
-    };
-    for (uint32_t s = 0; s < S::SLOTS; s++)
-        fetch_next(s);
-    if (is_first) {
-        wait_for_previous(); /* activations are its outputs */
-        take_activations<TILES>(a, at, staged, x);
     }
-    for (uint32_t slot = 0; now.number < stages;) {
-        wait_for_copies<S::SLOTS - 1>();
-        __syncwarp();
-        const unsigned char *bytes = ring + slot * S::BYTES;
-        if (S::IS_WIDE)
-            add_wide<FORMAT, TILES>(bytes, at, x, now.unit * S::DEPTH, total);
-        else
-            add_codes<FORMAT, S::IS_WIDE ? 128 : GROUP, TILES>(bytes, at, x, now.unit, total);
-        __syncwarp();
-        fetch_next(slot);
-        if (++slot == S::SLOTS)
-            slot = 0;
-        const uint32_t panel = now.panel;
-        now.forward(warps, of_panel);
-        if (now.panel != panel || now.number >= stages)
-            leave<TILES>(parts + (warp * count + panel) * (PANEL * width), at, width, total);
+
+    /* Stages of `count` panels from panel `first` of the block on; partial sums of each to `parts`. */
+    __device__ __forceinline__ void run(uint32_t first, uint32_t count, float *parts)
+    {
+        const uint32_t width = IFM_CUDA_GEMM_WIDTH(a.m), end = (first + count) * of.of_panel;
+        float total[TILES][4] = {};
+        while (now.number < end) {
+            wait_for_copies<SLOTS - 1>();
+            __syncwarp();
+            const unsigned char *bytes = ring + slot * S::BYTES;
+            if (S::IS_WIDE)
+                add_wide<FORMAT, TILES>(bytes, at, x, now.unit * S::DEPTH, total);
+            else
+                add_codes<FORMAT, S::IS_WIDE ? 128 : GROUP, TILES>(bytes, at, x, now.unit, less, total);
+            __syncwarp();
+            fetch_next(slot);
+            slot = slot + 1 == SLOTS ? 0 : slot + 1;
+            const uint32_t panel = now.panel;
+            now.forward(blockDim.x / 32, of.of_panel);
+            if (now.panel != panel)
+                leave<TILES>(parts + (threadIdx.x / 32 * count + panel - first) * (PANEL * width), at, width, total);
+        }
     }
-    wait_for_copies<0>();
-}
+};
 
 template <int FORMAT, int GROUP, int TILES> __device__ __forceinline__ void product(const ifm_cuda_gemm &a)
 {
     using S = stage<FORMAT, GROUP>;
-    constexpr uint32_t PASS = IFM_CUDA_GEMM_PASS / TILES;
+    static constexpr uint32_t SLOTS = IFM_CUDA_GEMM_SLOTS_OF(FORMAT, 8 * TILES);
+    const uint32_t most = IFM_CUDA_GEMM_PASS_OF(FORMAT, 8 * TILES, a.m);
     extern __shared__ __align__(128) unsigned char shared[];
-    const uint32_t warps = blockDim.x / 32, lane = threadIdx.x % 32, panels = a.n / PANEL;
-    const uint32_t of_panel = (a.k + S::DEPTH - 1) / S::DEPTH;
+    const uint32_t warps = blockDim.x / 32, panels = a.n / PANEL;
     const uint32_t begin = panels * blockIdx.x / gridDim.x, end = panels * (blockIdx.x + 1) / gridDim.x;
-    const uint32_t passes = (end - begin + PASS - 1) / PASS;
-    const place at = {lane, lane / 4, lane % 4};
-    unsigned char *ring = shared + threadIdx.x / 32 * (S::SLOTS * S::BYTES);
-    float *parts = reinterpret_cast<float *>(shared + warps * (S::SLOTS * S::BYTES));
-    uint16_t *staged = reinterpret_cast<uint16_t *>(parts + warps * PASS * (PANEL * width_of(a)));
-    activations<TILES> x;
+    const share of = {begin, end - begin, (a.k + S::DEPTH - 1) / S::DEPTH};
+    const uint32_t passes = (of.panels + most - 1) / most;
+    float *parts = reinterpret_cast<float *>(shared + warps * (SLOTS * S::BYTES));
+    uint16_t *staged = reinterpret_cast<uint16_t *>(parts + warps * most * (PANEL * IFM_CUDA_GEMM_WIDTH(a.m)));
+    worker<FORMAT, GROUP, TILES> work(a, of, shared + threadIdx.x / 32 * (SLOTS * S::BYTES));
+    for (uint32_t s = 0; s < SLOTS; s++)
+        work.fetch_next(s);
+    let_next_begin();
+    wait_for_previous(); /* activations are its outputs */
+    take_activations<TILES>(a, work.at, staged, work.x);
     for (uint32_t pass = 0; pass < passes; pass++) {
-        const uint32_t first = begin + (end - begin) * pass / passes;
-        const uint32_t count = begin + (end - begin) * (pass + 1) / passes - first;
-        run_part<FORMAT, GROUP, TILES>(a, at, x, first, count, of_panel, ring, parts, staged, pass == 0,
-                                       pass + 1 == passes);
+        const uint32_t first = of.panels * pass / passes, count = of.panels * (pass + 1) / passes - first;
+        work.run(first, count, parts);
         __syncthreads();
-        sum_panels<FORMAT>(a, parts, first, count, of_panel);
+        sum_panels<FORMAT>(a, parts, begin, begin + first, count, of.of_panel);
         __syncthreads();
     }
+    wait_for_copies<0>();
 }
 
 } // namespace

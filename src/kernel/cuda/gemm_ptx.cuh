@@ -1,7 +1,9 @@
-/* What gemm_mma.cu says in PTX: asynchronous copies, matrix instructions, formats, and launches that overlap. Device code
- * only; tests/emulated has the same in C++, for threads of the host. */
+/* What gemm_mma.cu says in PTX: asynchronous copies, matrix instructions, formats. Device code only;
+ * tests/emulated has the same in C++, for threads of the host. */
 #ifndef IFM_KERNEL_CUDA_GEMM_PTX_CUH
 #define IFM_KERNEL_CUDA_GEMM_PTX_CUH
+
+#include "kernel/cuda/early.cuh"
 
 #include <stdint.h>
 
@@ -65,21 +67,6 @@ __device__ __forceinline__ uint16_t to_bf16(float value)
     uint16_t bits;
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
     return bits;
-}
-
-/* Where launches may overlap, the next may begin to read its weights now; what it reads of ours waits for our end. */
-__device__ __forceinline__ void let_next_begin()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-__device__ __forceinline__ void wait_for_previous()
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
 }
 
 } // namespace

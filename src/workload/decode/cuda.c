@@ -1,4 +1,6 @@
-/* decode on the device cuda: the naive kernel, and ours, which splits the cache over blocks. f16 alone. */
+/* decode on the device cuda: the naive kernel, and ours, which splits the cache over blocks. f16 alone. From compute
+ * capability 9.0 on a step of ours begins to read its cache, which no step writes, while the one before it ends; its
+ * queries and outputs wait for that. */
 #include "workload/decode/run_cuda.h"
 #include "workload/decode/split.h"
 
@@ -29,7 +31,10 @@ static void enqueue(void *opened)
     const unsigned char *pool = run->pools[run->turn];
     run->arguments.k = (const void *)pool;
     run->arguments.v = (const void *)(pool + run->half);
-    ifm_cuda_launch(run->device, &run->launch);
+    if (run->early)
+        ifm_cuda_launch_early(run->device, &run->launch);
+    else
+        ifm_cuda_launch(run->device, &run->launch);
 }
 
 static enum ifm_status choose_naive(struct ifm_decode_cuda_run *run, struct ifm_error *error)
@@ -118,6 +123,7 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, struct ifm_
     IFM_TRY(choose_kernel(run, &work, &split, error));
     IFM_TRY(ifm_cuda_allow_shared(run->device, run->launch.function, split.shared, error));
     a->splits = split.splits;
+    run->early = split.early;
     run->launch.blocks = split.blocks;
     run->launch.threads = 32 * IFM_DECODE_WARPS;
     run->launch.shared = split.shared;

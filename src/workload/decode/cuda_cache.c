@@ -42,10 +42,21 @@ enum ifm_status ifm_decode_cuda_buffer(struct ifm_decode_cuda_run *run, const ch
 
 /* ---- filling ---- */
 
-/* Rows of a chunk: as generated, and as pages hold them. */
-struct rows {
+/* Tokens of a pair from `at` on: as generated, and as pages hold them. */
+struct cache_chunk {
+    uint64_t pair, at;
+    unsigned tokens;
     float *k, *v;
     uint16_t *k16, *v16;
+    enum ifm_status status;
+    struct ifm_error error;
+};
+
+/* Chunks that are generated at once; the thread that drives the device writes them. */
+struct cache_filling {
+    const struct ifm_decode_cuda_run *run;
+    struct cache_chunk *chunks;
+    unsigned n, used;
 };
 
 static void round_rows(const float *from, size_t n, size_t room, uint16_t *to)
@@ -55,38 +66,84 @@ static void round_rows(const float *from, size_t n, size_t room, uint16_t *to)
     memset(to + n, 0, (room - n) * sizeof *to);
 }
 
-static enum ifm_status fill_pair(const struct ifm_decode_cuda_run *run, uint64_t pair, const struct rows *rows,
-                                 struct ifm_error *error)
+static void generate_part(void *arg, unsigned index, unsigned count)
 {
-    const size_t dim = run->settings->head_dim, page = IFM_KV_PAGE * dim;
-    const uint64_t length = ifm_decode_cuda_length(run, pair / run->settings->kv_heads);
+    const struct cache_filling *f = arg;
+    const size_t dim = f->run->settings->head_dim;
+    for (unsigned i = index; i < f->used; i += count) {
+        struct cache_chunk *c = &f->chunks[i];
+        c->status = ifm_data_source_kv(&f->run->source, c->pair, c->at, c->tokens, c->k, c->v, &c->error);
+        round_rows(c->k, c->tokens * dim, CHUNK * dim, c->k16);
+        round_rows(c->v, c->tokens * dim, CHUNK * dim, c->v16);
+    }
+}
+
+/* Pages that lie one behind the other in the pool go there at once. */
+static enum ifm_status write_chunk(const struct ifm_decode_cuda_run *run, const struct cache_chunk *c,
+                                   struct ifm_error *error)
+{
+    const size_t page = IFM_KV_PAGE * run->settings->head_dim;
+    const uint32_t *table = run->table + run->first[c->pair] + c->at / IFM_KV_PAGE;
     unsigned char *const pool = run->pools[0];
-    for (uint64_t at = 0; at < length; at += CHUNK) {
-        const unsigned tokens = length - at < CHUNK ? (unsigned)(length - at) : CHUNK;
-        IFM_TRY(ifm_data_source_kv(&run->source, pair, at, tokens, rows->k, rows->v, error));
-        round_rows(rows->k, tokens * dim, CHUNK * dim, rows->k16);
-        round_rows(rows->v, tokens * dim, CHUNK * dim, rows->v16);
-        for (size_t i = 0; i * IFM_KV_PAGE < tokens; i++) {
-            const size_t to = run->table[run->first[pair] + at / IFM_KV_PAGE + i] * page * sizeof(uint16_t);
-            IFM_TRY(ifm_cuda_write(run->device, pool + to, rows->k16 + i * page, page * sizeof(uint16_t), error));
-            IFM_TRY(ifm_cuda_write(run->device, pool + run->half + to, rows->v16 + i * page, page * sizeof(uint16_t),
-                                   error));
-        }
+    const size_t pages = (c->tokens + IFM_KV_PAGE - 1) / IFM_KV_PAGE;
+    for (size_t i = 0, n; i < pages; i += n) {
+        for (n = 1; i + n < pages && table[i + n] == table[i] + n; n++)
+            ;
+        const size_t to = table[i] * page * sizeof(uint16_t), bytes = n * page * sizeof(uint16_t);
+        IFM_TRY(ifm_cuda_write(run->device, pool + to, c->k16 + i * page, bytes, error));
+        IFM_TRY(ifm_cuda_write(run->device, pool + run->half + to, c->v16 + i * page, bytes, error));
     }
     return IFM_OK;
 }
 
+static enum ifm_status finish_chunks(struct cache_filling *f, struct ifm_error *error)
+{
+    f->run->device->ops->parallel(f->run->device, f->n, generate_part, f);
+    for (unsigned i = 0; i < f->used; i++) {
+        if (f->chunks[i].status != IFM_OK)
+            *error = f->chunks[i].error;
+        IFM_TRY(f->chunks[i].status);
+        IFM_TRY(write_chunk(f->run, &f->chunks[i], error));
+    }
+    f->used = 0;
+    return IFM_OK;
+}
+
+static enum ifm_status fill_pairs(struct cache_filling *f, struct ifm_error *error)
+{
+    const struct ifm_decode_cuda_run *run = f->run;
+    for (uint64_t pair = 0; pair < run->pairs; pair++) {
+        const uint64_t length = ifm_decode_cuda_length(run, pair / run->settings->kv_heads);
+        for (uint64_t at = 0; at < length; at += CHUNK) {
+            struct cache_chunk *c = &f->chunks[f->used++];
+            c->pair = pair;
+            c->at = at;
+            c->tokens = length - at < CHUNK ? (unsigned)(length - at) : CHUNK;
+            if (f->used == f->n)
+                IFM_TRY(finish_chunks(f, error));
+        }
+    }
+    return finish_chunks(f, error);
+}
+
 static enum ifm_status fill(const struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
-    const size_t values = CHUNK * run->settings->head_dim;
-    float *memory = ifm_data_aligned(values * (2 * sizeof(float) + 2 * sizeof(uint16_t)));
-    if (memory == NULL)
-        return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
-    uint16_t *halves = (uint16_t *)(void *)(memory + 2 * values);
-    const struct rows rows = {memory, memory + values, halves, halves + values};
+    const size_t values = CHUNK * run->settings->head_dim, each = values * (2 * sizeof(float) + 2 * sizeof(uint16_t));
+    struct cache_filling f = {.run = run, .n = ifm_cuda_host_threads()};
+    char *memory = ifm_data_aligned(f.n * each);
     enum ifm_status status = IFM_OK;
-    for (uint64_t pair = 0; pair < run->pairs && status == IFM_OK; pair++)
-        status = fill_pair(run, pair, &rows, error);
+    f.chunks = calloc(f.n, sizeof *f.chunks);
+    if (memory == NULL || f.chunks == NULL)
+        status = ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+    for (unsigned i = 0; i < f.n && status == IFM_OK; i++) {
+        f.chunks[i].k = (float *)(void *)(memory + i * each);
+        f.chunks[i].v = f.chunks[i].k + values;
+        f.chunks[i].k16 = (uint16_t *)(void *)(f.chunks[i].v + values);
+        f.chunks[i].v16 = f.chunks[i].k16 + values;
+    }
+    if (status == IFM_OK)
+        status = fill_pairs(&f, error);
+    free(f.chunks);
     free(memory);
     return status;
 }

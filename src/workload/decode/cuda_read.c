@@ -45,7 +45,7 @@ struct ifm_decode_outputs ifm_decode_cuda_outputs(const struct ifm_decode_cuda_r
     *rows = (struct ifm_decode_rows){(const void *)pool, (const void *)(pool + run->half), run->table, run->first,
                                      ifm_decode_cuda_length_at(run, 0, token) - ifm_decode_length(run->settings, 0)};
     return (struct ifm_decode_outputs){.device = run->device,
-                                       .threads = 1,
+                                       .threads = ifm_cuda_host_threads(),
                                        .settings = run->settings,
                                        .form = run->form,
                                        .source = &run->source,

@@ -51,6 +51,7 @@ struct ifm_decode_cuda_run {
     void *pools[IFM_DECODE_CUDA_LAYERS];
     struct ifm_cuda_steps *steps;
     struct ifm_cuda_launch launch;
+    bool early; /* before the step in front has ended */
     struct ifm_decode_attend arguments; /* `k` and `v` are the turn's */
     struct ifm_decode_cuda_cycle cycle;
     bool own_launches; /* its feature is that no graph is replayed */

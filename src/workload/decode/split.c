@@ -10,22 +10,29 @@
 static const double BLOCK_RATE = 70e9, RATE = 4.5e12; /* bytes/s that a block reads, and all of them */
 /* s, of a step that reads nothing: with nothing to join or in a cluster, and what a ticket adds, for each block too. */
 static const double STEP_COST = 4e-6, TICKET_COST = 0.25e-6;
+/* Bytes of a step up to which large clusters may be there before the step in front of them ends: longer steps are
+ * slower then (1 x 32k 34 to 50 us and not 35), as if two blocks that read met where one had a pair of multiprocessors.
+ */
+static const uint64_t EARLY_CLUSTERS = 40000000;
 static const double FULL = 0.72; /* of several waves: with less, blocks that share all tiles are faster */
 
 /* A ring for each warp, the rows of all warps, and what joins them; see attend() in kernel/cuda/decode.cu. */
 static unsigned shared_bytes(const struct ifm_decode_work *w, const struct ifm_decode_split *split)
 {
     const unsigned heads = w->group < IFM_DECODE_HEADS ? w->group : IFM_DECODE_HEADS, dim = w->head_dim;
-    const unsigned stages = split->cluster > 0 ? IFM_DECODE_STAGES_CLUSTER
-                            : dim == 64        ? IFM_DECODE_STAGES_64
-                                               : IFM_DECODE_STAGES_128;
+    const unsigned stages = split->cluster > 2    ? IFM_DECODE_STAGES_CLUSTER
+                            : split->cluster == 2 ? IFM_DECODE_STAGES_PAIR
+                            : dim == 64           ? IFM_DECODE_STAGES_64
+                                                  : IFM_DECODE_STAGES_128;
     const unsigned ring = IFM_DECODE_WARPS * stages * IFM_DECODE_TILE * dim * 2 * 2;
     const unsigned rows = IFM_DECODE_WARPS * heads * (dim + IFM_DECODE_PAD) * 4;
-    const unsigned partial = split->cluster > 0 ? (IFM_DECODE_HEAD + heads * dim) * 4 : 0;
+    const unsigned partial = (IFM_DECODE_HEAD + heads * dim) * 4;
     const unsigned each = heads * dim / 4, ways = 32 * IFM_DECODE_WARPS / each; /* join_blocks */
     const unsigned sharers = split->splits > 0 ? split->splits : split->blocks;
     const unsigned join = (ways > 0 ? ways : 1) * each * 16 + sharers * heads * 8;
-    return ring + (rows + partial > join ? rows + partial : join);
+    if (split->cluster > 0)
+        return ring > rows + partial ? ring : rows + partial;
+    return ring + (rows > join ? rows : join);
 }
 
 static double seconds(const struct ifm_decode_work *w, uint64_t parts, bool cluster)
@@ -75,6 +82,7 @@ struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
     else
         split.blocks = w->tiles < w->multiprocessors ? (unsigned)w->tiles : w->multiprocessors;
     split.shared = shared_bytes(w, &split);
+    split.early = split.cluster <= 2 || w->bytes <= EARLY_CLUSTERS;
     return split;
 }
 

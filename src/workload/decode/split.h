@@ -17,6 +17,7 @@ struct ifm_decode_split {
     unsigned cluster; /* blocks of a unit, which are a cluster; 0 = they are none */
     unsigned splits;  /* blocks of a unit; 0 = flat: blocks share all tiles equally */
     unsigned blocks, shared;
+    bool early; /* launched before the step in front has ended */
 };
 
 struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *work);

@@ -7,7 +7,6 @@
 struct gemm_ours {
     struct ifm_gemm_cuda gemm;
     struct ifm_cuda_launch launch; /* but for the arguments */
-    bool early;                    /* it begins before the step in front of it has ended */
 };
 
 enum { COLUMNS_MOST = 32 };
@@ -31,10 +30,7 @@ static void enqueue(void *opened)
     struct ifm_cuda_launch launch = state->launch;
     a.w = ifm_gemm_cuda_matrix(&state->gemm);
     launch.arguments = &a;
-    if (state->early)
-        ifm_cuda_launch_early(state->gemm.device, &launch);
-    else
-        ifm_cuda_launch(state->gemm.device, &launch);
+    ifm_cuda_launch_early(state->gemm.device, &launch);
 }
 
 /* Activations of a kernel: as few as hold those that there are. */
@@ -43,16 +39,20 @@ static unsigned columns_of(const struct ifm_gemm_shape *s)
     return s->m <= 8 ? 8 : s->m <= 16 ? 16 : COLUMNS_MOST;
 }
 
-/* Activations lie in shared memory where they fit beside the rest. */
-static bool stage(struct gemm_ours *state, struct ifm_error *error)
+/* Activations that are worth a copy in shared memory, bytes: fewer stay in the first-level cache, and more leave too
+ * little of it. At k = 4096 those are two to eight. */
+enum { STAGED_LEAST = 16 << 10, STAGED_MOST = 72 << 10 };
+
+/* Room for a block's rings and sums, and for activations where they are to be staged and fit beside that. */
+static bool take_shared(struct gemm_ours *state, unsigned shared, struct ifm_error *error)
 {
     struct ifm_cuda_gemm *a = &state->gemm.arguments;
     struct ifm_cuda_launch *launch = &state->launch;
-    const unsigned more = launch->shared + ifm_cuda_gemm_staged(a->m, a->x_stride);
-    a->staged = ifm_cuda_allow_shared(state->gemm.device, launch->function, more, error) == IFM_OK;
-    if (a->staged)
-        launch->shared = more;
-    return a->staged || ifm_cuda_allow_shared(state->gemm.device, launch->function, launch->shared, error) == IFM_OK;
+    const unsigned staged = ifm_cuda_gemm_staged(a->m, a->x_stride);
+    a->staged = staged > STAGED_LEAST && staged <= STAGED_MOST &&
+                ifm_cuda_allow_shared(state->gemm.device, launch->function, shared + staged, error) == IFM_OK;
+    launch->shared = shared + (a->staged ? staged : 0);
+    return a->staged || ifm_cuda_allow_shared(state->gemm.device, launch->function, shared, error) == IFM_OK;
 }
 
 /* As many warps a block as its shared memory allows on this GPU, and a block for each multiprocessor. */
@@ -60,11 +60,12 @@ static enum ifm_status size_launch(struct gemm_ours *state, const struct ifm_gem
 {
     struct ifm_cuda_launch *launch = &state->launch;
     struct ifm_device *device = state->gemm.device;
+    const unsigned columns = columns_of(s);
     unsigned blocks = 0;
     for (unsigned warps = IFM_CUDA_GEMM_WARPS; warps >= 4 && blocks == 0; warps /= 2) {
+        const unsigned shared = ifm_cuda_gemm_shared((uint32_t)s->format, s->group, (uint32_t)s->m, columns, warps);
         launch->threads = warps * 32;
-        launch->shared = ifm_cuda_gemm_shared((uint32_t)s->format, s->group, (uint32_t)s->m, columns_of(s), warps);
-        if (stage(state, error))
+        if (take_shared(state, shared, error))
             blocks = ifm_cuda_blocks(device, launch->function, launch->threads, launch->shared);
     }
     if (blocks == 0)
@@ -72,7 +73,6 @@ static enum ifm_status size_launch(struct gemm_ours *state, const struct ifm_gem
                         "no block of the kernel fits this GPU");
     const unsigned panels = (unsigned)(s->n / IFM_CUDA_GEMM_PANEL), each = ifm_cuda_gpu(device)->multiprocessors;
     launch->blocks = each < panels ? each : panels;
-    state->early = ifm_cuda_gpu(device)->major >= 9;
     return IFM_OK;
 }
 

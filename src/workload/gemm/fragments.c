@@ -35,16 +35,23 @@ static void convert(const struct ifm_gemm_shape *s, unsigned groups, const unsig
             }
 }
 
+/* A panel: the lines of all its pairs of groups, then the codes of all. */
+static void convert_panel(const struct ifm_gemm_shape *s, const unsigned char *from, unsigned char *to)
+{
+    const uint64_t n = ifm_gemm_groups(s);
+    unsigned char *codes = to + (n + 1) / 2 * LINE;
+    for (uint64_t g = 0; g < n; g += 2) {
+        const unsigned groups = n - g < 2 ? 1 : 2;
+        memcpy(to + g / 2 * LINE, from, LINE);
+        convert(s, groups, from + LINE, codes);
+        from += LINE + groups * ifm_gemm_group_bytes(s);
+        codes += groups * ifm_gemm_group_bytes(s);
+    }
+}
+
 void ifm_gemm_to_fragments(const struct ifm_gemm_shape *s, const void *from, void *to)
 {
-    const unsigned char *in = from;
-    unsigned char *out = to;
+    const uint64_t groups = ifm_gemm_groups(s), bytes = (groups + 1) / 2 * LINE + groups * ifm_gemm_group_bytes(s);
     for (uint64_t panel = 0; panel < (s->n + PANEL - 1) / PANEL; panel++)
-        for (uint64_t g = 0; g < ifm_gemm_groups(s); g += 2) {
-            const unsigned groups = ifm_gemm_groups(s) - g < 2 ? 1 : 2;
-            memcpy(out, in, LINE);
-            convert(s, groups, in + LINE, out + LINE);
-            in += LINE + groups * ifm_gemm_group_bytes(s);
-            out += LINE + groups * ifm_gemm_group_bytes(s);
-        }
+        convert_panel(s, (const unsigned char *)from + panel * bytes, (unsigned char *)to + panel * bytes);
 }
