@@ -97,6 +97,7 @@ enum { IFM_CUDA_CONSTANTS(IFM_CUDA_CONSTANT) };
     F(cuDevicePrimaryCtxRelease, (CUdevice device))                                                                    \
     F(cuDevicePrimaryCtxReset, (CUdevice device))                                                                      \
     F(cuCtxSetCurrent, (CUcontext context))                                                                            \
+    F(cuCtxGetCurrent, (CUcontext * context))                                                                          \
     F(cuModuleLoadData, (CUmodule * module, const void *image))                                                        \
     F(cuModuleUnload, (CUmodule module))                                                                               \
     F(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))                                 \
