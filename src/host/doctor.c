@@ -3,6 +3,7 @@
 #include "dyn/cublaslt.h"
 #include "dyn/cuda.h"
 #include "dyn/cudnn.h"
+#include "dyn/cupti.h"
 #include "dyn/nvml.h"
 #include "dyn/nvrtc.h"
 #include "dyn/openblas.h"
@@ -186,7 +187,13 @@ static void tell_driver(struct ifm_doctor *d)
 
 static void tell_cupti(struct ifm_doctor *d)
 {
-    tell_library(d, "libcupti.so", "apt-get install libcupti-dev (Debian: non-free), or the CUDA toolkit");
+    struct ifm_cuda_absence absence;
+    const struct ifm_cuda *cuda = ifm_cuda_load(&absence);
+    const struct ifm_cupti *cupti = cuda == NULL ? NULL : ifm_cupti_load(cuda->driver_version, &absence);
+    if (cupti != NULL)
+        ifm_doctor_ok(d, "%s (%s)", cupti->name, cupti->file);
+    else
+        ifm_doctor_absent(d, absence.remedy, "%s", absence.reason);
 }
 
 /* "RmProfilingAdminOnly: 0" in the driver module's parameters; without that file the module is not loaded. */
@@ -390,7 +397,7 @@ static const struct about {
      false},
     {"CPU energy (RAPL)", "/sys", "without it, joules and joules per token are absent", tell_rapl, false},
     {"NVIDIA driver", "", "without the driver, nothing is measured on a GPU", tell_driver, false},
-    {"GPU counters (CUPTI)", "", "it reads the counters inside GPU kernels", tell_cupti, true},
+    {"GPU counters (CUPTI)", "", "--counters reads a GPU's hardware counters with it", tell_cupti, true},
     {"GPU counter permission", "/proc", "the driver may reserve the counters inside kernels for root", tell_permission,
      false},
     {"CUDA", "", "the driver's GPU is what --device cuda measures", tell_cuda, true},

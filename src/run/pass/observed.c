@@ -2,27 +2,34 @@
  *
  * Slots are those of the latency pass, with the same samples, so that what an instrument costs is the difference of the
  * two. Each arm has measure.blocks_min blocks: what is counted repeats well, and no interval is waited for. An
- * instrument whose columns fall into groups has BLOCKS_A_GROUP of them for each, one group after the other, and none
- * where it can read nothing. Times of these slots are recorded, but nothing derives a latency from them. */
+ * instrument whose columns fall into groups has so many for each, three at least, one group after the other; and none where
+ * it can read nothing. Times of these slots are recorded, but nothing derives a latency from them. */
 #include "run/pass/pass.h"
 
 #include "run/cell/arm.h"
 #include "run/cell/calibrate.h"
 #include "run/cell/instruments.h"
 
-enum { BLOCKS_A_GROUP = 3 }; /* three repetitions at least, of two slots where a block has two rows */
+enum { LEAST_A_GROUP = 3 };
+
+/* Blocks of a group, or of all columns where there are none. */
+static uint32_t each(const struct ifm_cell_run *cell, bool grouped)
+{
+    const uint32_t least = (uint32_t)cell->plan->measure.blocks_min;
+    return grouped && least < LEAST_A_GROUP ? LEAST_A_GROUP : least;
+}
 
 static uint32_t wanted(const struct ifm_cell_run *cell)
 {
     bool grouped;
     const unsigned groups = ifm_instruments_groups(cell, &grouped);
-    return grouped ? BLOCKS_A_GROUP * groups : (uint32_t)cell->plan->measure.blocks_min;
+    return (grouped ? groups : 1) * each(cell, grouped);
 }
 
 static enum ifm_status slot(struct ifm_pass_run *pass, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
                             int64_t *columns, struct ifm_error *error)
 {
-    ifm_instruments_choose(pass->cell, pass->measured / BLOCKS_A_GROUP);
+    ifm_instruments_choose(pass->cell, pass->measured / each(pass->cell, true));
     return ifm_arm_slot(pass->cell, arm, slot, samples, columns, error);
 }
 
