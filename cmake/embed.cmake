@@ -21,7 +21,8 @@ string(JOIN "," counters_arg ${counter_files})
 add_custom_command(
   OUTPUT ${embedded_c}
   COMMAND ${CMAKE_COMMAND} -DOUT=${embedded_c} "-DWEB=${web_arg}" "-DGATES=${gates_arg}" "-DMODELS=${models_arg}"
-          "-DCOUNTERS=${counters_arg}" -DWORDS=${CMAKE_SOURCE_DIR}/data/words.txt -P ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
+          "-DCOUNTERS=${counters_arg}" -DWORDS=${CMAKE_SOURCE_DIR}/data/words.txt
+          -P ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
   DEPENDS ${web_files} ${counter_files} ${gate_files} ${model_files} ${CMAKE_SOURCE_DIR}/data/words.txt
           ${CMAKE_SOURCE_DIR}/cmake/write_embedded.cmake
   COMMENT "Embedding data/counters, data/gates, data/models, data/words.txt and web"

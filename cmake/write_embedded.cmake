@@ -1,4 +1,5 @@
-# cmake -DOUT=x.c -DWEB=a,b -DGATES=c,d -DMODELS=e,f -DCOUNTERS=g -DWORDS=h -P write_embedded.cmake: text files -> C arrays.
+# cmake -DOUT=x.c -DWEB=a,b -DGATES=c,d -DMODELS=e,f -DCOUNTERS=g -DWORDS=h -P write_embedded.cmake: text files -> C
+# arrays.
 function(array symbol hex out)
   string(LENGTH "${hex}" digits)
   math(EXPR bytes "${digits} / 2")

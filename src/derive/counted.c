@@ -1,17 +1,18 @@
 /* What the hardware counted in the pass of counters, per step, over ranges: one range is one slot.
  *
- * The record of that pass is its own; nothing of it enters a time or a rate. A number is withheld where what was counted
- * cannot be: a range too short for its edges, a share above the whole, hits and misses that are not the accesses. */
+ * The record of that pass is its own; nothing of it enters a time or a rate. A number is withheld where what was
+ * counted cannot be: a range too short for its edges, a share above the whole, hits and misses that are not the
+ * accesses. */
 #include "derive/internal.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SHORTEST_NS 1e6       /* of a range: its edges are some 20 us */
-#define FEWEST_LOOKUPS 1e4    /* of a share: below it a few lookups of the driver show */
-#define ADD_UP 0.005          /* hits + misses are the accesses, but for this share */
-#define PEAK_SLACK 1.02       /* clocks are rounded */
-#define MUCH_SLOWER 10.0      /* per cent */
+#define SHORTEST_NS 1e6    /* of a range: its edges are some 20 us */
+#define FEWEST_LOOKUPS 1e4 /* of a share: below it a few lookups of the driver show */
+#define ADD_UP 0.005       /* hits + misses are the accesses, but for this share */
+#define PEAK_SLACK 1.02    /* clocks are rounded */
+#define MUCH_SLOWER 10.0   /* per cent */
 
 /* ---- ranges ---- */
 
@@ -26,31 +27,47 @@ const struct ifm_record *ifm_derive_counters_record(const struct ifm_cell_work *
 }
 
 /* The columns of one range, by their place in `names`; IFM_ABSENT where it was not read. */
-enum { HITS, ACCESSES, MISSES, SECTORS, WRITE_SECTORS, FABRIC, READ, WRITE, RANGE_NS, CYCLES, WARPS, F16, BF16, COST, N };
-static const char *const names[N] = {
-    "l2_hits",           "l2_accesses",    "l2_misses", "l2_sectors",     "l2_write_sectors",
-    "l2_fabric_sectors", "dram_read_bytes", "dram_write_bytes", "counters_range_ns", "counters_cycles",
-    "warps",             "tensor_f16_ops", "tensor_bf16_ops", "counters_cost_ns"};
+enum {
+    HITS,
+    ACCESSES,
+    MISSES,
+    SECTORS,
+    WRITE_SECTORS,
+    FABRIC,
+    READ,
+    WRITE,
+    RANGE_NS,
+    CYCLES,
+    WARPS,
+    F16,
+    BF16,
+    COST,
+    N
+};
+static const char *const names[N] = {"l2_hits",           "l2_accesses",       "l2_misses",       "l2_sectors",
+                                     "l2_write_sectors",  "l2_fabric_sectors", "dram_read_bytes", "dram_write_bytes",
+                                     "counters_range_ns", "counters_cycles",   "warps",           "tensor_f16_ops",
+                                     "tensor_bf16_ops",   "counters_cost_ns"};
 
-struct range {
+struct counted_range {
     int64_t values[N];
     double steps;
 };
 
-struct ranges {
-    struct range *items;
+struct counted_ranges {
+    struct counted_range *items;
     size_t n;
     bool has[N]; /* columns of the record */
 };
 
-static struct ranges ranges_of(const struct ifm_arm_work *arm, struct ifm_arena *arena)
+static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct ifm_arena *arena)
 {
     const struct ifm_record *record = ifm_derive_counters_record(arm->work);
-    struct ranges out = {NULL, 0, {false}};
+    struct counted_ranges out = {NULL, 0, {false}};
     int columns[N];
     if (record == NULL)
         return out;
-    out.items = IFM_ARENA_ARRAY(arena, struct range, record->n_slots + 1);
+    out.items = IFM_ARENA_ARRAY(arena, struct counted_range, record->n_slots + 1);
     for (size_t i = 0; i < N; i++) {
         columns[i] = ifm_derive_column(record, names[i]);
         out.has[i] = columns[i] >= 0;
@@ -59,7 +76,7 @@ static struct ranges ranges_of(const struct ifm_arm_work *arm, struct ifm_arena 
         const struct ifm_slot *slot = &record->slots[k];
         if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
             continue;
-        struct range *range = &out.items[out.n++];
+        struct counted_range *range = &out.items[out.n++];
         for (size_t i = 0; i < N; i++)
             range->values[i] = columns[i] < 0 ? IFM_ABSENT : slot->columns[columns[i]];
         range->steps = (double)slot->samples * (double)slot->inner + ifm_derive_lead(arm);
@@ -76,7 +93,7 @@ struct quotient {
     double scale;
 };
 
-static bool value_in(const struct range *range, const struct quotient *q, double *out)
+static bool value_in(const struct counted_range *range, const struct quotient *q, double *out)
 {
     double sum = 0;
     for (size_t i = 0; i < 2; i++) {
@@ -92,7 +109,7 @@ static bool value_in(const struct range *range, const struct quotient *q, double
     return true;
 }
 
-static size_t values_of(const struct ranges *ranges, const struct quotient *q, double *values)
+static size_t values_of(const struct counted_ranges *ranges, const struct quotient *q, double *values)
 {
     size_t n = 0;
     for (size_t r = 0; r < ranges->n; r++)
@@ -128,8 +145,8 @@ static struct ifm_value unread(const struct ifm_arm_work *arm, unsigned column, 
 {
     const char *reason = NULL, *remedy = "";
     if (!arm->work->cell->measure.counters)
-        return ifm_value_absent("counters were not read", "--counters (measure.counters) reads them, in a pass of its own",
-                                0, "ranges");
+        return ifm_value_absent("counters were not read",
+                                "--counters (measure.counters) reads them, in a pass of its own", 0, "ranges");
     if (ifm_plan_pass(arm->work->cell, IFM_PASS_COUNTERS) == NULL)
         return ifm_value_absent(ifm_is_empty(arm->work->cell->unsupported)
                                     ? "no instrument of this version counts what the device does"
@@ -151,7 +168,7 @@ static struct ifm_value unread(const struct ifm_arm_work *arm, unsigned column, 
 }
 
 /* A range whose length is not known, or too short. */
-static const char *too_short(const struct ifm_arm_work *arm, const struct ranges *ranges)
+static const char *too_short(const struct ifm_arm_work *arm, const struct counted_ranges *ranges)
 {
     for (size_t r = 0; r < ranges->n; r++) {
         const int64_t ns = ranges->items[r].values[RANGE_NS];
@@ -163,7 +180,7 @@ static const char *too_short(const struct ifm_arm_work *arm, const struct ranges
 }
 
 /* What every number of counters shares: true where `out` says why there is none. */
-static bool is_withheld(const struct ifm_arm_work *arm, const struct ranges *ranges, unsigned column,
+static bool is_withheld(const struct ifm_arm_work *arm, const struct counted_ranges *ranges, unsigned column,
                         struct ifm_value *out)
 {
     const char *shortest = too_short(arm, ranges);
@@ -195,7 +212,7 @@ static bool is_withheld(const struct ifm_arm_work *arm, const struct ranges *ran
 
 struct counted {
     const struct ifm_arm_work *arm;
-    struct ranges ranges;
+    struct counted_ranges ranges;
     double *values; /* room for one of each range */
     bool asked;     /* the run was asked to count */
 };
@@ -215,9 +232,9 @@ static bool emit(const struct counted *c, enum ifm_metric_id metric, const struc
         const size_t n = values_of(&c->ranges, q, c->values);
         value = n > 0 ? value_of(c->values, n) : unread(c->arm, q->over[0], c->ranges.n);
         if (n > 0 && value.number > most)
-            value = ifm_value_refused(c->arm->d->arena, "rule-03",
-                                      ifm_arena_printf(c->arm->d->arena, "%.4g is above %.4g, which cannot be",
-                                                       value.number, most));
+            value = ifm_value_refused(
+                c->arm->d->arena, "rule-03",
+                ifm_arena_printf(c->arm->d->arena, "%.4g is above %.4g, which cannot be", value.number, most));
     }
     ifm_derive_emit(c->arm, metric, value);
     return value.state == IFM_STATE_OK;
@@ -269,15 +286,15 @@ static struct ifm_value hit_value(const struct counted *c)
     }
     const size_t n = values_of(&c->ranges, &(struct quotient){{HITS, N}, ACCESSES, 100}, c->values);
     if (n == 0 || accesses < FEWEST_LOOKUPS * (double)n)
-        return ifm_value_absent(ifm_arena_printf(arena, "%.0f lookups in %zu ranges are too few for a share", accesses,
-                                                 c->ranges.n),
-                                "longer slots: measure.slot_min", (int64_t)n, "ranges");
+        return ifm_value_absent(
+            ifm_arena_printf(arena, "%.0f lookups in %zu ranges are too few for a share", accesses, c->ranges.n),
+            "longer slots: measure.slot_min", (int64_t)n, "ranges");
     if (hits > accesses * (1 + ADD_UP))
         return ifm_value_refused(arena, "rule-03", "more lookups hit than there were");
     if (fabs(hits + misses - accesses) > ADD_UP * accesses)
-        return ifm_value_refused(arena, "rule-04",
-                                 ifm_arena_printf(arena, "%.6g hits and %.6g misses are not %.6g lookups", hits, misses,
-                                                  accesses));
+        return ifm_value_refused(
+            arena, "rule-04",
+            ifm_arena_printf(arena, "%.6g hits and %.6g misses are not %.6g lookups", hits, misses, accesses));
     value = value_of(c->values, n);
     value.number = fmin(100.0, 100 * hits / accesses); /* the ratio of sums; lookups of the edges may be short of one */
     value.has_interval &= value.low <= value.number && value.number <= value.high;
@@ -339,13 +356,13 @@ static double step_in(const struct ifm_arm_work *arm, const struct ifm_record *r
 static void emit_cost(const struct counted *c)
 {
     const struct ifm_record *own = ifm_derive_counters_record(c->arm->work), *timed = c->arm->work->record;
-    if (own == NULL || timed == NULL || c->ranges.n == 0)
+    if (!c->asked || own == NULL || timed == NULL || c->ranges.n == 0)
         return;
     const double slower = 100 * (step_in(c->arm, own) / step_in(c->arm, timed) - 1);
     if (isfinite(slower))
         ifm_derive_emit(c->arm, IFM_M_COUNTERS_SLOWER_PERCENT, ifm_value_real(slower, (int64_t)c->ranges.n, "ranges"));
     if (slower > MUCH_SLOWER)
-        ifm_derive_say_arm(c->arm, IFM_SEVERITY_NOTE, "rule-12",
+        ifm_derive_say_arm(c->arm, IFM_SEVERITY_NOTE, "rule-13",
                            "steps took %.0f %% longer while counters were read; latency is measured without them",
                            slower);
     const size_t n = values_of(&c->ranges, &(struct quotient){{COST, N}, N, 1}, c->values);

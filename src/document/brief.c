@@ -9,10 +9,10 @@
 
 enum {
     WIDTH = IFM_TERMINAL_WIDTH,
-    SENTENCES = 6,    /* of more comparisons only how many there are of each kind: the tables have them */
-    NOTES = 3,        /* footnotes below the tables */
+    SENTENCES = 6,     /* of more comparisons only how many there are of each kind: the tables have them */
+    NOTES = 3,         /* footnotes below the tables */
     COUNTED_CELLS = 3, /* of a table, each with a table of its counters; of more the report alone has them */
-    ABSENT_CELLS = 3, /* cells that this machine cannot run, each with its reason */
+    ABSENT_CELLS = 3,  /* cells that this machine cannot run, each with its reason */
 };
 
 /* The whole words of at most `most` columns. */

@@ -2,10 +2,10 @@
  *
  * Owns the handle of libcupti.so.13 (of 12 where the driver is older), which stays open as long as the process. It is
  * looked for where IFM_CUPTI says (a file or a folder) and nowhere else when that is set; else where dyn/toolkit.h
- * looks. Its helper libnvperf_host is opened before it, from the same folder, as that folder is on nobody's search path.
- * Names and layouts are those of "CUPTI" in the documentation of the CUDA toolkit 13.0; tests/tidy/cupti_api.c holds them
- * against its headers where these are. Each struct begins with its size, so that a newer library reads no member that is
- * not here. Thread rule: the driving thread. */
+ * looks. Its helper libnvperf_host is opened beside it, from the same folder, which is on nobody's search path. Names
+ * and layouts are those of "CUPTI" in the documentation of the CUDA toolkit 13.0; tests/tidy/cupti_api.c holds them
+ * against its headers where these are. Each struct begins with its size, so that a newer library reads no member that
+ * is not here. Thread rule: the driving thread. */
 #ifndef IFM_DYN_CUPTI_H
 #define IFM_DYN_CUPTI_H
 

@@ -5,19 +5,28 @@
 #include <string.h>
 
 const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS] = {
-    {"l2_hits", "count"},           {"l2_accesses", "count"},      {"l2_misses", "count"},
-    {"l2_sectors", "count"},        {"l2_write_sectors", "count"}, {"l2_fabric_sectors", "count"},
-    {"dram_read_bytes", "B"},       {"dram_write_bytes", "B"},     {"counters_range_ns", "ns"},
-    {"counters_cycles", "count"},   {"warps", "count"},            {"tensor_f16_ops", "count"},
-    {"tensor_bf16_ops", "count"},   {"counters_cost_ns", "ns"},
+    {"l2_hits", "count"},
+    {"l2_accesses", "count"},
+    {"l2_misses", "count"},
+    {"l2_sectors", "count"},
+    {"l2_write_sectors", "count"},
+    {"l2_fabric_sectors", "count"},
+    {"dram_read_bytes", "B"},
+    {"dram_write_bytes", "B"},
+    {"counters_range_ns", "ns"},
+    {"counters_cycles", "count"},
+    {"warps", "count"},
+    {"tensor_f16_ops", "count"},
+    {"tensor_bf16_ops", "count"},
+    {"counters_cost_ns", "ns"},
 };
 
 /* One line: its key, and its value without blanks around it. */
-struct line {
+struct counter_line {
     char key[32], value[256];
 };
 
-static bool next_line(const char **at, struct line *out)
+static bool next_line(const char **at, struct counter_line *out)
 {
     while (**at != '\0') {
         const size_t length = strcspn(*at, "\n");
@@ -62,7 +71,7 @@ static size_t column_of(const char *id)
     return c;
 }
 
-static bool add_metrics(struct ifm_counter_set *set, const struct line *line)
+static bool add_metrics(struct ifm_counter_set *set, const struct counter_line *line)
 {
     const size_t column = column_of(line->key);
     const char *at = line->value;
@@ -80,7 +89,7 @@ static bool add_metrics(struct ifm_counter_set *set, const struct line *line)
 
 bool ifm_counter_sets_read(const char *text, const char *chip, struct ifm_counter_sets *out)
 {
-    struct line line;
+    struct counter_line line;
     memset(out, 0, sizeof *out);
     if (!next_line(&text, &line) || strcmp(line.key, "chips") != 0 || !lists(line.value, chip))
         return false;

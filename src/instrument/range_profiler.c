@@ -30,8 +30,7 @@ static bool succeeded(struct ifm_range_profiler *profiler, int result, const cha
 /* What the device itself excludes, by name. */
 static bool is_supported(struct ifm_range_profiler *profiler, CUdevice device)
 {
-    struct ifm_cupti_supported told = {
-        HEAD(supported, api), .device = device, .api = IFM_CUPTI_API_RANGE_PROFILING};
+    struct ifm_cupti_supported told = {HEAD(supported, api), .device = device, .api = IFM_CUPTI_API_RANGE_PROFILING};
     if (!succeeded(profiler, profiler->cupti->p_cuptiProfilerDeviceSupported(&told), "asking what the GPU supports"))
         return false;
     const struct {
@@ -166,10 +165,10 @@ static bool lay_out(const struct ifm_range_profiler *profiler, struct ifm_range_
                                       .most_ranges = 1,
                                       .levels = 1,
                                       .least_level = 1};
-    set->used = false;
-    return worked(profiler, cupti->p_cuptiRangeProfilerCounterDataImageInitialize(&image), "laying out counters",
-                  why) &&
-           worked(profiler, cupti->p_cuptiRangeProfilerSetConfig(&config), "setting counters", why);
+    set->used =
+        !worked(profiler, cupti->p_cuptiRangeProfilerCounterDataImageInitialize(&image), "laying out counters", why) ||
+        !worked(profiler, cupti->p_cuptiRangeProfilerSetConfig(&config), "setting counters", why);
+    return !set->used;
 }
 
 static bool enable(const struct ifm_range_profiler *profiler, struct ifm_range_set *set, const char **names,
@@ -182,8 +181,8 @@ static bool enable(const struct ifm_range_profiler *profiler, struct ifm_range_s
         !worked(profiler, profiler->cupti->p_cuptiRangeProfilerEnable(&on), "enabling counters", why))
         return false;
     set->range = on.range;
-    struct ifm_cupti_data_size size = {HEAD(data_size, bytes), .range = set->range, .names = names, .n = set->set->n,
-                                       .most_ranges = 1, .most_nodes = 1};
+    struct ifm_cupti_data_size size = {HEAD(data_size, bytes), .range = set->range, .names = names,
+                                       .n = set->set->n,       .most_ranges = 1,    .most_nodes = 1};
     if (!worked(profiler, profiler->cupti->p_cuptiRangeProfilerGetCounterDataSize(&size), "sizing counters", why))
         return false;
     set->data_bytes = size.bytes;
@@ -202,11 +201,12 @@ bool ifm_range_set_open(const struct ifm_range_profiler *profiler, const struct 
                         struct ifm_range_set *out, char why[static 320])
 {
     const char *names[IFM_COUNTER_METRICS_MOST];
+    char reason[320] = "out of memory";
     *out = (struct ifm_range_set){.set = set};
-    snprintf(why, 320, "out of memory");
     (void)names_of(set, names);
-    if (make_config(profiler, out, names, why) && enable(profiler, out, names, why))
+    if (make_config(profiler, out, names, reason) && enable(profiler, out, names, reason))
         return true;
+    memcpy(why, reason, sizeof reason);
     ifm_range_set_close(profiler, out);
     return false;
 }
@@ -234,8 +234,13 @@ bool ifm_range_begin(const struct ifm_range_profiler *profiler, struct ifm_range
     if (set->used && !lay_out(profiler, set, why))
         return false;
     set->used = true;
-    return worked(profiler, cupti->p_cuptiRangeProfilerStart(&start), "starting counters", why) &&
-           worked(profiler, cupti->p_cuptiRangeProfilerPushRange(&push), "beginning a range", why);
+    if (!worked(profiler, cupti->p_cuptiRangeProfilerStart(&start), "starting counters", why))
+        return false;
+    if (worked(profiler, cupti->p_cuptiRangeProfilerPushRange(&push), "beginning a range", why))
+        return true;
+    struct ifm_cupti_stop stop = {HEAD(stop, all_submitted), .range = set->range};
+    (void)cupti->p_cuptiRangeProfilerStop(&stop);
+    return false;
 }
 
 /* What a range must be, to be believed. */
@@ -273,8 +278,8 @@ bool ifm_range_end(const struct ifm_range_profiler *profiler, struct ifm_range_s
     struct ifm_cupti_stop stop = {HEAD(stop, all_submitted), .range = set->range};
     struct ifm_cupti_decode decode = {HEAD(decode, dropped), .range = set->range};
     struct ifm_cupti_info info = {HEAD(info, ranges), .data = set->data, .bytes = set->data_bytes};
-    struct ifm_cupti_evaluate evaluate = {HEAD(evaluate, values), .host = set->host,    .data = set->data,
-                                          .bytes = set->data_bytes, .names = names,     .n = names_of(set->set, names),
+    struct ifm_cupti_evaluate evaluate = {HEAD(evaluate, values),   .host = set->host, .data = set->data,
+                                          .bytes = set->data_bytes, .names = names,    .n = names_of(set->set, names),
                                           .values = values};
     for (size_t i = 0; i < set->set->n; i++)
         values[i] = NAN; /* what nobody writes is no count */

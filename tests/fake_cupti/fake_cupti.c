@@ -14,8 +14,8 @@
  *   ranges=0             so many ranges are in the image
  *   nan=METRIC           this metric is not a number; negative=METRIC: it is below 0
  *   stale=METRIC         nothing is written for it
- *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, writes=100, fabric=0, warps=8, f16=0, bf16=0
- *                        for each kernel
+ *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, writes=100, fabric=0, warps=8, f16=0,
+ *   bf16=0               for each kernel
  * Thread rule: one thread. */
 #include "dyn/cupti.h"
 #include "fake_script.h"
@@ -57,8 +57,8 @@ static double number(const char *key, double fallback)
 static int scripted(const char *function)
 {
     const char *value = value_of("fails"), *colon = value == NULL ? NULL : strchr(value, ':');
-    const bool is = colon != NULL && strncmp(value, function, (size_t)(colon - value)) == 0 &&
-                    function[colon - value] == '\0';
+    const bool is =
+        colon != NULL && strncmp(value, function, (size_t)(colon - value)) == 0 && function[colon - value] == '\0';
     return is ? atoi(colon + 1) : 0;
 }
 
@@ -293,13 +293,20 @@ static double each_of(const char *metric)
     static const struct {
         const char *words, *key;
         double fallback;
-    } rows[] = {{"dram__bytes_read", "read", 1048576}, {"dram__bytes_write", "write", 0},
-                {"dram_read_bytes", "read", 1048576},  {"dram_write_bytes", "write", 0},
-                {"lookup_hit", "hits", 250},           {"lookup_miss", "misses", 750},
-                {"requests_srcunit_tex", "requests", 1000}, {"op_write", "writes", 100},
-                {"ltcfabric", "fabric", 0},            {"lts__t_sectors", "sectors", 4000},
-                {"warps", "warps", 8},                 {"op_hmma", "none", 0},
-                {"bf16", "bf16", 0},                   {"fp16", "f16", 0}};
+    } rows[] = {{"dram__bytes_read", "read", 1048576},
+                {"dram__bytes_write", "write", 0},
+                {"dram_read_bytes", "read", 1048576},
+                {"dram_write_bytes", "write", 0},
+                {"lookup_hit", "hits", 250},
+                {"lookup_miss", "misses", 750},
+                {"requests_srcunit_tex", "requests", 1000},
+                {"op_write", "writes", 100},
+                {"ltcfabric", "fabric", 0},
+                {"lts__t_sectors", "sectors", 4000},
+                {"warps", "warps", 8},
+                {"op_hmma", "none", 0},
+                {"bf16", "bf16", 0},
+                {"fp16", "f16", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(metric, rows[i].words) != NULL)
             return number(rows[i].key, rows[i].fallback);

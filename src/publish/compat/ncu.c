@@ -74,8 +74,7 @@ json_t *ifm_compat_ncu(const struct ifm_publication *publication)
 {
     const struct ifm_plan *plan = publication->plan;
     const struct ifm_cell *first = plan->n_cells == 0 ? NULL : &plan->cells[0];
-    const struct ifm_compat c =
-        ifm_compat_begin(publication, first, first == NULL ? NULL : candidate_of(first));
+    const struct ifm_compat c = ifm_compat_begin(publication, first, first == NULL ? NULL : candidate_of(first));
     json_t *modes = json_array();
     ifm_compat_put_text(&c, "run_id", publication->derived->run_id, NULL);
     ifm_compat_put_text(&c, "source", source_of(publication), NOT_COUNTED);

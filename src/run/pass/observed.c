@@ -2,8 +2,8 @@
  *
  * Slots are those of the latency pass, with the same samples, so that what an instrument costs is the difference of the
  * two. Each arm has measure.blocks_min blocks: what is counted repeats well, and no interval is waited for. An
- * instrument whose columns fall into groups has so many for each, three at least, one group after the other; and none where
- * it can read nothing. Times of these slots are recorded, but nothing derives a latency from them. */
+ * instrument whose columns fall into groups has so many for each, three at least, one group after the other; and none
+ * where it can read nothing. Times of these slots are recorded, but nothing derives a latency from them. */
 #include "run/pass/pass.h"
 
 #include "run/cell/arm.h"
