@@ -117,25 +117,25 @@ static size_t values_of(const struct counted_ranges *ranges, const struct quotie
     return n;
 }
 
-static double mean_of(const double *values, size_t n, double *sd)
+/* One value alone has no spread. */
+static struct ifm_moments moments_of(const double *values, size_t n)
 {
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < n; i++)
-        mean += values[i] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        squares += (values[i] - mean) * (values[i] - mean);
-    *sd = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
-    return mean;
+    struct ifm_moments moments;
+    if (ifm_stats_moments(values, n, &moments) != IFM_STAT_OK)
+        moments = (struct ifm_moments){.mean = n > 0 ? values[0] : NAN, .sd = 0};
+    return moments;
 }
 
-/* Mean with its t interval. */
+/* Mean with its t interval; counts that are the same in all ranges have one without width. */
 static struct ifm_value value_of(const double *values, size_t n)
 {
-    double sd, t;
-    const double mean = mean_of(values, n, &sd);
-    struct ifm_value value = ifm_value_real(mean, (int64_t)n, "ranges");
-    if (n >= IFM_BLOCKS_NEEDED && ifm_stats_t_quantile(0.5 + 0.5 * IFM_LEVEL, (double)n - 1, &t) == IFM_STAT_OK)
-        ifm_value_bracket(&value, mean - t * sd / sqrt((double)n), mean + t * sd / sqrt((double)n), IFM_LEVEL);
+    const struct ifm_moments moments = moments_of(values, n);
+    struct ifm_value value = ifm_value_real(moments.mean, (int64_t)n, "ranges");
+    struct ifm_interval interval = {moments.mean, moments.mean};
+    const bool same = moments.sd <= 0;
+    if (n >= IFM_BLOCKS_NEEDED &&
+        (same || ifm_stats_t_interval(moments.mean, moments.sd, (double)n, IFM_LEVEL, &interval) == IFM_STAT_OK))
+        ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
     return value;
 }
 
@@ -242,11 +242,10 @@ static bool emit(const struct counted *c, enum ifm_metric_id metric, const struc
 
 static void emit_spread(const struct counted *c, enum ifm_metric_id metric, const struct quotient *q, bool relative)
 {
-    double sd;
     const size_t n = values_of(&c->ranges, q, c->values);
-    const double mean = mean_of(c->values, n, &sd);
-    if (n > 1 && (!relative || mean > 0))
-        ifm_derive_emit(c->arm, metric, ifm_value_real(relative ? 100 * sd / mean : sd, (int64_t)n, "ranges"));
+    const struct ifm_moments of = moments_of(c->values, n);
+    if (n > 1 && (!relative || of.mean > 0))
+        ifm_derive_emit(c->arm, metric, ifm_value_real(relative ? 100 * of.sd / of.mean : of.sd, (int64_t)n, "ranges"));
 }
 
 static void emit_memory(const struct counted *c)
@@ -324,11 +323,11 @@ static void emit_work(const struct counted *c)
     if (!is_listed(c, IFM_M_TENSOR_FLOPS))
         return;
     if (!is_withheld(c->arm, &c->ranges, F16, &value) && !is_withheld(c->arm, &c->ranges, BF16, &value)) {
-        double sum = 0, sd;
+        double sum = 0;
         size_t n = 0;
         for (size_t i = 0; i < 2; i++) {
             n = values_of(&c->ranges, &parts[i], c->values);
-            sum += mean_of(c->values, n, &sd);
+            sum += moments_of(c->values, n).mean;
         }
         value = ifm_value_real(sum, (int64_t)n, "ranges");
     }

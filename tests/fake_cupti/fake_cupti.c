@@ -126,7 +126,7 @@ int cuptiDeviceGetChipName(struct ifm_cupti_chip *params)
     static char chip[32];
     BEGIN(chip, name);
     const char *value = value_of("chip");
-    snprintf(chip, sizeof chip, "%s", value == NULL ? "GH100" : value);
+    snprintf(chip, sizeof chip, "%.31s", value == NULL ? "GH100" : value);
     params->name = chip;
     return 0;
 }
