@@ -8,11 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-#define SHORTEST_NS 1e6    /* of a range: its edges are some 20 us */
-#define FEWEST_LOOKUPS 1e4 /* of a share: below it a few lookups of the driver show */
-#define ADD_UP 0.005       /* hits + misses are the accesses, but for this share */
-#define PEAK_SLACK 1.02    /* clocks are rounded */
-#define MUCH_SLOWER 10.0   /* per cent */
+#define SHORTEST_NS 1e6     /* of a range: its edges are some 20 us */
+#define FEWEST_LOOKUPS 1e4  /* of a share: below it a few lookups of the driver show */
+#define ADD_UP 0.005        /* hits + misses are the accesses, but for this share */
+#define LEAST_OF_LEDGER 0.9 /* of data that no cache holds, what the memory must have moved */
+#define PEAK_SLACK 1.02     /* clocks are rounded */
+#define MUCH_SLOWER 10.0    /* per cent */
 
 /* ---- ranges ---- */
 
@@ -248,6 +249,19 @@ static void emit_spread(const struct counted *c, enum ifm_metric_id metric, cons
         ifm_derive_emit(c->arm, metric, ifm_value_real(relative ? 100 * of.sd / of.mean : of.sd, (int64_t)n, "ranges"));
 }
 
+/* Steps whose data no cache holds move what the ledger says, or the two are not about the same work. */
+static void say_too_few(const struct counted *c, double over)
+{
+    const struct ifm_machine *machine = c->arm->d->plan->machine;
+    const bool from_memory = machine != NULL && machine->gpu != NULL &&
+                             (double)c->arm->arm->working_set >= IFM_RESIDENT_FACTOR * (double)machine->gpu->l2_bytes;
+    if (from_memory && over < LEAST_OF_LEDGER)
+        ifm_derive_say_arm(c->arm, IFM_SEVERITY_WARNING, "rule-04",
+                           "the memory moved %.3g of the bytes that a step must move, and no cache holds the rest: the "
+                           "step does less than its ledger says, or the counters miss some of it",
+                           over);
+}
+
 static void emit_memory(const struct counted *c)
 {
     const struct ifm_ledger *ledger = &c->arm->arm->ledger;
@@ -257,8 +271,9 @@ static void emit_memory(const struct counted *c)
     if (emit(c, IFM_M_DRAM_BYTES_READ, &read, INFINITY))
         emit_spread(c, IFM_M_DRAM_BYTES_READ_SD_PERCENT, &read, true);
     (void)emit(c, IFM_M_DRAM_BYTES_WRITTEN, &(struct quotient){{WRITE, N}, N, 1}, INFINITY);
-    if (bytes > 0)
-        (void)emit(c, IFM_M_DRAM_BYTES_OVER_LEDGER, &(struct quotient){{READ, WRITE}, N, 1 / bytes}, INFINITY);
+    const struct quotient over = {{READ, WRITE}, N, 1 / bytes};
+    if (bytes > 0 && emit(c, IFM_M_DRAM_BYTES_OVER_LEDGER, &over, INFINITY))
+        say_too_few(c, moments_of(c->values, values_of(&c->ranges, &over, c->values)).mean);
     if (machine != NULL && machine->gpu != NULL && machine->gpu->memory_clock_khz > 0 &&
         machine->gpu->memory_bus_bits > 0) {
         const double peak = 2e-6 * machine->gpu->memory_clock_khz * machine->gpu->memory_bus_bits / 8; /* B/ns */

@@ -73,6 +73,16 @@ const struct ifm_cupti *ifm_cupti_load(int driver_version, struct ifm_cuda_absen
     return &cupti;
 }
 
+const char *ifm_cupti_chip(const struct ifm_cupti *cupti, struct ifm_cuda_absence *absence)
+{
+    struct ifm_cupti_chip chip = {.size = IFM_CUPTI_SIZE(struct ifm_cupti_chip, name)};
+    const int result = cupti->p_cuptiDeviceGetChipName(&chip);
+    if (result == IFM_CUPTI_SUCCESS && chip.name != NULL)
+        return chip.name;
+    *absence = ifm_cupti_why(cupti, result, "asking for the name of the chip");
+    return NULL;
+}
+
 struct ifm_cuda_absence ifm_cupti_why(const struct ifm_cupti *cupti, int result, const char *what)
 {
     static const char admin[] = "run as root (CAP_SYS_ADMIN), or let every user read counters: \"options nvidia "

@@ -208,6 +208,9 @@ struct ifm_cupti {
 
 /* The library for the driver of this process; NULL where there is none that fits, and `*absence` says why. */
 const struct ifm_cupti *ifm_cupti_load(int driver_version, struct ifm_cuda_absence *absence);
+/* The chip of the first GPU, "GH100"; NULL where the library does not say, and `*absence` says why. Needs no context.
+ */
+const char *ifm_cupti_chip(const struct ifm_cupti *cupti, struct ifm_cuda_absence *absence);
 /* A result in words: what failed, and the remedy for this driver. `reason` of static storage. */
 struct ifm_cuda_absence ifm_cupti_why(const struct ifm_cupti *cupti, int result, const char *what);
 

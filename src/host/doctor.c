@@ -10,6 +10,7 @@
 #include "host/cpus.h"
 #include "host/host.h"
 #include "host/probe.h"
+#include "model/counter_sets.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -190,10 +191,14 @@ static void tell_cupti(struct ifm_doctor *d)
     struct ifm_cuda_absence absence;
     const struct ifm_cuda *cuda = ifm_cuda_load(&absence);
     const struct ifm_cupti *cupti = cuda == NULL ? NULL : ifm_cupti_load(cuda->driver_version, &absence);
-    if (cupti != NULL)
-        ifm_doctor_ok(d, "%s (%s)", cupti->name, cupti->file);
-    else
+    const char *chip = cupti == NULL ? NULL : ifm_cupti_chip(cupti, &absence);
+    struct ifm_counter_sets sets;
+    if (chip == NULL)
         ifm_doctor_absent(d, absence.remedy, "%s", absence.reason);
+    else if (!ifm_counter_sets_of(chip, &sets))
+        ifm_doctor_absent(d, IFM_NO_COUNTER_SETS_REMEDY, IFM_NO_COUNTER_SETS, chip);
+    else
+        ifm_doctor_ok(d, "%s, chip %s (%s)", cupti->name, chip, cupti->file);
 }
 
 /* "RmProfilingAdminOnly: 0" in the driver module's parameters; without that file the module is not loaded. */

@@ -51,17 +51,17 @@ static bool is_supported(struct ifm_range_profiler *profiler, CUdevice device)
                   "counters need compute capability 7.5 or newer, and no SLI");
 }
 
-static bool find_sets(struct ifm_range_profiler *profiler, CUdevice device)
+static bool find_sets(struct ifm_range_profiler *profiler)
 {
     char why[96];
-    struct ifm_cupti_chip chip = {HEAD(chip, name), .device = (size_t)device};
-    if (!succeeded(profiler, profiler->cupti->p_cuptiDeviceGetChipName(&chip), "asking for the name of the chip"))
-        return false;
-    if (chip.name != NULL && ifm_counter_sets_of(chip.name, &profiler->sets))
+    struct ifm_cuda_absence absence;
+    const char *chip = ifm_cupti_chip(profiler->cupti, &absence);
+    if (chip == NULL)
+        return refuse(profiler, absence.reason, absence.remedy);
+    if (ifm_counter_sets_of(chip, &profiler->sets))
         return true;
-    snprintf(why, sizeof why, "this build has no list of counters for the chip %.16s",
-             chip.name == NULL ? "" : chip.name);
-    return refuse(profiler, why, "a file in data/counters makes one (docs/maintain/counters.md)");
+    snprintf(why, sizeof why, IFM_NO_COUNTER_SETS, chip);
+    return refuse(profiler, why, IFM_NO_COUNTER_SETS_REMEDY);
 }
 
 /* The first call that needs the permission. */
@@ -95,7 +95,7 @@ static bool prepare(struct ifm_range_profiler *profiler)
     if (profiler->cupti == NULL)
         return refuse(profiler, absence.reason, absence.remedy);
     return succeeded(profiler, profiler->cupti->p_cuptiProfilerInitialize(&begin), "starting the profiler") &&
-           is_supported(profiler, device) && find_sets(profiler, device) && find_available(profiler, context);
+           is_supported(profiler, device) && find_sets(profiler) && find_available(profiler, context);
 }
 
 const struct ifm_range_profiler *ifm_range_profiler_get(void)

@@ -7,7 +7,7 @@
 #define IFM_INSTRUMENT_RANGE_PROFILER_H
 
 #include "dyn/cupti.h"
-#include "instrument/counter_sets.h"
+#include "model/counter_sets.h"
 
 /* What the process has, whatever cell is measured. */
 struct ifm_range_profiler {

@@ -180,6 +180,12 @@ grep -qE '"slots":[0-9]+,"read":0,"reason":"CUPTI dropped the range"' dropped/ru
 # The other numbers of a range with an impossible share stand.
 [ "$(number over read.bulk dram_bytes_read)" = 1048576 ] || fail "over: $(number over read.bulk dram_bytes_read)"
 
+# Data that no cache holds, of which the memory moved too little; and enough.
+reads little "read=65536" --size 512KiB
+grep -q 'the memory moved 0.125 of the bytes' little/derived.json || fail "too few bytes are not doubted"
+reads enough "read=524288" --size 512KiB
+grep -q 'the memory moved' enough/derived.json && fail "a step that moves its bytes is doubted"
+
 # ---- no counters at all: the run is as good without them ----
 absent denied "fails=cuptiProfilerGetCounterAvailability:35" dram_bytes_read "administrators alone"
 grep -q "NVreg_RestrictProfilingToAdminUsers=0" denied/report.html || fail "the report has no remedy"
@@ -191,6 +197,9 @@ absent virtual "level=virtual;disabled=1" dram_bytes_read "the host of this virt
 absent secret "level=confidential" dram_bytes_read "confidential computing"
 absent old "level=architecture" dram_bytes_read "no counters that can be read"
 absent chip "chip=GX999" dram_bytes_read "no list of counters for the chip GX999"
+grep -q "there is no" chip/run.log && fail "chip: another reason"
+fake "chip=GX999" "$INFEROMETER" doctor | has '^GPU counters (CUPTI)  *absent  *this build has no list' ||
+    fail "doctor: an unknown chip"
 absent library "version=120600" dram_bytes_read "the library is CUPTI 12.6, and the driver supports CUDA 13.0"
 absent lacks "chip=TU102" tensor_flops "the chip TU102 does not count it in one pass"
 [ "$(number lacks read.bulk dram_bytes_read)" = 1048576 ] || fail "TU102: $(number lacks read.bulk dram_bytes_read)"
@@ -198,7 +207,7 @@ IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" stream --probe read --size 64KiB "
     fail "gone: $(cat log)"
 grep -q "there is no library CUPTI" <<<"$(number gone read.bulk dram_bytes_read)" ||
     fail "gone: $(number gone read.bulk dram_bytes_read)"
-fake "" "$INFEROMETER" doctor | has '^GPU counters (CUPTI)  *ok  *CUPTI 13.0' || fail "doctor: no library"
+fake "" "$INFEROMETER" doctor | has '^GPU counters (CUPTI)  *ok  *CUPTI 13.0, chip GH100' || fail "doctor: no library"
 IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" doctor |
     has '^GPU counters (CUPTI)  *absent  *there is no library CUPTI' || fail "doctor: absent"
 

@@ -1,7 +1,7 @@
 /* data/counters: every file is read, names no metric twice in a set, and holds against CUPTI itself where that is: its
  * host half knows the chips without a GPU. */
 #include "dyn/cupti.h"
-#include "instrument/counter_sets.h"
+#include "model/counter_sets.h"
 
 #include <cmocka.h>
 

@@ -1,9 +1,9 @@
 /* Which counters of a GPU are read together: data/counters, one file for the chips of a generation.
  *
  * A set is what one pass of the range profiler holds, so that nothing is ever run again. Where one set does not hold
- * all, each has ranges of its own. Private to src/instrument. Pure; thread rule: any. */
-#ifndef IFM_INSTRUMENT_COUNTER_SETS_H
-#define IFM_INSTRUMENT_COUNTER_SETS_H
+ * all, each has ranges of its own. Pure; thread rule: any. */
+#ifndef IFM_MODEL_COUNTER_SETS_H
+#define IFM_MODEL_COUNTER_SETS_H
 
 #include "model/catalog.h"
 #include "model/embedded.h"
@@ -27,6 +27,9 @@ struct ifm_counter_sets {
     size_t n;
 };
 
+/* In words, with the name of the chip. */
+#define IFM_NO_COUNTER_SETS "this build has no list of counters for the chip %.16s"
+#define IFM_NO_COUNTER_SETS_REMEDY "a file in data/counters makes one (docs/maintain/counters.md)"
 /* The sets of the file that names the chip; false where none does, or the file is broken. */
 bool ifm_counter_sets_of(const char *chip, struct ifm_counter_sets *out);
 /* The same of one file's text: false too where the file is of other chips. `chip` NULL: of any. */

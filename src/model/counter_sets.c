@@ -1,5 +1,5 @@
 /* data/counters, read: lines "key: value"; "chips" once, then sets, each with a line for every column that it fills. */
-#include "instrument/counter_sets.h"
+#include "model/counter_sets.h"
 
 #include <stdio.h>
 #include <string.h>
