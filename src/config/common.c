@@ -94,6 +94,10 @@ static const struct ifm_param measure[] = {
      "Resamples of every bootstrap interval, the median's included; 0 chooses the number by the samples, and gives the "
      "median an order-statistic interval",
      M(resamples)},
+    {"measure.counters", "counters", IFM_TYPE_BOOL, IFM_LATER, "", "false", 0, 0, NULL,
+     "Count what a GPU's hardware does too (bytes of memory, cache hits, warps, matrix operations), in a separate pass "
+     "after the latencies: at least three repetitions of each arm and set of counters, live and without replay",
+     M(counters)},
     {"measure.energy", "energy", IFM_TYPE_BOOL, 0, "", "false", 0, 0, NULL,
      "Measure energy too: windows of each arm under every power sensor, in a separate pass after the latencies; runs "
      "of "

@@ -251,7 +251,8 @@ static bool recorded(const struct ifm_cell_work *work, const char *column)
 void ifm_derive_counters(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
-    if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(work, IFM_M_L2_HIT_PERCENT))
+    if (!ifm_derive_is_counted(work) &&
+        (recorded(work, "l2_accesses") || ifm_derive_is_wanted(work, IFM_M_L2_HIT_PERCENT)))
         ifm_derive_emit(arm, IFM_M_L2_HIT_PERCENT, l2_hit_value(arm));
     bool tokens = ifm_energy_tokens_of(arm->arm) > 0;
     bool asked = recorded(work, "energy_uj") || work->cell->measure.energy;
@@ -272,8 +273,10 @@ void ifm_derive_counters(const struct ifm_arm_work *arm)
 void ifm_derive_counter_changes(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
-    if (recorded(work, "l2_accesses") || ifm_derive_is_wanted(work, IFM_M_L2_HIT_CHANGE_PP))
-        ifm_derive_emit(arm, IFM_M_L2_HIT_CHANGE_PP, l2_change_value(arm));
+    bool counted = ifm_derive_is_counted(work);
+    if (counted || recorded(work, "l2_accesses") || ifm_derive_is_wanted(work, IFM_M_L2_HIT_CHANGE_PP))
+        ifm_derive_emit(arm, IFM_M_L2_HIT_CHANGE_PP,
+                        counted ? ifm_derive_counted_hit_change(arm) : l2_change_value(arm));
     bool tokens = ifm_energy_tokens_of(arm->arm) > 0, pass = ifm_derive_has_energy_pass(work);
     if ((!tokens && pass) || ifm_derive_is_wanted(work, IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT))
         ifm_derive_emit(arm, IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT,

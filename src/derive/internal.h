@@ -305,6 +305,11 @@ bool ifm_derive_is_wanted(const struct ifm_cell_work *work, enum ifm_metric_id m
 /* counters.c: numbers from columns and facts that only some passes have; absent where a gate asks for one in vain. */
 void ifm_derive_counters(const struct ifm_arm_work *arm);
 void ifm_derive_counter_changes(const struct ifm_arm_work *arm);
+/* counted.c: numbers of the pass of counters, per step over its ranges; absent where a gate asks for one in vain. */
+void ifm_derive_counted(const struct ifm_arm_work *arm);
+bool ifm_derive_is_counted(const struct ifm_cell_work *work); /* the cell was asked to count, or did */
+const struct ifm_record *ifm_derive_counters_record(const struct ifm_cell_work *work); /* NULL = none */
+struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm);
 /* energy.c: total_energy_j and power_mean_w of an arm, and what else the energy pass gives of it; nothing where nothing
  * was recorded and nobody asked. */
 void ifm_derive_energy(const struct ifm_arm_work *arm);

@@ -9,9 +9,10 @@
 
 enum {
     WIDTH = IFM_TERMINAL_WIDTH,
-    SENTENCES = 6,    /* of more comparisons only how many there are of each kind: the tables have them */
-    NOTES = 3,        /* footnotes below the tables */
-    ABSENT_CELLS = 3, /* cells that this machine cannot run, each with its reason */
+    SENTENCES = 6,     /* of more comparisons only how many there are of each kind: the tables have them */
+    NOTES = 3,         /* footnotes below the tables */
+    COUNTED_CELLS = 3, /* of a table, each with a table of its counters; of more the report alone has them */
+    ABSENT_CELLS = 3,  /* cells that this machine cannot run, each with its reason */
 };
 
 /* The whole clauses of at most `most` columns, where those are most of it; else the whole words. */
@@ -113,6 +114,8 @@ static bool add_group(struct ifm_builder *builder, const struct ifm_group *group
     ifm_group_table(builder, group, sentences, false, section);
     ifm_add_commands(builder, group->first, IFM_LEVEL_BRIEF, section);
     add_energy_absent(builder, group->first, section);
+    for (size_t i = 0; i < group->n && group->n <= COUNTED_CELLS; i++)
+        ifm_build_counters(builder, &group->first[i], IFM_LEVEL_BRIEF, section);
     if (sentences)
         add_sentences(builder, group, section);
     const char *model = group->n == 1 ? ifm_model_words(builder, group->first) : "";

@@ -66,6 +66,9 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell); /
  * make. */
 bool ifm_energy_takes_tokens(const struct ifm_builder *builder, const struct ifm_cell *first, size_t n);
 void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
+/* hardware.c: at the level IFM_LEVEL_BRIEF the main columns alone, without a section of their own */
+void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,
+                        struct ifm_block *parent);
 void ifm_build_review(struct ifm_builder *builder);        /* review.c: notes, triage, causes */
 void ifm_build_findings(struct ifm_builder *builder);      /* findings.c */
 void ifm_build_causes(struct ifm_builder *builder);        /* causes.c: the page's findings */

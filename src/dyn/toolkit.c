@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const in_toolkit[] = {"lib64", "targets/x86_64-linux/lib", "lib"};
+static const char *const in_toolkit[] = {"lib64", "targets/x86_64-linux/lib", "lib", "extras/CUPTI/lib64"};
 static const char *const packages[] = {"lib/python3*/site-packages", "lib/python3*/dist-packages"};
 
 struct toolkit_search {

@@ -3,12 +3,14 @@
 #include "dyn/cublaslt.h"
 #include "dyn/cuda.h"
 #include "dyn/cudnn.h"
+#include "dyn/cupti.h"
 #include "dyn/nvml.h"
 #include "dyn/nvrtc.h"
 #include "dyn/openblas.h"
 #include "host/cpus.h"
 #include "host/host.h"
 #include "host/probe.h"
+#include "model/counter_sets.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -186,7 +188,17 @@ static void tell_driver(struct ifm_doctor *d)
 
 static void tell_cupti(struct ifm_doctor *d)
 {
-    tell_library(d, "libcupti.so", "apt-get install libcupti-dev (Debian: non-free), or the CUDA toolkit");
+    struct ifm_cuda_absence absence;
+    const struct ifm_cuda *cuda = ifm_cuda_load(&absence);
+    const struct ifm_cupti *cupti = cuda == NULL ? NULL : ifm_cupti_load(cuda->driver_version, &absence);
+    const char *chip = cupti == NULL ? NULL : ifm_cupti_chip(cupti, &absence);
+    struct ifm_counter_sets sets;
+    if (chip == NULL)
+        ifm_doctor_absent(d, absence.remedy, "%s", absence.reason);
+    else if (!ifm_counter_sets_of(chip, &sets))
+        ifm_doctor_absent(d, IFM_NO_COUNTER_SETS_REMEDY, IFM_NO_COUNTER_SETS, chip);
+    else
+        ifm_doctor_ok(d, "%s, chip %s (%s)", cupti->name, chip, cupti->file);
 }
 
 /* "RmProfilingAdminOnly: 0" in the driver module's parameters; without that file the module is not loaded. */
@@ -390,7 +402,7 @@ static const struct about {
      false},
     {"CPU energy (RAPL)", "/sys", "without it, joules and joules per token are absent", tell_rapl, false},
     {"NVIDIA driver", "", "without the driver, nothing is measured on a GPU", tell_driver, false},
-    {"GPU counters (CUPTI)", "", "it reads the counters inside GPU kernels", tell_cupti, true},
+    {"GPU counters (CUPTI)", "", "--counters reads a GPU's hardware counters with it", tell_cupti, true},
     {"GPU counter permission", "/proc", "the driver may reserve the counters inside kernels for root", tell_permission,
      false},
     {"CUDA", "", "the driver's GPU is what --device cuda measures", tell_cuda, true},

@@ -14,6 +14,13 @@
 
 struct ifm_instrument_state;
 
+/* What an instrument has to tell of a pass: where its numbers come from, and how many slots it read. */
+struct ifm_instrument_told {
+    const char *source; /* "CUPTI 13.0, chip GH100" */
+    size_t slots, read;
+    const char *why; /* the last slot that it did not read has no numbers; "" = it read all */
+};
+
 typedef void ifm_source_fn(void *context, int64_t *columns);
 
 struct ifm_instrument {
@@ -32,11 +39,17 @@ struct ifm_instrument {
     /* NULL for an instrument that finds its own source. Else run gives it one after `open`: `read` fills all columns
      * with what happened since the device was last held. */
     void (*attach)(struct ifm_instrument_state *state, ifm_source_fn *read, void *context);
+    /* NULL: a slot fills all columns. Else they fall into so many groups, and a slot fills those of the group that was
+     * chosen before it; 0 = nothing can be read here. */
+    unsigned (*groups)(const struct ifm_instrument_state *state);
+    void (*choose)(struct ifm_instrument_state *state, unsigned group);
+    void (*tell)(const struct ifm_instrument_state *state, struct ifm_instrument_told *told); /* NULL = nothing */
 };
 
 extern const struct ifm_instrument ifm_instrument_os;  /* context switches, faults, steal, run delay, clock frequency */
 extern const struct ifm_instrument ifm_instrument_gpu; /* cycles of a GPU's multiprocessors, and its reported clock */
-extern const struct ifm_instrument ifm_instrument_fake; /* what the fake device's script gives */
+extern const struct ifm_instrument ifm_instrument_gpu_counters; /* what a GPU's hardware counts, by CUPTI */
+extern const struct ifm_instrument ifm_instrument_fake;         /* what the fake device's script gives */
 /* The same instrument in each class of intrusion: [IFM_INTRUSION_PASSIVE] is ifm_instrument_fake. */
 extern const struct ifm_instrument *const ifm_fake_instruments[IFM_INTRUSIONS];
 /* Those of real devices. */
@@ -46,5 +59,8 @@ const struct ifm_instrument *ifm_instrument_find(const char *name);
 struct ifm_instrument_entry ifm_instrument_entry(const struct ifm_instrument *instrument);
 /* The passive ones: every run on the device takes them along without being asked. Returns how many. */
 size_t ifm_instruments_offered(const char *device, struct ifm_instrument_entry *entries, size_t room);
+/* Those of a class that must be asked for. */
+size_t ifm_instruments_of_class(const char *device, enum ifm_intrusion intrusion, struct ifm_instrument_entry *entries,
+                                size_t room);
 
 #endif

@@ -2,7 +2,8 @@
 #include "instrument/instrument.h"
 #include <string.h>
 
-const struct ifm_instrument *const ifm_instruments[] = {&ifm_instrument_os, &ifm_instrument_gpu, NULL};
+const struct ifm_instrument *const ifm_instruments[] = {&ifm_instrument_os, &ifm_instrument_gpu,
+                                                        &ifm_instrument_gpu_counters, NULL};
 
 struct ifm_instrument_entry ifm_instrument_entry(const struct ifm_instrument *instrument)
 {
@@ -10,16 +11,22 @@ struct ifm_instrument_entry ifm_instrument_entry(const struct ifm_instrument *in
                                          instrument->n_columns};
 }
 
-size_t ifm_instruments_offered(const char *device, struct ifm_instrument_entry *entries, size_t room)
+size_t ifm_instruments_of_class(const char *device, enum ifm_intrusion intrusion, struct ifm_instrument_entry *entries,
+                                size_t room)
 {
     size_t n = 0;
     for (size_t i = 0; ifm_instruments[i] != NULL && n < room; i++) {
         const struct ifm_instrument *instrument = ifm_instruments[i];
         bool works = instrument->device == NULL || strcmp(instrument->device, device) == 0;
-        if (works && instrument->intrusion == IFM_INTRUSION_PASSIVE)
+        if (works && instrument->intrusion == intrusion)
             entries[n++] = ifm_instrument_entry(instrument);
     }
     return n;
+}
+
+size_t ifm_instruments_offered(const char *device, struct ifm_instrument_entry *entries, size_t room)
+{
+    return ifm_instruments_of_class(device, IFM_INTRUSION_PASSIVE, entries, room);
 }
 
 const struct ifm_instrument *ifm_instrument_find(const char *name)

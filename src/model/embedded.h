@@ -13,6 +13,8 @@ struct ifm_embedded_file {
     size_t size;
 };
 
+/* data/counters/: which counters of a GPU are read together, a file for the chips of a generation. */
+extern const struct ifm_embedded_file ifm_embedded_counters[];
 /* data/gates/: NAME.yaml is the gates preset NAME, classes.txt the tables of classes. */
 extern const struct ifm_embedded_file ifm_embedded_gates[];
 /* data/models/: NAME.json is the config.json of the model NAME, as far as its shape goes. */

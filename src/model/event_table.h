@@ -43,6 +43,7 @@
     S(check, at_both_ends, forgotten) \
     S(column_absent, each, forgotten) \
     S(clock_unread, once_a_session, forgotten) \
+    S(counters_read, each, forgotten) \
     S(calibrate, each, forgotten) \
     S(block, each, forgotten) \
     S(warmup, once_a_session, forgotten) \
@@ -109,6 +110,9 @@ enum ifm_stage {
     F(r, must, text, remedy, _)
 #define IFM_FIELDS_clock_unread(F, r) \
     F(r, must, text, cell, _) F(r, must, count, slots, _) F(r, must, count, read, _) F(r, must, text, reason, _)
+#define IFM_FIELDS_counters_read(F, r) \
+    F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, text, instrument, _) F(r, must, text, source, _) \
+    F(r, must, count, slots, _) F(r, must, count, read, _) F(r, may, text, reason, _)
 #define IFM_FIELDS_calibrate(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, inner, _) \
     F(r, must, count, samples_per_slot, _) F(r, must, amount, step_ns, _) F(r, must, amount, clock_ns, _) \

@@ -62,6 +62,9 @@ json_t *ifm_compat_sop(const struct ifm_publication *publication);
  * run without cells of decode has none: an empty object. */
 bool ifm_compat_has_elastic_kv(const struct ifm_plan *plan);
 json_t *ifm_compat_elastic_kv(const struct ifm_publication *publication);
+/* ncu.json: what the hardware counted; of a run that was asked to count. New reference. */
+bool ifm_compat_has_ncu(const struct ifm_plan *plan);
+json_t *ifm_compat_ncu(const struct ifm_publication *publication);
 /* summary.json and config_NN.json, NN from 01: the specification's files of a baseline, one for each cell of attention
  * in the order of the plan. New references; `index` from 0, below the number of those cells. */
 size_t ifm_compat_count_baseline(const struct ifm_plan *plan);

@@ -43,6 +43,8 @@ static enum ifm_status visit_compat(const struct file_walk *walk, struct ifm_err
     IFM_TRY(visit_tree(walk, "metrics.json", IFM_PUBLISHED_TREE, ifm_compat_sop(from), error));
     if (ifm_compat_has_elastic_kv(from->plan))
         IFM_TRY(visit_tree(walk, "elastic_kv.json", IFM_PUBLISHED_TREE, ifm_compat_elastic_kv(from), error));
+    if (ifm_compat_has_ncu(from->plan))
+        IFM_TRY(visit_tree(walk, "ncu.json", IFM_PUBLISHED_TREE, ifm_compat_ncu(from), error));
     if (n > 0)
         IFM_TRY(visit_tree(walk, "summary.json", IFM_PUBLISHED_TREE, ifm_compat_baseline_summary(from), error));
     for (size_t i = 0; i < n; i++)

@@ -65,6 +65,7 @@ static enum ifm_status check_name(const struct ifm_publication *publication, con
     if (is_power(name))
         return check_power(publication, name, error);
     bool stray = (strcmp(name, "elastic_kv.json") == 0 && !ifm_compat_has_elastic_kv(plan)) ||
+                 (strcmp(name, "ncu.json") == 0 && !ifm_compat_has_ncu(plan)) ||
                  (strcmp(name, "summary.json") == 0 && n == 0) || number > n ||
                  (is_of_gates(name) && publication->verdict->n_gates == 0);
     return stray ? ifm_fail(error, IFM_INVALID, name, "remove it", "%s is there, and the record does not give it", name)

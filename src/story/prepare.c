@@ -47,11 +47,15 @@ static size_t list_workloads(const struct ifm_machine *machine, struct ifm_workl
 }
 
 /* What every run on the device takes along. A scripted device has nothing to observe but what its script gives. */
-static size_t list_instruments(const struct ifm_device_ops *device, const char *script,
+static size_t list_instruments(const struct ifm_device_ops *device, const char *script, bool counters,
                                struct ifm_instrument_entry *entries)
 {
-    if (device != &ifm_device_fake)
-        return ifm_instruments_offered(device->name, entries, MOST_INSTRUMENTS);
+    if (device != &ifm_device_fake) {
+        const size_t n = ifm_instruments_offered(device->name, entries, MOST_INSTRUMENTS);
+        return n + (counters ? ifm_instruments_of_class(device->name, IFM_INTRUSION_REPLAYING, entries + n,
+                                                        MOST_INSTRUMENTS - n)
+                             : 0);
+    }
     entries[0] = ifm_instrument_entry(&ifm_instrument_fake);
     return ifm_fake_script_has_columns(script) ? 1 : 0;
 }
@@ -102,7 +106,8 @@ void ifm_story_catalog(const struct ifm_config *config, const struct ifm_machine
     struct ifm_workload_entry *registered = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, IFM_WORKLOADS_MOST);
     const struct ifm_device_ops *device = ifm_device_find(machine->device);
     *out = (struct ifm_catalog){.measure = &ifm_section_measure, .machine = *machine, .instruments = instruments};
-    out->n_instruments = list_instruments(device, ifm_config_device(config)->script, instruments);
+    out->n_instruments = list_instruments(device, ifm_config_device(config)->script,
+                                          ifm_config_study(config)->measure.counters, instruments);
     out->workloads = own != NULL ? own : registered;
     out->n_workloads = own != NULL ? 1 : list_workloads(machine, registered);
 }

@@ -122,6 +122,47 @@ enum ifm_status ifm_instruments_of(struct ifm_cell_run *cell, const struct ifm_p
     return ifm_instruments_open(cell, error);
 }
 
+unsigned ifm_instruments_groups(const struct ifm_cell_run *cell, bool *grouped)
+{
+    unsigned most = 0;
+    *grouped = false;
+    for (size_t i = 0; i < cell->n_instruments; i++) {
+        const struct ifm_instrument_run *run = &cell->instruments[i];
+        if (run->instrument->groups == NULL)
+            continue;
+        unsigned n = run->instrument->groups(run->state);
+        *grouped = true;
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+void ifm_instruments_choose(const struct ifm_cell_run *cell, unsigned group)
+{
+    for (size_t i = 0; i < cell->n_instruments; i++) {
+        const struct ifm_instrument_run *run = &cell->instruments[i];
+        if (run->instrument->groups != NULL && group < run->instrument->groups(run->state))
+            run->instrument->choose(run->state, group);
+    }
+}
+
+enum ifm_status ifm_instruments_log_read(const struct ifm_cell_run *cell, struct ifm_error *error)
+{
+    for (size_t i = 0; i < cell->n_instruments; i++) {
+        const struct ifm_instrument_run *run = &cell->instruments[i];
+        struct ifm_instrument_told told;
+        if (run->instrument->tell == NULL)
+            continue;
+        run->instrument->tell(run->state, &told);
+        if (told.slots > 0)
+            IFM_TRY(IFM_FACT(cell->session, error, counters_read, true, .cell = cell->plan->name,
+                             .pass = ifm_pass_name(cell->pass), .instrument = run->instrument->name,
+                             .source = told.source, .slots = (int64_t)told.slots, .read = (int64_t)told.read,
+                             .reason = told.read == told.slots ? NULL : told.why));
+    }
+    return IFM_OK;
+}
+
 void ifm_instruments_start(struct ifm_cell_run *cell)
 {
     for (size_t i = 0; i < cell->n_instruments; i++)

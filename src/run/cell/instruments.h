@@ -14,6 +14,12 @@ IFM_CHECKED enum ifm_status ifm_instruments_of(struct ifm_cell_run *cell, const 
 void ifm_instruments_start(struct ifm_cell_run *cell);
 void ifm_instruments_stop(struct ifm_cell_run *cell);
 void ifm_instruments_collect(const struct ifm_cell_run *cell, int64_t *columns);
+/* Into how many groups the columns of the pass fall, of which a slot fills one. `grouped`: an instrument has
+ * some; it has 0 where it can read nothing here. */
+unsigned ifm_instruments_groups(const struct ifm_cell_run *cell, bool *grouped);
+void ifm_instruments_choose(const struct ifm_cell_run *cell, unsigned group);
+/* Where the numbers come from, and how many slots were read: a fact for each instrument that tells. */
+IFM_CHECKED enum ifm_status ifm_instruments_log_read(const struct ifm_cell_run *cell, struct ifm_error *error);
 /* How many slots had no cycles from the device, and why; writes nothing where none lacked them. */
 IFM_CHECKED enum ifm_status ifm_instruments_log_clock(const struct ifm_cell_run *cell, struct ifm_error *error);
 

@@ -123,7 +123,7 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, struct ifm_
     IFM_TRY(choose_kernel(run, &work, &split, error));
     IFM_TRY(ifm_cuda_allow_shared(run->device, run->launch.function, split.shared, error));
     a->splits = split.splits;
-    run->early = split.early;
+    run->early = split.early && !s->inference; /* it reads the cache before it waits, and the kernel in front appends */
     run->launch.blocks = split.blocks;
     run->launch.threads = 32 * IFM_DECODE_WARPS;
     run->launch.shared = split.shared;

@@ -1,0 +1,458 @@
+/* What the hardware counted in the pass of counters, per step, over ranges: one range is one slot.
+ *
+ * The record of that pass is its own; nothing of it enters a time or a rate. A number is withheld where what was
+ * counted cannot be: a range too short for its edges, a share above the whole, hits and misses that are not the
+ * accesses. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SHORTEST_NS 1e6     /* of a range: its edges are some 20 us */
+#define FEWEST_LOOKUPS 1e4  /* of a share: below it a few lookups of the driver show */
+#define ADD_UP 0.005        /* hits + misses are the accesses, but for this share */
+#define LEAST_OF_LEDGER 0.9 /* of data that no cache holds, what the memory must have moved */
+#define PEAK_SLACK 1.02     /* clocks are rounded */
+#define MUCH_SLOWER 10.0    /* per cent */
+
+/* ---- ranges ---- */
+
+const struct ifm_record *ifm_derive_counters_record(const struct ifm_cell_work *work)
+{
+    const struct ifm_facts_view *facts = work->d->facts;
+    const size_t cell = (size_t)(work - work->d->cells);
+    for (size_t p = 0; facts->records != NULL && p < work->cell->n_passes && p < facts->max_passes; p++)
+        if (work->cell->passes[p].kind == IFM_PASS_COUNTERS)
+            return facts->records[cell * facts->max_passes + p];
+    return NULL;
+}
+
+/* The columns of one range, by their place in `names`; IFM_ABSENT where it was not read. */
+enum {
+    HITS,
+    ACCESSES,
+    MISSES,
+    SECTORS,
+    WRITE_SECTORS,
+    FABRIC,
+    READ,
+    WRITE,
+    RANGE_NS,
+    CYCLES,
+    WARPS,
+    F16,
+    BF16,
+    COST,
+    N
+};
+static const char *const names[N] = {"l2_hits",           "l2_accesses",       "l2_misses",       "l2_sectors",
+                                     "l2_write_sectors",  "l2_fabric_sectors", "dram_read_bytes", "dram_write_bytes",
+                                     "counters_range_ns", "counters_cycles",   "warps",           "tensor_f16_ops",
+                                     "tensor_bf16_ops",   "counters_cost_ns"};
+
+struct counted_range {
+    int64_t values[N];
+    double steps;
+};
+
+struct counted_ranges {
+    struct counted_range *items;
+    size_t n;
+    bool has[N]; /* columns of the record */
+};
+
+static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct ifm_arena *arena)
+{
+    const struct ifm_record *record = ifm_derive_counters_record(arm->work);
+    struct counted_ranges out = {NULL, 0, {false}};
+    int columns[N];
+    if (record == NULL)
+        return out;
+    out.items = IFM_ARENA_ARRAY(arena, struct counted_range, record->n_slots + 1);
+    for (size_t i = 0; i < N; i++) {
+        columns[i] = ifm_derive_column(record, names[i]);
+        out.has[i] = columns[i] >= 0;
+    }
+    for (size_t k = 0; k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
+            continue;
+        struct counted_range *range = &out.items[out.n++];
+        for (size_t i = 0; i < N; i++)
+            range->values[i] = columns[i] < 0 ? IFM_ABSENT : slot->columns[columns[i]];
+        range->steps = (double)slot->samples * (double)slot->inner + ifm_derive_lead(arm);
+    }
+    return out;
+}
+
+/* ---- numbers ---- */
+
+/* sum of `scale[i]` values[over[i]], over the value of `under`; under N: over the steps. */
+struct quotient {
+    unsigned over[2]; /* N = none */
+    unsigned under;
+    double scale;
+};
+
+static bool value_in(const struct counted_range *range, const struct quotient *q, double *out)
+{
+    double sum = 0;
+    for (size_t i = 0; i < 2; i++) {
+        if (q->over[i] == N)
+            continue;
+        if (range->values[q->over[i]] == IFM_ABSENT)
+            return false;
+        sum += (double)range->values[q->over[i]];
+    }
+    if (q->under < N && range->values[q->under] <= 0) /* IFM_ABSENT is below 0 */
+        return false;
+    *out = q->scale * sum / (q->under < N ? (double)range->values[q->under] : range->steps);
+    return true;
+}
+
+static size_t values_of(const struct counted_ranges *ranges, const struct quotient *q, double *values)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < ranges->n; r++)
+        n += value_in(&ranges->items[r], q, &values[n]);
+    return n;
+}
+
+/* One value alone has no spread. */
+static struct ifm_moments moments_of(const double *values, size_t n)
+{
+    struct ifm_moments moments;
+    if (ifm_stats_moments(values, n, &moments) != IFM_STAT_OK)
+        moments = (struct ifm_moments){.mean = n > 0 ? values[0] : NAN, .sd = 0};
+    return moments;
+}
+
+/* Mean with its t interval; counts that are the same in all ranges have one without width. */
+static struct ifm_value value_of(const double *values, size_t n)
+{
+    const struct ifm_moments moments = moments_of(values, n);
+    struct ifm_value value = ifm_value_real(moments.mean, (int64_t)n, "ranges");
+    struct ifm_interval interval = {moments.mean, moments.mean};
+    const bool same = moments.sd <= 0;
+    if (n >= IFM_BLOCKS_NEEDED &&
+        (same || ifm_stats_t_interval(moments.mean, moments.sd, (double)n, IFM_LEVEL, &interval) == IFM_STAT_OK))
+        ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
+    return value;
+}
+
+/* ---- why there is no number ---- */
+
+static struct ifm_value unread(const struct ifm_arm_work *arm, unsigned column, size_t n_ranges)
+{
+    const char *reason = NULL, *remedy = "";
+    if (!arm->work->cell->measure.counters)
+        return ifm_value_absent("counters were not read",
+                                "--counters (measure.counters) reads them, in a pass of its own", 0, "ranges");
+    if (ifm_plan_pass(arm->work->cell, IFM_PASS_COUNTERS) == NULL)
+        return ifm_value_absent(ifm_is_empty(arm->work->cell->unsupported)
+                                    ? "no instrument of this version counts what the device does"
+                                    : arm->work->cell->unsupported,
+                                "measure on a GPU: device.kind=cuda", 0, "ranges");
+    IFM_EACH_TOLD(event, arm->work, column_absent, NULL) {
+        const struct ifm_event_column_absent *told = IFM_FACTS(event, column_absent);
+        if (strcmp(told->pass, ifm_pass_names[IFM_PASS_COUNTERS]) != 0 || strcmp(told->column, names[column]) != 0)
+            continue;
+        reason = told->reason;
+        remedy = told->remedy;
+    }
+    IFM_EACH_TOLD(event, arm->work, counters_read, NULL)
+        if (reason == NULL && IFM_FACTS(event, counters_read)->reason != NULL)
+            reason = IFM_FACTS(event, counters_read)->reason;
+    if (reason == NULL)
+        reason = n_ranges > 0 ? "no range of this arm has it" : "no range of this arm was recorded";
+    return ifm_value_absent(reason, remedy, 0, "ranges");
+}
+
+/* A range whose length is not known, or too short. */
+static const char *too_short(const struct ifm_arm_work *arm, const struct counted_ranges *ranges)
+{
+    for (size_t r = 0; r < ranges->n; r++) {
+        const int64_t ns = ranges->items[r].values[RANGE_NS];
+        if (ns != IFM_ABSENT && (double)ns < SHORTEST_NS)
+            return ifm_arena_printf(arm->d->arena, "a range of counters lasted %.3g ms, and its edges need 1 ms",
+                                    1e-6 * (double)ns);
+    }
+    return NULL;
+}
+
+/* What every number of counters shares: true where `out` says why there is none. */
+static bool is_withheld(const struct ifm_arm_work *arm, const struct counted_ranges *ranges, unsigned column,
+                        struct ifm_value *out)
+{
+    const char *shortest = too_short(arm, ranges);
+    size_t n = 0, of = 0;
+    for (size_t r = 0; r < ranges->n; r++)
+        n += ranges->items[r].values[column] != IFM_ABSENT;
+    if (n == 0) {
+        *out = unread(arm, column, ranges->n);
+        return true;
+    }
+    of = n;
+    for (size_t r = 0; r < ranges->n; r++) /* a range of the set that failed has no time either */
+        of += ranges->items[r].values[RANGE_NS] == IFM_ABSENT;
+    if (ifm_derive_has_gaps(arm))
+        *out = ifm_value_absent("counters also counted what runs between the samples (evictions, hooks)",
+                                "measure.cache=hot, and an arm without hooks", 0, "ranges");
+    else if (shortest != NULL)
+        *out = ifm_value_absent(shortest, "longer slots: measure.slot_min=5ms", 0, "ranges");
+    else if (of > n)
+        *out = ifm_value_absent(ifm_arena_printf(arm->d->arena, "%zu of %zu ranges were not read: %s", of - n, of,
+                                                 unread(arm, column, ranges->n).reason),
+                                "", (int64_t)n, "ranges");
+    else
+        return false;
+    return true;
+}
+
+/* ---- what is emitted ---- */
+
+struct counted {
+    const struct ifm_arm_work *arm;
+    struct counted_ranges ranges;
+    double *values; /* room for one of each range */
+    bool asked;     /* the run was asked to count */
+};
+
+static bool is_listed(const struct counted *c, enum ifm_metric_id metric)
+{
+    return c->asked || ifm_derive_is_wanted(c->arm->work, metric);
+}
+
+/* The share or amount; `most`: above it the number is impossible. True when it is a number. */
+static bool emit(const struct counted *c, enum ifm_metric_id metric, const struct quotient *q, double most)
+{
+    struct ifm_value value;
+    if (!is_listed(c, metric))
+        return false;
+    if (!is_withheld(c->arm, &c->ranges, q->over[0], &value)) {
+        const size_t n = values_of(&c->ranges, q, c->values);
+        value = n > 0 ? value_of(c->values, n) : unread(c->arm, q->over[0], c->ranges.n);
+        if (n > 0 && value.number > most)
+            value = ifm_value_refused(
+                c->arm->d->arena, "rule-03",
+                ifm_arena_printf(c->arm->d->arena, "%.4g is above %.4g, which cannot be", value.number, most));
+    }
+    ifm_derive_emit(c->arm, metric, value);
+    return value.state == IFM_STATE_OK;
+}
+
+static void emit_spread(const struct counted *c, enum ifm_metric_id metric, const struct quotient *q, bool relative)
+{
+    const size_t n = values_of(&c->ranges, q, c->values);
+    const struct ifm_moments of = moments_of(c->values, n);
+    if (n > 1 && (!relative || of.mean > 0))
+        ifm_derive_emit(c->arm, metric, ifm_value_real(relative ? 100 * of.sd / of.mean : of.sd, (int64_t)n, "ranges"));
+}
+
+/* Steps whose data no cache holds move what the ledger says, or the two are not about the same work. */
+static void say_too_few(const struct counted *c, double over)
+{
+    const struct ifm_machine *machine = c->arm->d->plan->machine;
+    const bool from_memory = machine != NULL && machine->gpu != NULL &&
+                             (double)c->arm->arm->working_set >= IFM_RESIDENT_FACTOR * (double)machine->gpu->l2_bytes;
+    if (from_memory && over < LEAST_OF_LEDGER)
+        ifm_derive_say_arm(c->arm, IFM_SEVERITY_WARNING, "rule-04",
+                           "the memory moved %.3g of the bytes that a step must move, and no cache holds the rest: the "
+                           "step does less than its ledger says, or the counters miss some of it",
+                           over);
+}
+
+static void emit_memory(const struct counted *c)
+{
+    const struct ifm_ledger *ledger = &c->arm->arm->ledger;
+    const struct ifm_machine *machine = c->arm->d->plan->machine;
+    const double bytes = (double)ledger->bytes_read + (double)ledger->bytes_written;
+    const struct quotient read = {{READ, N}, N, 1};
+    if (emit(c, IFM_M_DRAM_BYTES_READ, &read, INFINITY))
+        emit_spread(c, IFM_M_DRAM_BYTES_READ_SD_PERCENT, &read, true);
+    (void)emit(c, IFM_M_DRAM_BYTES_WRITTEN, &(struct quotient){{WRITE, N}, N, 1}, INFINITY);
+    const struct quotient over = {{READ, WRITE}, N, 1 / bytes};
+    if (bytes > 0 && emit(c, IFM_M_DRAM_BYTES_OVER_LEDGER, &over, INFINITY))
+        say_too_few(c, moments_of(c->values, values_of(&c->ranges, &over, c->values)).mean);
+    if (machine != NULL && machine->gpu != NULL && machine->gpu->memory_clock_khz > 0 &&
+        machine->gpu->memory_bus_bits > 0) {
+        const double peak = 2e-6 * machine->gpu->memory_clock_khz * machine->gpu->memory_bus_bits / 8; /* B/ns */
+        (void)emit(c, IFM_M_DRAM_THROUGHPUT_PERCENT, &(struct quotient){{READ, WRITE}, RANGE_NS, 100 / peak},
+                   100 * PEAK_SLACK);
+    }
+}
+
+/* Hits over accesses, from one pass: they cannot be more than all. */
+static struct ifm_value hit_value(const struct counted *c)
+{
+    struct ifm_arena *arena = c->arm->d->arena;
+    struct ifm_value value;
+    double hits = 0, accesses = 0, misses = 0;
+    if (is_withheld(c->arm, &c->ranges, HITS, &value))
+        return value;
+    for (size_t r = 0; r < c->ranges.n; r++) {
+        const int64_t *at = c->ranges.items[r].values;
+        if (at[HITS] == IFM_ABSENT || at[ACCESSES] == IFM_ABSENT)
+            continue;
+        hits += (double)at[HITS];
+        accesses += (double)at[ACCESSES];
+        misses += at[MISSES] == IFM_ABSENT ? (double)(at[ACCESSES] - at[HITS]) : (double)at[MISSES];
+    }
+    const size_t n = values_of(&c->ranges, &(struct quotient){{HITS, N}, ACCESSES, 100}, c->values);
+    if (n == 0 || accesses < FEWEST_LOOKUPS * (double)n)
+        return ifm_value_absent(
+            ifm_arena_printf(arena, "%.0f lookups in %zu ranges are too few for a share", accesses, c->ranges.n),
+            "longer slots: measure.slot_min", (int64_t)n, "ranges");
+    if (hits > accesses * (1 + ADD_UP))
+        return ifm_value_refused(arena, "rule-03", "more lookups hit than there were");
+    if (fabs(hits + misses - accesses) > ADD_UP * accesses)
+        return ifm_value_refused(
+            arena, "rule-04",
+            ifm_arena_printf(arena, "%.6g hits and %.6g misses are not %.6g lookups", hits, misses, accesses));
+    value = value_of(c->values, n);
+    value.number = fmin(100.0, 100 * hits / accesses); /* the ratio of sums; lookups of the edges may be short of one */
+    value.has_interval &= value.low <= value.number && value.number <= value.high;
+    return value;
+}
+
+static void emit_cache(const struct counted *c)
+{
+    if (c->asked) { /* else counters.c has it, of the latency pass */
+        const struct ifm_value hit = hit_value(c);
+        ifm_derive_emit(c->arm, IFM_M_L2_HIT_PERCENT, hit);
+        if (hit.state == IFM_STATE_OK)
+            emit_spread(c, IFM_M_L2_HIT_SD_PP, &(struct quotient){{HITS, N}, ACCESSES, 100}, false);
+    }
+    (void)emit(c, IFM_M_L2_FABRIC_PERCENT, &(struct quotient){{FABRIC, N}, SECTORS, 100}, 100);
+    (void)emit(c, IFM_M_L2_WRITE_SECTORS, &(struct quotient){{WRITE_SECTORS, N}, N, 1}, INFINITY);
+}
+
+static void emit_work(const struct counted *c)
+{
+    struct ifm_value value;
+    const double flops = (double)c->arm->arm->ledger.flops;
+    static const struct quotient parts[] = {{{F16, N}, N, 1}, {{BF16, N}, N, 1}};
+    (void)emit(c, IFM_M_WARPS_LAUNCHED, &(struct quotient){{WARPS, N}, N, 1}, INFINITY);
+    (void)emit(c, IFM_M_RANGE_STEP_NS, &(struct quotient){{RANGE_NS, N}, N, 1}, INFINITY);
+    (void)emit(c, IFM_M_CLOCK_COUNTED_MHZ, &(struct quotient){{CYCLES, N}, RANGE_NS, 1e3}, INFINITY);
+    if (!is_listed(c, IFM_M_TENSOR_FLOPS))
+        return;
+    if (!is_withheld(c->arm, &c->ranges, F16, &value) && !is_withheld(c->arm, &c->ranges, BF16, &value)) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t i = 0; i < 2; i++) {
+            n = values_of(&c->ranges, &parts[i], c->values);
+            sum += moments_of(c->values, n).mean;
+        }
+        value = ifm_value_real(sum, (int64_t)n, "ranges");
+    }
+    ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS, value);
+    if (value.state == IFM_STATE_OK && value.number > 0 && flops > 0)
+        ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS_OVER_LEDGER,
+                        ifm_value_real(value.number / flops, value.n, "ranges"));
+}
+
+/* Time of samples over their steps, in the record of the pass. */
+static double step_in(const struct ifm_arm_work *arm, const struct ifm_record *record)
+{
+    double time = 0, steps = 0;
+    for (size_t k = 0; k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
+            continue;
+        for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
+            time += (double)record->samples[i].duration_ns;
+        steps += (double)slot->samples * (double)slot->inner;
+    }
+    return steps > 0 ? time / steps : NAN;
+}
+
+static void emit_cost(const struct counted *c)
+{
+    const struct ifm_record *own = ifm_derive_counters_record(c->arm->work), *timed = c->arm->work->record;
+    if (!c->asked || own == NULL || timed == NULL || c->ranges.n == 0)
+        return;
+    const double slower = 100 * (step_in(c->arm, own) / step_in(c->arm, timed) - 1);
+    if (isfinite(slower))
+        ifm_derive_emit(c->arm, IFM_M_COUNTERS_SLOWER_PERCENT, ifm_value_real(slower, (int64_t)c->ranges.n, "ranges"));
+    if (slower > MUCH_SLOWER)
+        ifm_derive_say_arm(c->arm, IFM_SEVERITY_NOTE, "rule-13",
+                           "steps took %.0f %% longer while counters were read; latency is measured without them",
+                           slower);
+    const size_t n = values_of(&c->ranges, &(struct quotient){{COST, N}, N, 1}, c->values);
+    for (size_t i = 0, r = 0; r < c->ranges.n; r++) /* of a range, not of a step */
+        if (c->ranges.items[r].values[COST] != IFM_ABSENT)
+            c->values[i++] = (double)c->ranges.items[r].values[COST];
+    if (n > 0)
+        ifm_derive_emit(c->arm, IFM_M_COUNTERS_COST_NS, value_of(c->values, n));
+}
+
+bool ifm_derive_is_counted(const struct ifm_cell_work *work)
+{
+    return work->cell->measure.counters || ifm_derive_column(ifm_derive_counters_record(work), names[RANGE_NS]) >= 0;
+}
+
+/* ---- against the baseline ---- */
+
+/* Hits and accesses of an arm in a block of the pass. */
+struct block_hits {
+    double hits, accesses;
+};
+
+static void add_hits(const struct ifm_record *record, size_t arm, struct block_hits *blocks)
+{
+    const int hits = ifm_derive_column(record, names[HITS]), all = ifm_derive_column(record, names[ACCESSES]);
+    for (size_t k = 0, b = 0; k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        b += k > 0 && slot->block != record->slots[k - 1].block;
+        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm || hits < 0 || all < 0 ||
+            slot->columns[hits] == IFM_ABSENT || slot->columns[all] == IFM_ABSENT)
+            continue;
+        blocks[b].hits += (double)slot->columns[hits];
+        blocks[b].accesses += (double)slot->columns[all];
+    }
+}
+
+struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm)
+{
+    const struct ifm_cell_work *work = arm->work;
+    const struct ifm_record *record = ifm_derive_counters_record(work);
+    struct ifm_arena *scratch = ifm_arena_create();
+    const size_t room = record == NULL ? 1 : record->n_slots + 1;
+    struct block_hits *own = IFM_ARENA_ARRAY(scratch, struct block_hits, room),
+                      *base = IFM_ARENA_ARRAY(scratch, struct block_hits, room);
+    double *points = IFM_ARENA_ARRAY(scratch, double, room);
+    size_t n = 0;
+    if (record != NULL) {
+        add_hits(record, arm->index, own);
+        add_hits(record, work->baseline->index, base);
+    }
+    for (size_t b = 0; b < room; b++)
+        if (own[b].accesses > 0 && base[b].accesses > 0)
+            points[n++] = 100 * (own[b].hits / own[b].accesses - base[b].hits / base[b].accesses);
+    struct counted sides[2] = {{arm, ranges_of(arm, scratch), NULL, true},
+                               {work->baseline, ranges_of(work->baseline, scratch), NULL, true}};
+    struct ifm_value value = n > 0 ? value_of(points, n) : unread(arm, HITS, 0);
+    value.n_of = "blocks";
+    for (size_t i = 2; i-- > 0;) {
+        sides[i].values = IFM_ARENA_ARRAY(scratch, double, sides[i].ranges.n + 1);
+        const struct ifm_value side = hit_value(&sides[i]);
+        if (side.state != IFM_STATE_OK)
+            value = side;
+    }
+    ifm_arena_destroy(scratch);
+    return value;
+}
+
+void ifm_derive_counted(const struct ifm_arm_work *arm)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    const bool in_question = ifm_plan_isolates(arm->work->cell, arm->index); /* else it has no slots in the pass */
+    struct counted c = {arm, ranges_of(arm, scratch), NULL, ifm_derive_is_counted(arm->work) && in_question};
+    c.values = IFM_ARENA_ARRAY(scratch, double, c.ranges.n + 1);
+    emit_memory(&c);
+    emit_cache(&c);
+    emit_work(&c);
+    emit_cost(&c);
+    ifm_arena_destroy(scratch);
+}

@@ -1,0 +1,232 @@
+#!/usr/bin/env bash
+# Counters of a GPU from the command to ncu.json, over a driver and a profiler of host memory (tests/fake_cuda,
+# tests/fake_cupti): every number computed anew from the record, impossible ones refused, and every way in which there
+# are none.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3 python3
+
+counts=(--device cuda --cap 300ms --warmup 1 --slot-steps 10 --counters) # ranges of 2 ms
+
+# fake SCRIPT command...: with the driver and the profiler of host memory
+fake()
+{
+    local script=$1
+    shift
+    FAKE_CUPTI=$script FAKE_CUDA="kernel_ns=200000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$@"
+}
+
+# number FOLDER ARM METRIC: the value in derived.json; else its state and reason
+number()
+{
+    python3 - "$@" <<'PY'
+import json, sys
+folder, arm, metric = sys.argv[1:]
+for n in json.load(open(folder + "/derived.json"))["numbers"]:
+    if n.get("arm", "") == arm and n["metric"] == metric:
+        print("%.10g" % n["value"] if n["state"] == "ok" else n["state"] + ": " + n["reason"])
+PY
+}
+
+# reads NAME SCRIPT ARGUMENTS...: a run of the read probe that succeeds and verifies
+reads()
+{
+    local name=$1 script=$2
+    shift 2
+    fake "$script" "$INFEROMETER" stream --probe read --size 64KiB "${counts[@]}" --out "$name" "$@" >log 2>&1 ||
+        fail "$name: $(cat log)"
+    "$INFEROMETER" verify "$name" >verified 2>&1 || fail "$name: $(cat verified)"
+}
+
+# absent NAME SCRIPT METRIC WORDS: the number is absent or refused, in these words
+absent()
+{
+    local name=$1 script=$2 metric=$3 words=$4
+    reads "$name" "$script"
+    grep -qF -- "$words" <<<"$(number "$name" read.bulk "$metric")" ||
+        fail "$name: $metric is $(number "$name" read.bulk "$metric")"
+}
+
+# ---- every number, from the record ----
+fake "f16=1000;bf16=24;write=4096;fabric=1000" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 "${counts[@]}" \
+    --out decode >log 2>&1 || fail "decode: $(cat log)"
+"$INFEROMETER" verify decode >log 2>&1 || fail "decode: $(cat log)"
+cat >anew.py <<'PY'
+import csv, json, math, sys
+folder = sys.argv[1]
+plan = json.load(open(folder + "/plan.json"))
+cell = plan["cells"][0]
+gpu = plan["machine"]["gpu"]
+peak = 2e-6 * gpu["memory_clock_khz"] * gpu["memory_bus_bits"] / 8
+leads = {}
+for line in open(folder + "/run.log"):
+    event = json.loads(line)
+    if event["stage"] == "calibrate":
+        leads[event["meta"]["arm"]] = event["meta"].get("lead", 1)
+numbers = {(n.get("arm"), n["metric"]): n for n in json.load(open(folder + "/derived.json"))["numbers"]}
+rows = list(csv.DictReader(open(folder + "/samples/0-counters-slots.csv")))
+T = {17: 2.1098, 53: 2.0057, 11: 2.2010, 35: 2.0301}
+groups = set()
+for index, arm in enumerate(cell["arms"]):
+    if arm["role"] == "ceiling":
+        assert not any(int(r["arm"]) == index for r in rows)
+        continue
+    ledger = arm["ledger"]
+    mine = []
+    for r in rows:
+        if int(r["arm"]) == index:
+            r = {k: int(v) if v else None for k, v in r.items()}
+            r["steps"] = r["samples"] * r["inner"] + leads[arm["name"]]
+            mine.append(r)
+    assert len(mine) >= 9, len(mine)
+    def values(of):
+        out = []
+        for r in mine:
+            try:
+                out.append(of(r))
+            except TypeError:
+                pass
+        return out
+    def check(metric, of):
+        v = values(of)
+        n = numbers[arm["name"], metric]
+        assert n["state"] == "ok", n
+        mean = sum(v) / len(v)
+        assert math.isclose(n["value"], mean, rel_tol=1e-9, abs_tol=1e-9), (metric, n["value"], mean)
+        assert n["n"] == len(v) and n["n_of"] == "ranges", n
+        sd = math.sqrt(sum((x - mean) ** 2 for x in v) / (len(v) - 1))
+        if "interval" in n and n["interval"] and sd > 1e-6 * abs(mean):
+            half = (n["interval"][1] - n["interval"][0]) / 2
+            assert math.isclose(half, T[len(v) - 1] * sd / math.sqrt(len(v)), rel_tol=1e-3), (metric, half, sd, len(v))
+    bytes_ = ledger["bytes_read"] + ledger["bytes_written"]
+    check("dram_bytes_read", lambda r: r["dram_read_bytes"] / r["steps"])
+    check("dram_bytes_written", lambda r: r["dram_write_bytes"] / r["steps"])
+    check("dram_bytes_over_ledger", lambda r: (r["dram_read_bytes"] + r["dram_write_bytes"]) / r["steps"] / bytes_)
+    check("dram_throughput_percent",
+          lambda r: 100 * (r["dram_read_bytes"] + r["dram_write_bytes"]) / r["counters_range_ns"] / peak)
+    check("l2_hit_percent", lambda r: 100 * r["l2_hits"] / r["l2_accesses"])
+    check("l2_fabric_percent", lambda r: 100 * r["l2_fabric_sectors"] / r["l2_sectors"])
+    check("l2_write_sectors", lambda r: r["l2_write_sectors"] / r["steps"])
+    check("warps_launched", lambda r: r["warps"] / r["steps"])
+    check("range_step_ns", lambda r: r["counters_range_ns"] / r["steps"])
+    check("clock_counted_mhz", lambda r: 1e3 * r["counters_cycles"] / r["counters_range_ns"])
+    check("counters_cost_ns", lambda r: r["counters_cost_ns"] + 0)
+    f16, bf16 = values(lambda r: r["tensor_f16_ops"] / r["steps"]), values(lambda r: r["tensor_bf16_ops"] / r["steps"])
+    flops = sum(f16) / len(f16) + sum(bf16) / len(bf16)
+    assert math.isclose(numbers[arm["name"], "tensor_flops"]["value"], flops, rel_tol=1e-9)
+    over = numbers[arm["name"], "tensor_flops_over_ledger"]["value"]
+    assert math.isclose(over, flops / ledger["flops"], rel_tol=1e-9)
+    assert flops >= 1024, flops
+    # Three sets, each with as many ranges as the others, and none that fills the columns of two.
+    kinds = [("dram" if r["dram_read_bytes"] is not None else "") + ("f16" if r["tensor_f16_ops"] is not None else "")
+             + ("bf16" if r["tensor_bf16_ops"] is not None else "") for r in mine]
+    assert {k: kinds.count(k) for k in kinds} == dict.fromkeys(("dram", "f16", "bf16"), len(mine) // 3), kinds
+ncu = json.load(open(folder + "/ncu.json"))
+assert ncu["source"] == "CUPTI 13.0, chip GH100", ncu
+assert len(ncu["summary"]["per_mode"]) == 2
+for mode in ncu["summary"]["per_mode"]:
+    for key, metric in (("dram__bytes_read.sum", "dram_bytes_read"), ("dram__bytes_write.sum", "dram_bytes_written"),
+                        ("lts__t_sectors_op_write.sum", "l2_write_sectors"),
+                        ("sm__warps_launched.sum", "warps_launched"), ("gpu__time_duration.sum", "range_step_ns"),
+                        ("dram__throughput.avg.pct_of_peak", "dram_throughput_percent")):
+        assert mode["ncu_metrics"][key] == numbers[mode["mode"], metric]["value"], (mode, key)
+    assert mode["l2_hit_pct"] == numbers[mode["mode"], "l2_hit_percent"]["value"]
+metrics = json.load(open(folder + "/metrics.json"))
+assert metrics["l2_hit_pct"] == 25, metrics["l2_hit_pct"]
+# Latency is that of the pass without counters: outputs before and after are the same, bit for bit.
+checks = {}
+for line in open(folder + "/run.log"):
+    event = json.loads(line)
+    if event["stage"] == "check" and event["meta"].get("done"):
+        checks.setdefault(event["meta"]["arm"], set()).add(event["meta"]["output_xxh3"])
+assert checks and all(len(hashes) == 1 for hashes in checks.values()), checks
+PY
+python3 anew.py decode >log 2>&1 || fail "numbers: $(cat log)"
+# Shown with its sentence; a page that opens.
+grep -q 'over ledger' decode/report.md || fail "the report shows no counters"
+grep -q 'counted live in a pass of its own' decode/report.html || fail "the page does not say how counters were read"
+
+# ---- nothing enters a latency ----
+reads plain ""
+[ "$(number plain read.bulk step_ns)" = 200000 ] || fail "step_ns is $(number plain read.bulk step_ns)"
+fake "" "$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 300ms --warmup 1 --slot-steps 10 \
+    --out without >log 2>&1 || fail "without: $(cat log)"
+[ ! -e without/ncu.json ] || fail "ncu.json of a run that did not count"
+[ ! -e without/samples/0-counters.csv ] || fail "a pass of counters that nobody asked for"
+cp plain/ncu.json without/
+"$INFEROMETER" verify without >log 2>&1 && fail "a stray ncu.json is verified"
+
+# ---- what cannot be ----
+absent dropped "dropped=1" dram_bytes_read "dropped the range"
+absent incomplete "incomplete=1" dram_bytes_read "wants another pass"
+absent passes "passes=2" dram_bytes_read "need 2 passes here"
+absent none "ranges=0" dram_bytes_read "0 ranges where one was counted"
+absent nan "nan=dram__bytes_read.sum" dram_bytes_read "which is no count"
+absent negative "negative=lts__t_sectors.sum" dram_bytes_read "which is no count"
+absent stale "stale=sm__warps_launched.sum" warps_launched "which is no count"
+absent busy "fails=cuptiRangeProfilerEnable:26" dram_bytes_read "another program holds the GPU's counters"
+absent start "fails=cuptiRangeProfilerStart:7" dram_bytes_read "counters failed with 7 (FAKE_INVALID_OPERATION)"
+absent pop "fails=cuptiRangeProfilerPopRange:7" dram_bytes_read "ending a range failed"
+absent over "hits=2000;misses=0" l2_hit_percent "more lookups hit than there were"
+absent sums "hits=400" l2_hit_percent "are not"
+absent few "requests=10;hits=5;misses=5" l2_hit_percent "too few for a share"
+absent peak "read=1073741824000" dram_throughput_percent "is above 102"
+absent far "fabric=5000" l2_fabric_percent "is above 100"
+reads short "" --slot-steps 1 --override measure.slot_min=0s --inner 1
+grep -q "its edges need 1 ms" <<<"$(number short read.bulk dram_bytes_read)" ||
+    fail "short: $(number short read.bulk dram_bytes_read)"
+grep -qE '"slots":[0-9]+,"read":0,"reason":"CUPTI dropped the range"' dropped/run.log ||
+    fail "the journal does not say that ranges were dropped"
+# The other numbers of a range with an impossible share stand.
+[ "$(number over read.bulk dram_bytes_read)" = 1048576 ] || fail "over: $(number over read.bulk dram_bytes_read)"
+
+# Data that no cache holds, of which the memory moved too little; and enough.
+reads little "read=65536" --size 512KiB
+grep -q 'the memory moved 0.125 of the bytes' little/derived.json || fail "too few bytes are not doubted"
+reads enough "read=524288" --size 512KiB
+grep -q 'the memory moved' enough/derived.json && fail "a step that moves its bytes is doubted"
+
+# ---- no counters at all: the run is as good without them ----
+absent denied "fails=cuptiProfilerGetCounterAvailability:35" dram_bytes_read "administrators alone"
+grep -q "NVreg_RestrictProfilingToAdminUsers=0" denied/report.html || fail "the report has no remedy"
+[ "$(number denied read.bulk step_ns)" = 200000 ] || fail "denied: no latency"
+grep -q '"reason":"nothing_to_count","blocks":0' denied/run.log || fail "denied: blocks of a pass that counts nothing"
+absent mig "fails=cuptiProfilerGetCounterAvailability:43" dram_bytes_read "the GPU is divided (MIG)"
+absent wsl "level=wsl" dram_bytes_read "WSL"
+absent virtual "level=virtual;disabled=1" dram_bytes_read "the host of this virtual machine"
+absent secret "level=confidential" dram_bytes_read "confidential computing"
+absent old "level=architecture" dram_bytes_read "no counters that can be read"
+absent chip "chip=GX999" dram_bytes_read "no list of counters for the chip GX999"
+fake "chip=GX999" "$INFEROMETER" doctor | has '^GPU counters (CUPTI)  *absent  *this build has no list' ||
+    fail "doctor: an unknown chip"
+absent library "version=120600" dram_bytes_read "the library is CUPTI 12.6, and the driver supports CUDA 13.0"
+absent lacks "chip=TU102" tensor_flops "the chip TU102 does not count it in one pass"
+[ "$(number lacks read.bulk dram_bytes_read)" = 1048576 ] || fail "TU102: $(number lacks read.bulk dram_bytes_read)"
+IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" stream --probe read --size 64KiB "${counts[@]}" --out gone >log 2>&1 ||
+    fail "gone: $(cat log)"
+grep -q "there is no library CUPTI" <<<"$(number gone read.bulk dram_bytes_read)" ||
+    fail "gone: $(number gone read.bulk dram_bytes_read)"
+fake "" "$INFEROMETER" doctor | has '^GPU counters (CUPTI)  *ok  *CUPTI 13.0, chip GH100' || fail "doctor: no library"
+IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" doctor |
+    has '^GPU counters (CUPTI)  *absent  *there is no library CUPTI' || fail "doctor: absent"
+
+# ---- a device without such counters; processes of their own ----
+"$INFEROMETER" null --counters --cap 200ms --out cpu >log 2>&1 || fail "cpu: $(cat log)"
+grep -q 'counters absent: no instrument of this version counts what the device does' log || fail "cpu: $(cat log)"
+fake "" "$INFEROMETER" null --device cuda --isolation processes --counters --out apart >log 2>&1 &&
+    fail "counters of arms in processes of their own"
+# Beside a gate, whose number is there now.
+printf 'gates:\n  - {metric: l2_hit_percent, op: at_least, threshold: 80}\n' >gates.yaml
+fake "hits=900;misses=100" "$INFEROMETER" stream -c gates.yaml --probe read --size 64KiB "${counts[@]}" --out gated \
+    >log 2>&1 || fail "gated: $(cat log)"
+grep -q '"outcome": *"pass"' gated/verdict.json || fail "gated: $(cat gated/verdict.json)"
+
+# ---- interrupted inside the pass, and gone on with ----
+cut_short INT cut 20:0-counters-slots.csv env FAKE_CUDA=kernel_ns=200000 LD_LIBRARY_PATH="$IFM_FAKE_CUDA" \
+    "$INFEROMETER" stream --probe read --size 64KiB "${counts[@]}" --override measure.blocks_min=60 --out cut
+[ $status = 130 ] || fail "interrupted: exit $status"
+fake "" "$INFEROMETER" run --resume cut >log 2>&1 || fail "resume: $(cat log)"
+"$INFEROMETER" verify cut >log 2>&1 || fail "resumed: $(cat log)"
+[ "$(number cut read.bulk dram_bytes_read)" = 1048576 ] || fail "resumed: $(number cut read.bulk dram_bytes_read)"
+[ "$(slots_of cut 0-counters-slots.csv)" = 720 ] || fail "resumed: $(slots_of cut 0-counters-slots.csv) ranges"
+echo "numbers follow from the record, impossible ones are refused, and no counters are no failure"
