@@ -157,8 +157,9 @@ windows = [w for w in derived["energy_windows"] if w["arm"] == "long"]
 assert len(windows) == 4, windows
 value = {n["metric"]: n for n in derived["numbers"] if n.get("arm") == "long"}
 if sum(not w["refused"] for w in derived["energy_windows"]) == 8:
-    assert value["energy_per_step_j"]["state"] == "ok", value["energy_per_step_j"]
-    assert value["energy_per_step_change_percent"]["state"] == "ok", value["energy_per_step_change_percent"]
+    for metric in "energy_per_step_j", "energy_per_step_change_percent":
+        idle = "when it idles" in value[metric]["reason"]  # programs that sleep are at its floor, and may be below
+        assert value[metric]["state"] == "ok" or idle, value[metric]
 PY
 "$INFEROMETER" verify rows >log 2>&1 || fail "rows: $(cat log)"
 
