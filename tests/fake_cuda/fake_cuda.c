@@ -254,12 +254,6 @@ CUresult fake_cuCtxGetCurrent(CUcontext *context)
     return CUDA_SUCCESS;
 }
 
-CUresult fake_cuCtxGetCurrent(CUcontext *context)
-{
-    *context = retained > 0 ? (CUcontext)(void *)&retained : NULL;
-    return CUDA_SUCCESS;
-}
-
 /* ---- modules ---- */
 
 CUresult fake_cuModuleLoadData(CUmodule *module, const void *image)
