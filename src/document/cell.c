@@ -84,7 +84,8 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     const char *beside = told || ifm_is_empty(value->text) ? "" : value->text;
     if (value->has_interval && strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
         const struct ifm_publication *from = builder->from;
-        const char *why = ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, builder->arena);
+        const char *why = ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, cell->measure.margin,
+                                              builder->arena);
         beside = beside[0] == '\0' ? why : ifm_arena_printf(builder->arena, "%s; the %s", why, beside);
     }
     const char *unlike = unlike_the_times(builder, cell, arm, value);
