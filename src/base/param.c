@@ -237,7 +237,7 @@ static enum ifm_status out_of_range(const struct param_reading *in)
     const struct ifm_param *row = in->row;
     const bool fraction = row->type == IFM_TYPE_F64 && has_unit(row, "1") && row->max <= 1;
     const char *hint = "";
-    if (fraction && ifm_parse_f64(in->text, &number) && number > 1 && number <= 100)
+    if (fraction && ifm_parse_f64(in->text, &number) && number >= 1 && number <= 100)
         hint = ifm_arena_printf(in->arena, "it is a fraction: %.15g per cent is %.15g, or %.15g%%", number,
                                 number / 100, number);
     return ifm_fail(in->error, IFM_USAGE, in->where, hint, "%s: %s is out of range; allowed: %s", in->row->path,

@@ -143,6 +143,8 @@ IFM_CHECKED enum ifm_status ifm_rerun_times(const struct ifm_options *options, c
  * that was meant. */
 IFM_CHECKED enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char *verb,
                                              struct ifm_arena *arena, struct ifm_error *error);
+/* `-c study.yaml` is ours, `python3 -c 'print(1)'` is not. */
+bool ifm_is_our_config(const char *token, const char *value);
 /* `exec ls -l`: a flag that is none of ours, behind a command without quotes. */
 bool ifm_is_unquoted(const struct ifm_options *options);
 /* "quote each command: inferometer exec 'ls -l' --out a", of the whole command line; its flags stay flags. */

@@ -7,7 +7,7 @@
 
 static const char usual_limit[] = "3%";
 
-/* "3%", "3 %" or "3" as the preset takes it. A small number without its sign may be meant as a fraction. */
+/* "3%" or "3 %" as the preset takes it. A number without its sign may be meant as a fraction, as --margin takes it. */
 static enum ifm_status preset_of(const char *limit, struct ifm_arena *arena, const char **preset,
                                  struct ifm_error *error)
 {
@@ -20,7 +20,7 @@ static enum ifm_status preset_of(const char *limit, struct ifm_arena *arena, con
     if (!ifm_parse_f64(digits, &percent) || !(percent > 0 && percent <= 100))
         return ifm_fail(error, IFM_USAGE, "--max-regression", "write it as --max-regression 3%",
                         "'%s' is no percentage above 0 and at most 100", ifm_param_shown(limit, shown));
-    if (!marked && percent < 1)
+    if (!marked)
         return ifm_fail(error, IFM_USAGE, "--max-regression", "write the sign, such as 3% or 0.5%",
                         "'%s' could be a fraction or a percentage", ifm_param_shown(limit, shown));
     *preset = ifm_arena_printf(arena, "no-regression=%s%%", digits);

@@ -200,6 +200,8 @@ enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status judged = IFM_OK;
     ifm_log_quiet(options->quiet);
+    if (ifm_config_given_twice(config) != NULL)
+        ifm_note("%s is given twice, and the last one counts", ifm_config_given_twice(config));
     enum ifm_status status = options->resume != NULL ? resume(options, config, arena, &judged, error)
                                                      : tell(options, config, arena, &judged, error);
     ifm_arena_destroy(arena);

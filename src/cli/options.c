@@ -428,8 +428,12 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
             if (i + 1 >= argc)
                 return ifm_fail(error, IFM_USAGE, "", "", "-c needs a file");
             const enum ifm_status status = ifm_config_file(config, argv[i + 1], error);
-            if (status != IFM_OK) /* `exec python3 -c 'print(1)'` */
-                return ifm_is_unquoted(options) ? meant(status, options, error) : status;
+            if (status != IFM_OK && ifm_is_unquoted(options)) { /* `exec python3 -c 'print(1)'`, `exec gzip -c FILE` */
+                if (!ifm_is_our_config(argv[i], argv[i + 1]))
+                    (void)!ifm_fail(error, status, "", "", "-c %.60s: no configuration of inferometer", argv[i + 1]);
+                return meant(status, options, error);
+            }
+            IFM_TRY(status);
             options->changes = options->changes == NULL ? "-c" : options->changes;
             used = 2;
         } else if (strncmp(argv[i], "--", 2) == 0)

@@ -93,8 +93,7 @@ static void add_commands(struct ifm_text *out, const char *const *words, size_t 
 
 /* ---- the command line ---- */
 
-/* `-c study.yaml` is ours, `python3 -c 'print(1)'` is not. */
-static bool is_our_config(const char *token, const char *value)
+bool ifm_is_our_config(const char *token, const char *value)
 {
     const char *dot = value == NULL ? NULL : strrchr(value, '.');
     return strcmp(token, "-c") == 0 && dot != NULL &&
@@ -109,7 +108,7 @@ const char *ifm_quoted_hint(const struct ifm_options *options, struct ifm_arena 
     size_t n = 0;
     for (int i = 1, used; i < given->argc; i += used) {
         const char *token = given->argv[i];
-        used = is_our_config(token, i + 1 < given->argc ? given->argv[i + 1] : NULL) ? 2 : 1;
+        used = ifm_is_our_config(token, i + 1 < given->argc ? given->argv[i + 1] : NULL) ? 2 : 1;
         const bool ours = used == 2 || (strncmp(token, "--", 2) == 0 && given->takes(options, token, &used));
         for (int k = i; ours && k < i + used && k < given->argc; k++)
             add_argument(&flags, given->argv[k]);

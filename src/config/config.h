@@ -82,6 +82,8 @@ IFM_CHECKED enum ifm_status ifm_config_flag_as(struct ifm_config *config, const 
 /* Flags are given without their dashes. `value` NULL means that none was given: true for a boolean row, an
  * error for any other; "no-" before a boolean's flag means false. Takes_value is false for booleans and unknown
  * flags: only "--flag=value" gives those a value. Nearest is the known flag that was most likely meant, or NULL. */
+/* "--kv-len" that was given twice with different values, of which the last counts; NULL = none was. */
+const char *ifm_config_given_twice(const struct ifm_config *config);
 bool ifm_config_flag_takes_value(const struct ifm_config *config, const char *workload, const char *flag);
 const char *ifm_config_nearest_flag(const struct ifm_config *config, const char *workload, const char *flag);
 

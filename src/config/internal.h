@@ -25,6 +25,7 @@ struct ifm_config_slot {
     bool common; /* of general, device or measure; else of a workload */
     enum ifm_rank rank;
     const char *where;
+    const char *given; /* by a flag, as it was typed */
     const char *const *texts;
     size_t n;
 };
@@ -45,6 +46,7 @@ struct ifm_config {
     size_t n_arms;
     struct ifm_gate *gates;
     size_t n_gates;
+    const char *twice; /* the flag that was given again with another value; NULL = none */
     bool locked; /* a lock file was read: it spells out every value */
     bool resolved;
     struct ifm_general general;

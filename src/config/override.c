@@ -88,8 +88,17 @@ enum ifm_status ifm_config_flag_as(struct ifm_config *config, const char *worklo
     if (slot->rank == IFM_RANK_FLAG && slot->row->type != IFM_TYPE_BOOL && strcmp(slot->where, where) != 0)
         return ifm_fail(error, IFM_USAGE, where, "give one of the two", "%s and %s set the same (%s)", slot->where,
                         where, slot->row->path);
+    if (slot->rank == IFM_RANK_FLAG && slot->row->type != IFM_TYPE_BOOL && slot->given != NULL &&
+        strcmp(slot->given, value) != 0)
+        config->twice = where;
+    slot->given = value == NULL ? "" : value;
     const struct ifm_raw raw = {value != NULL ? value : negated ? "false" : "true", where};
     return ifm_slot_set(config, slot, IFM_RANK_FLAG, &raw, 1, error);
+}
+
+const char *ifm_config_given_twice(const struct ifm_config *config)
+{
+    return config->twice;
 }
 
 bool ifm_config_flag_takes_value(const struct ifm_config *config, const char *workload, const char *flag)

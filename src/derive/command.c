@@ -3,22 +3,24 @@
 #include "derive/internal.h"
 #include "model/failure.h"
 #include "stats/tail.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* No interval where the tail of the runs may hide from it. */
+/* As of the time of the same runs, too few of them to have seen a slow one refuse no interval: a remark beside the arm
+ * says so of both. Where few of those that were seen carry the mean there is none. */
 static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, size_t n, struct ifm_value *value)
 {
     struct ifm_log_mean level; /* of plain values here */
     struct ifm_interval interval;
     enum ifm_tail tail = IFM_TAIL_HOLDS;
     size_t needs = n;
-    double runs = (double)(arm->n_samples > n ? arm->n_samples : n);
+    const double runs = fmax(IFM_TAIL_RUNS, (double)n);
     if (n < IFM_BLOCKS_NEEDED)
         value->text = ifm_needs_blocks(arm->d->arena, n);
     else if (ifm_stats_tail(means, n, (double)n, runs, &tail, &needs) != IFM_STAT_OK || tail != IFM_TAIL_HOLDS)
         value->text =
-            ifm_arena_printf(arm->d->arena, "needs %zu blocks of as many runs: %s", needs, ifm_tail_reason(tail));
+            ifm_arena_printf(arm->d->arena, "needs %zu blocks: %s", needs, ifm_tail_reason(tail));
     else if (ifm_log_level_of(means, n, 0.0, &level) && ifm_log_mean_interval(&level, IFM_LEVEL, &interval))
         ifm_value_bracket(value, interval.low > 0 ? interval.low : 0, interval.high, IFM_LEVEL);
 }

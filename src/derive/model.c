@@ -44,14 +44,14 @@ static const char *words_of(const struct ifm_arm_work *arm, double weights, doub
     const unsigned n = arm->work->cell->threads;
     if (strcmp(arm->d->plan->device, "cuda") != 0)
         threads = ifm_arena_printf(arm->d->arena, " of %u thread%s", n, n == 1 ? "" : "s");
-    return ifm_arena_printf(arm->d->arena, "%s of weights and %s of cache for batch %s, at the read ceiling of %s%s%s",
+    return ifm_arena_printf(arm->d->arena, "%s of weights and %s of cache for batch %s, at the read ceiling of %s%s",
                             ifm_format_human(weights, "B", w), ifm_format_human(cache, "B", c),
-                            batch == NULL ? "1" : batch, ifm_format_human(1e9 * bytes_per_ns, "B/s", rate), threads,
-                            ifm_was_loaded(arm->d->facts->events) ? " beside other programs" : "");
+                            batch == NULL ? "1" : batch, ifm_format_human(1e9 * bytes_per_ns, "B/s", rate), threads);
 }
 
 /* What a token reads, at the fastest that anything read in this run: the ceiling is that of its fastest probe, or of an
- * arm above it. What caches can keep from one token to the next is left out, so that the rest comes from memory. */
+ * arm above it. What caches can keep from one token to the next is left out, so that the rest comes from memory. Probes
+ * beside other programs show what these leave over: whoever reads faster on a quiet machine is below such a bound. */
 static struct ifm_value bound_of(const struct ifm_arm_work *arm, double weights, double cache)
 {
     const struct ifm_cell_work *work = arm->work;
@@ -69,6 +69,9 @@ static struct ifm_value bound_of(const struct ifm_arm_work *arm, double weights,
     if (read->by == NULL)
         return ifm_value_absent("the bound of a token needs the read ceiling of this machine",
                                 "measure it too: --ceilings read,flops", 0, "blocks");
+    if (ifm_was_loaded(arm->d->facts->events))
+        return ifm_value_absent("other programs lowered the read ceiling, so it bounds no token",
+                                "--wait-quiet 10min", 0, "blocks");
     const double bytes_per_ns = exp(read->log_rate);
     struct ifm_value bound = ifm_value_real((weights + cache - kept) / bytes_per_ns, 0, "blocks");
     bound.text = words_of(arm, weights, cache, bytes_per_ns);

@@ -29,6 +29,10 @@ static const char *cut(const struct ifm_builder *builder, const char *text, size
         width += ((unsigned char)text[i] & 0xc0) != 0x80;
     }
     size = 2 * clause > size ? clause : size;
+    static const char label[] = ". Remedy:"; /* alone it is no sentence */
+    const size_t length = sizeof label - 1;
+    if (size >= length && strncmp(text + size - length, label, length) == 0)
+        return ifm_arena_printf(builder->arena, "%.*s", (int)(size - length), text);
     int open = 0;
     for (size_t i = 0; i < size; i++)
         open += (text[i] == '(') - (text[i] == ')');
@@ -178,12 +182,14 @@ static void add_notes(struct ifm_builder *builder)
         refusals += is_refusal(&document->notes[i]);
         open += is_open(&document->notes[i]);
     }
-    const size_t most = open > 0 ? NOTES - 1 : NOTES; /* of refusals */
+    /* a line that says that one more is hidden is as long as that one */
+    const size_t all = document->n_notes == NOTES + 1 ? NOTES + 1 : NOTES;
+    const size_t most = open > 0 ? all - 1 : all; /* of refusals */
     bool whole = true;
     if (document->n_notes == 0)
         return;
     struct ifm_block *list = ifm_add_list(builder, document->root.last, IFM_AS_NOTES);
-    size_t others = NOTES - (refusals < most ? refusals : most);
+    size_t others = all - (refusals < most ? refusals : most);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++) {
         const struct ifm_note *note = &document->notes[i];

@@ -133,7 +133,7 @@ struct ifm_group {
 };
 struct ifm_group ifm_group_at(struct ifm_builder *builder, size_t first);
 const char *ifm_group_title(const struct ifm_group *group);
-/* "batch 1 after scale, ", where that is so of all its cells; "" where they differ, and each says its own. */
+/* "batch 1 (divided by scale), ", where that is so of all its cells; "" where they differ, and each says its own. */
 const char *ifm_group_scaled(struct ifm_builder *builder, const struct ifm_group *group);
 /* Has any row the metric; `ok`: as a number. */
 bool ifm_group_has(const struct ifm_builder *builder, const struct ifm_group *group, enum ifm_metric_id metric,
@@ -158,6 +158,11 @@ bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes);
 size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,
                         bool times);
 
+/* "of 16 runs a slow one in 6 could be unseen"; "" of other work than programs, and of runs enough. */
+const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
+/* That the times of the table give another ratio than `speedup`, with theirs; "" where they agree. */
+const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                 const struct ifm_arm *arm, const struct ifm_value *speedup);
 /* What a whole model would gain, where one is named: its weights are read whatever the cache is; "" where none is. */
 const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cell);
 /* The sentence about a compared arm; `bare`: without the interval, which stands beside it. */

@@ -49,22 +49,6 @@ bool ifm_cell_shows(const struct ifm_builder *builder, const struct ifm_cell *ce
     return false;
 }
 
-/* Whoever divides the times of the table has the ratio over all blocks, as they are of all: said where the comparison
- * left blocks out and its interval does not hold that. "" = they agree. */
-static const char *unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                                    const struct ifm_arm *arm, const struct ifm_value *speedup)
-{
-    const struct ifm_value *all = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
-    if (!ifm_is_ok(all))
-        return "";
-    struct ifm_value ratio = *speedup;
-    ratio.number = 1 / (1 + all->number / 100);
-    if (speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high)
-        return "";
-    return ifm_arena_printf(builder->arena, "of undisturbed blocks (%sx of all, as the times are)",
-                            ifm_quantity_of(&ratio, builder->arena).number);
-}
-
 /* "faster 1.94x" with its interval: the word is derive's decision, and what must be said beside the number its note,
  * unless a sentence has told it. */
 static struct ifm_field comparison_field(struct ifm_builder *builder, const struct ifm_cell *cell,
@@ -84,10 +68,14 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     const char *beside = told || ifm_is_empty(value->text) ? "" : value->text;
     if (value->has_interval && strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
         const struct ifm_publication *from = builder->from;
-        const char *why = ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, builder->arena);
+        const char *why = ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, cell->measure.margin,
+                                              builder->arena);
+        if (strstr(why, " more would decide") != NULL && strcmp(cell->workload, "session") != 0)
+            why = ifm_arena_printf(builder->arena, "%s: %s", why,
+                                   cell->measure.stop == IFM_STOP_REPEATS ? "a larger --repeats" : "a longer --cap");
         beside = beside[0] == '\0' ? why : ifm_arena_printf(builder->arena, "%s; the %s", why, beside);
     }
-    const char *unlike = unlike_the_times(builder, cell, arm, value);
+    const char *unlike = ifm_unlike_the_times(builder, cell, arm, value);
     if (unlike[0] != '\0')
         beside = beside[0] == '\0' ? unlike : ifm_arena_printf(builder->arena, "%s; %s", unlike, beside);
     field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
@@ -104,6 +92,25 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
     return field;
 }
 
+static bool has_rivals(const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++)
+        if (cell->arms[a].role == IFM_ROLE_VARIANT)
+            return true;
+    return false;
+}
+
+/* A mean that its median does not show, so that whoever sees both doubts neither; "" where they are near. */
+static const char *slow_steps(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                              const struct ifm_value *mean)
+{
+    static const double apart = 3;
+    const struct ifm_value *median = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
+    return ifm_is_ok(median) && mean->number > apart * median->number
+               ? "a few slow steps make the mean, which is more than 3 times the median (p50)"
+               : "";
+}
+
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                 enum ifm_metric_id metric, bool told)
 {
@@ -113,8 +120,15 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ifm_field_text(ifm_quantity_bytes_words(metric, value->number, builder->arena), IFM_TONE_PLAIN);
-    return ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
-                                                              : quantity_field(builder, value);
+    struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
+                                                                                : quantity_field(builder, value);
+    /* programs that are compared have a sentence, which says so */
+    const bool alone = metric == IFM_M_STEP_NS && arm->role == IFM_ROLE_BASELINE && !has_rivals(cell);
+    const char *unseen = alone && ifm_is_ok(value) ? ifm_unseen_words(builder, cell, arm) : "";
+    const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
+    if (field.note == 0 && (slow[0] != '\0' || unseen[0] != '\0'))
+        field.note = ifm_add_note(builder, slow[0] != '\0' ? slow : unseen, "");
+    return field;
 }
 
 /* The columns of a table that this cell has something for. */
@@ -132,8 +146,9 @@ static bool in_detail(const struct ifm_builder *builder)
 static bool is_told_above(enum ifm_metric_id metric)
 {
     static const enum ifm_metric_id told[] = {
-        IFM_M_STEP_NS, IFM_M_TOKENS_GENERATED_PER_S, IFM_M_COMMAND_CPU_NS,    IFM_M_COMMAND_RSS_BYTES,
-        IFM_M_SPEEDUP, IFM_M_LOSS_RMS_REL,           IFM_M_COMPRESSION_RATIO, IFM_M_ATTENTION_KL_NATS,
+        IFM_M_STEP_NS,        IFM_M_LATENCY_NS_P50,    IFM_M_TOKENS_GENERATED_PER_S,
+        IFM_M_COMMAND_CPU_NS, IFM_M_COMMAND_RSS_BYTES, IFM_M_SPEEDUP,
+        IFM_M_LOSS_RMS_REL,   IFM_M_COMPRESSION_RATIO, IFM_M_ATTENTION_KL_NATS,
     };
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (told[i] == metric)
@@ -167,8 +182,13 @@ static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, c
 {
     size_t n_shown = shown->n;
     *ifm_grid_at(grid, row, 0) = ifm_field_text(ifm_arm_label(arm), IFM_TONE_STRONG);
-    for (size_t c = 0; c < n_shown; c++)
-        *ifm_grid_at(grid, row, c + 1) = ifm_cell_field(builder, cell, arm, shown->specs[c]->metric, false);
+    for (size_t c = 0; c < n_shown; c++) {
+        const enum ifm_metric_id metric = shown->specs[c]->metric;
+        struct ifm_field *field = ifm_grid_at(grid, row, c + 1);
+        *field = ifm_cell_field(builder, cell, arm, metric, false);
+        if (metric == IFM_M_LATENCY_NS_P50) /* as in the table of the terminal */
+            field->interval = "";
+    }
     const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
     if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
         *ifm_grid_at(grid, row, n_shown + 1) =
@@ -206,6 +226,8 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     for (size_t c = 1; c <= shown.n; c++) {
         if (grid.headings[c].metric == IFM_M_STEP_NS)
             grid.headings[c].text = ifm_cell_time_heading(cell, grid.headings[c].text);
+        if (grid.headings[c].metric == IFM_M_TOKENS_GENERATED_PER_S && cell->arms[0].ledger.layers == 1)
+            grid.headings[c].text = "layer-tokens"; /* as in the table of the terminal */
     }
     if (counted != NULL)
         grid.headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};
@@ -536,7 +558,7 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
     } else {
         const char *scaled = ifm_cell_scaled(builder, cell);
         section->subtitle =
-            ifm_arena_printf(builder->arena, "%s%s%s", scaled, scaled[0] == '\0' ? "" : " after scale, ",
+            ifm_arena_printf(builder->arena, "%s%s%s", scaled, scaled[0] == '\0' ? "" : " (divided by scale), ",
                              ifm_cell_conditions(builder, cell, SIZE_MAX));
     }
     add_arms(builder, cell, section);

@@ -62,17 +62,22 @@ static void add_outcomes(struct ifm_builder *builder, struct ifm_block *parent, 
         ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "and %zu more below", n - shown));
 }
 
+static bool has_single_outcome(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    size_t n = 0;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        n += ifm_is_compared(builder, cell, &cell->arms[a]);
+    return n == 1 && ifm_is_empty(cell->unsupported);
+}
+
 /* Of one comparison its cell's name stands in the sentence. */
 static bool add_single_outcome(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_cell *cell)
 {
-    size_t n = 0, at = 0;
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (ifm_is_compared(builder, cell, &cell->arms[a])) {
-            at = a;
-            n++;
-        }
-    if (n != 1 || !ifm_is_empty(cell->unsupported))
+    size_t at = 0;
+    if (!has_single_outcome(builder, cell))
         return false;
+    while (!ifm_is_compared(builder, cell, &cell->arms[at]))
+        at++;
     struct ifm_block *list = ifm_add_list(builder, parent, IFM_AS_OUTCOMES);
     list->level = IFM_LEVEL_PAGE;
     (void)ifm_add_outcomes(builder, list, cell, 1, false);
@@ -83,8 +88,11 @@ static bool add_single_outcome(struct ifm_builder *builder, struct ifm_block *pa
 static void add_linked_outcomes(struct ifm_builder *builder, struct ifm_block *parent)
 {
     const struct ifm_plan *plan = builder->from->plan;
+    bool alone = true; /* below a head of another cell a sentence would be taken for that cell's */
+    for (size_t i = 0; i < plan->n_cells; i++)
+        alone &= has_single_outcome(builder, &plan->cells[i]);
     for (size_t i = 0; i < plan->n_cells; i++) {
-        if (add_single_outcome(builder, parent, &plan->cells[i]))
+        if (alone && add_single_outcome(builder, parent, &plan->cells[i]))
             continue;
         struct ifm_line *line = ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_OF, "");
         ifm_say_link(builder, line, ifm_arena_printf(builder->arena, "cell-%zu", i + 1), plan->cells[i].name);
@@ -233,7 +241,10 @@ void ifm_build_gate_table(struct ifm_builder *builder)
             ifm_field_text(ifm_arena_printf(arena, "%s %s%s", bound, threshold,
                                             ifm_judge_by_interval(gate, &result->observed) ? ", interval" : ""),
                            IFM_TONE_PLAIN);
-        *ifm_grid_at(&grid, i, 3) = ifm_field_value(builder, observed);
+        struct ifm_field seen = ifm_field_value(builder, observed);
+        if (ifm_is_ok(observed)) /* the ends themselves, as it is they that are held against the limit */
+            seen.interval = ifm_quantity_range(observed, arena);
+        *ifm_grid_at(&grid, i, 3) = seen;
         *ifm_grid_at(&grid, i, 4) = ifm_field_text(look.word, look.tone); /* the verdict's reasons say why */
     }
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "gates", "Gates");

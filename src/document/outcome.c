@@ -2,6 +2,7 @@
 #include "document/build.h"
 #include "document/quantity.h"
 #include "stats/tail.h"
+#include <math.h>
 #include <string.h>
 
 bool ifm_is_compared(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
@@ -93,6 +94,43 @@ static void say_price(struct ifm_builder *builder, struct ifm_line *line, const 
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %s", price.spread);
     if (price.share[0] != '\0')
         ifm_say(builder, line, IFM_TONE_PLAIN, "; %s", price.share);
+}
+
+/* ---- the times beside it ---- */
+
+/* The ratio that whoever divides the times of the table finds; NaN where one is missing. */
+static double ratio_of_times(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const struct ifm_value *own = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
+    const struct ifm_value *base = baseline == NULL ? NULL : ifm_value_of(builder, cell, baseline, IFM_M_STEP_NS);
+    return ifm_is_ok(own) && ifm_is_ok(base) && own->number > 0 ? base->number / own->number : NAN;
+}
+
+/* On the other side of 1, by more than the digits of a table hide. */
+static bool points_away(double ratio, double times)
+{
+    const double seen = 0.005;
+    return (ratio > 1 && times < 1 - seen) || (ratio < 1 && times > 1 + seen);
+}
+
+/* Whoever divides the times of the table finds another ratio than the one shown where the comparison left blocks out,
+ * or where a few slow blocks move a quotient of means more than a mean of quotients: said where its interval does not
+ * hold that, or the two point in opposite directions. "" = they agree. */
+const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                 const struct ifm_arm *arm, const struct ifm_value *speedup)
+{
+    const struct ifm_value *all = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
+    struct ifm_value ratio = *speedup;
+    ratio.number = ifm_is_ok(all) ? 1 / (1 + all->number / 100) : ratio_of_times(builder, cell, arm);
+    const bool within = speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high;
+    if (!isfinite(ratio.number) || (within && !points_away(speedup->number, ratio.number)) ||
+        (!ifm_is_ok(all) && !speedup->has_interval && !points_away(speedup->number, ratio.number)))
+        return "";
+    return ifm_arena_printf(builder->arena,
+                            ifm_is_ok(all) ? "of undisturbed blocks (%sx of all, as the times are)"
+                                           : "block by block (%sx by the times, which slow blocks move more)",
+                            ifm_quantity_of(&ratio, builder->arena).number);
 }
 
 /* ---- the sentence ---- */
@@ -196,6 +234,24 @@ static void say_energy_change(struct ifm_builder *builder, struct ifm_line *line
         ifm_say(builder, line, IFM_TONE_PLAIN, " %s", range);
 }
 
+/* What runs of a program show says nothing of one that is slower than all of them and rarer (stats/tail.h, 1). */
+const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_value *runs = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
+    if (!ifm_cell_counts_programs(cell) || !ifm_is_ok(runs) || runs->n >= IFM_TAIL_RUNS)
+        return "";
+    return ifm_arena_printf(builder->arena, "of %lld runs a slow one in %lld could be unseen", (long long)runs->n,
+                            (long long)(runs->n + 2) / 3);
+}
+
+static void say_unseen(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                       const struct ifm_arm *arm)
+{
+    const char *unseen = ifm_unseen_words(builder, cell, arm);
+    if (unseen[0] != '\0')
+        ifm_say(builder, line, IFM_TONE_PLAIN, "; %s", unseen);
+}
+
 /* Of an arm that is compared with nothing: "5.00 µs a step, 0.4 J a token". */
 static void say_time(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm)
@@ -212,6 +268,7 @@ static void say_time(struct ifm_builder *builder, struct ifm_line *line, const s
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %s a %s",
                 ifm_quantity_full(ifm_is_ok(token) ? token : step, builder->arena),
                 ifm_is_ok(token) ? "token" : "step");
+    say_unseen(builder, line, cell, arm);
 }
 
 /* A price that a table does not show is always said with the speed. */
@@ -220,19 +277,6 @@ static enum ifm_level level_of(const struct ifm_builder *builder, const struct i
 {
     const struct ifm_value *bytes = ifm_value_of(builder, cell, arm, IFM_M_BYTES_RATIO);
     return ifm_is_ok(bytes) ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
-}
-
-/* What runs of a program show says nothing of one that is slower than all of them and rarer (stats/tail.h, 1). */
-static void say_unseen(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
-                       const struct ifm_arm *arm)
-{
-    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    const struct ifm_value *runs = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
-    const bool decided = ifm_is_ok(change) && change->text[0] != '\0' && strcmp(change->text, "undecided") != 0;
-    if (!decided || !ifm_cell_counts_programs(cell) || !ifm_is_ok(runs) || runs->n >= IFM_TAIL_RUNS)
-        return;
-    ifm_say(builder, line, IFM_TONE_PLAIN, "; of %lld runs a slow one in %lld could be unseen", (long long)runs->n,
-            (long long)(runs->n + 2) / 3);
 }
 
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,

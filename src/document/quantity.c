@@ -92,11 +92,11 @@ static int decimals_of(double number, double half)
     return decimals < 0 ? 0 : decimals;
 }
 
-/* Plain digits, or an exponent without padding ("3.1e-7") for what would be a row of zeros. */
-static const char *digits(double number, int decimals, struct ifm_arena *arena)
+const char *ifm_quantity_digits(double number, int decimals, struct ifm_arena *arena)
 {
+    enum { MOST_EXPONENT = 5 };
     int e = exponent_of(number);
-    if (number != 0 && (e < -3 || e > 14)) {
+    if (number != 0 && (e < -3 || e > MOST_EXPONENT)) {
         char mantissa[32];
         snprintf(mantissa, sizeof mantissa, "%.1e", number);
         char *mark = strchr(mantissa, 'e');
@@ -110,28 +110,61 @@ static const char *digits(double number, int decimals, struct ifm_arena *arena)
 /* Counts and sizes keep their whole digits: "32", "1.5" (MiB). */
 static const char *short_number(const struct ifm_value *value, double x, int decimals, struct ifm_arena *arena)
 {
-    return value->is_integer ? ifm_arena_printf(arena, "%.4g", x) : digits(x, decimals, arena);
+    return value->is_integer ? ifm_arena_printf(arena, "%.4g", x) : ifm_quantity_digits(x, decimals, arena);
 }
 
-/* Beside a number, an interval is written as a half-width when it is symmetric within a fifth. */
-static const char *interval_text(double x, double low, double high, int decimals, struct ifm_arena *arena)
+/* Ends a decade and more apart, such as of a ratio on a busy machine: each has three digits of its own. */
+static bool is_wide(double low, double high)
+{
+    return low > 0 && high >= 10 * low;
+}
+
+static const char *ends_text(const struct ifm_value *value, double low, double high, int decimals,
+                             struct ifm_arena *arena)
+{
+    const bool wide = !value->is_integer && is_wide(low, high);
+    return ifm_arena_printf(arena, "[%s, %s]", short_number(value, low, wide ? decimals_of(low, 0) : decimals, arena),
+                            short_number(value, high, wide ? decimals_of(high, 0) : decimals, arena));
+}
+
+/* Beside a number, an interval is written as a half-width when it is symmetric within a fifth, and no more than half of
+ * the number where this has no sign: "563 µs ±611" would say that a time may be negative. */
+static const char *interval_text(const struct ifm_value *value, double x, double low, double high, int decimals,
+                                 struct ifm_arena *arena)
 {
     double half = high / 2 - low / 2;
     bool symmetric = low <= x && x <= high && fabs((high - x) - (x - low)) <= 0.2 * half;
-    if (!symmetric || exponent_of(x) < -3)
-        return ifm_arena_printf(arena, "[%s, %s]", digits(low, decimals, arena), digits(high, decimals, arena));
+    if (!symmetric || exponent_of(x) < -3 || (low >= 0 && half > 0.5 * x))
+        return ends_text(value, low, high, decimals, arena);
     double smallest = pow(10, -decimals);
     if (half > 0 && half < smallest / 2)
         return ifm_arena_printf(arena, "±<%.*f", decimals, smallest);
     return ifm_arena_printf(arena, "±%.*f", decimals, half);
 }
 
+/* Times, bytes and rates have no sign: what a formula puts below 0 is not said. */
+static double low_of(const struct ifm_value *value)
+{
+    static const char *const unsigned_units[] = {"ns", "s", "B", "B/s", "FLOP/s", "OP/s", "Hz", "tokens/s"};
+    for (size_t i = 0; i < sizeof unsigned_units / sizeof *unsigned_units; i++)
+        if (value->number >= 0 && strcmp(value->unit, unsigned_units[i]) == 0)
+            return fmax(value->low, 0);
+    return value->low;
+}
+
 /* The size that prefix and digits follow: a number that is lost in its interval, such as joules above idle of a load
  * that draws none, has the interval's. */
 static double size_of(const struct ifm_value *value)
 {
-    double half = value->has_interval ? value->high / 2 - value->low / 2 : 0;
+    double half = value->has_interval && low_of(value) < 0 ? value->high / 2 - value->low / 2 : 0;
     return half > 10 * fabs(value->number) && half > 1e-6 ? half : value->number; /* smaller ones have an exponent */
+}
+
+/* Digits of a number and of the ends beside it: of ends that have digits of their own those of the number alone. */
+static int decimals_beside(const struct ifm_value *value, const struct rung *rung)
+{
+    double half = value->has_interval ? (value->high / 2 - value->low / 2) / rung->divide : 0;
+    return decimals_of(size_of(value) / rung->divide, is_wide(low_of(value), value->high) ? 0 : half);
 }
 
 const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena)
@@ -139,9 +172,8 @@ const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *
     if (!value->has_interval)
         return "";
     struct rung rung = rung_of(size_of(value), value->unit);
-    int decimals = decimals_of(size_of(value) / rung.divide, (value->high / 2 - value->low / 2) / rung.divide);
-    return ifm_arena_printf(arena, "[%s, %s]", short_number(value, value->low / rung.divide, decimals, arena),
-                            short_number(value, value->high / rung.divide, decimals, arena));
+    return ends_text(value, low_of(value) / rung.divide, value->high / rung.divide, decimals_beside(value, &rung),
+                     arena);
 }
 
 /* More digits where fewer would show a whole number that it is not. */
@@ -149,9 +181,9 @@ static const char *unrounded(double number, struct ifm_arena *arena)
 {
     enum { MOST_DECIMALS = 9 };
     int decimals = decimals_of(number, 0);
-    const char *text = digits(number, decimals, arena);
+    const char *text = ifm_quantity_digits(number, decimals, arena);
     while (decimals < MOST_DECIMALS && number != floor(number) && strtod(text, NULL) == round(number))
-        text = digits(number, ++decimals, arena);
+        text = ifm_quantity_digits(number, ++decimals, arena);
     return text;
 }
 
@@ -160,8 +192,7 @@ struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_ar
     struct rung rung = rung_of(size_of(value), value->unit);
     double x = value->number / rung.divide;
     struct ifm_quantity quantity = {.unit = rung.shown, .interval = ""};
-    double half = value->has_interval ? (value->high / 2 - value->low / 2) / rung.divide : 0;
-    int decimals = decimals_of(size_of(value) / rung.divide, half);
+    int decimals = decimals_beside(value, &rung);
     if (size_of(value) != value->number && !value->is_integer) /* no digits below those of the interval */
         x = round(x * pow(10, decimals)) / pow(10, decimals) + 0.0;
     bool whole = value->is_integer && rung.divide == 1;
@@ -172,7 +203,8 @@ struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_ar
     if (value->has_interval && value->is_integer)
         quantity.interval = ifm_quantity_range(value, arena);
     else if (value->has_interval)
-        quantity.interval = interval_text(x, value->low / rung.divide, value->high / rung.divide, decimals, arena);
+        quantity.interval =
+            interval_text(value, x, low_of(value) / rung.divide, value->high / rung.divide, decimals, arena);
     return quantity;
 }
 

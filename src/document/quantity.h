@@ -18,6 +18,8 @@ struct ifm_quantity {
 /* `value` must be in state OK. A pure number without an interval, such as a cosine of 0.99996, is not rounded to a
  * whole one that it is not. Texts live in the arena. */
 struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_arena *arena);
+/* Plain digits, or an exponent without padding ("3.1e-7", "2.5e6") for what would be a row of them that say nothing. */
+const char *ifm_quantity_digits(double number, int decimals, struct ifm_arena *arena);
 /* "412.3 µs" */
 const char *ifm_quantity_number(const struct ifm_value *value, struct ifm_arena *arena);
 /* "412.3 µs ±0.8" */

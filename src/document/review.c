@@ -49,11 +49,11 @@ static void add_causes(struct ifm_builder *builder)
         return;
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "causes", "Where to look for the cause");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
-    for (size_t i = 0; i < verdict->n_rca; i++) {
-        if (is_clean(verdict->rca[i]))
-            continue;
-        ifm_add_sentence(builder, list, verdict->rca[i])->number = i + 1;
-    }
+    for (size_t i = 0; i < verdict->n_rca; i++)
+        if (!is_clean(verdict->rca[i])) {
+            struct ifm_item *item = ifm_add_sentence(builder, list, verdict->rca[i]);
+            item->number = list->n_items;
+        }
 }
 
 void ifm_build_review(struct ifm_builder *builder)

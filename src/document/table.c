@@ -3,7 +3,6 @@
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
-#include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
 
@@ -158,16 +157,11 @@ static const char *batch_of(const struct ifm_group *group)
     return batch;
 }
 
-/* A bound holds for a number of sequences, which the conditions do not say where it is the usual one, and for a read
- * ceiling, which other programs may have lowered: a quiet machine's bound is less. */
-static const char *with_conditions(const struct ifm_builder *builder, const struct ifm_group *group,
-                                   const char *heading)
+/* A bound holds for a number of sequences, which the conditions do not say where it is the usual one. */
+static const char *with_batch(const struct ifm_builder *builder, const struct ifm_group *group, const char *heading)
 {
     const char *batch = batch_of(group);
-    const bool loaded = ifm_was_loaded(builder->from->events);
-    if (batch == NULL)
-        return loaded ? ifm_arena_printf(builder->arena, "%s (under load)", heading) : heading;
-    return ifm_arena_printf(builder->arena, "%s (batch %s%s)", heading, batch, loaded ? ", under load" : "");
+    return batch == NULL ? heading : ifm_arena_printf(builder->arena, "%s (batch %s)", heading, batch);
 }
 
 /* The level of a column's intervals, where it is not the usual one: "vs baseline (98.3 %)". */
@@ -176,7 +170,7 @@ static const char *heading_of(const struct ifm_builder *builder, const struct if
 {
     double least = 1, most = 0;
     if (spec->metric == IFM_M_TPOT_BOUND_NS)
-        return with_conditions(builder, group, spec->heading);
+        return with_batch(builder, group, spec->heading);
     if (spec->metric == IFM_M_TOKENS_GENERATED_PER_S && group->first->arms[0].ledger.layers == 1)
         return "layer-tokens"; /* of one attention layer, not of a model */
     for (size_t i = 0; i < group->n; i++)
@@ -252,7 +246,7 @@ const char *ifm_group_scaled(struct ifm_builder *builder, const struct ifm_group
     for (size_t i = 1; i < group->n; i++)
         if (strcmp(scaled, ifm_cell_scaled(builder, &group->first[i])) != 0)
             return "";
-    return scaled[0] == '\0' ? "" : ifm_arena_printf(builder->arena, "%s after scale, ", scaled);
+    return scaled[0] == '\0' ? "" : ifm_arena_printf(builder->arena, "%s (divided by scale), ", scaled);
 }
 
 /* With the batch that was measured, where attention.scale made another of the one in the name. */

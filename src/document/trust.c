@@ -263,7 +263,9 @@ static struct decisions decisions_of(const struct ifm_publication *from)
         d.unanswered += !ifm_is_ok(&number->value);
         if (!ifm_is_ok(&number->value) || strcmp(number->value.text, "undecided") != 0)
             continue;
-        uint64_t further = ifm_judge_further(from->derived, from->verdict, number->cell, number->arm);
+        const struct ifm_cell *cell = ifm_plan_cell(from->plan, number->cell);
+        const double margin = cell == NULL ? 0 : cell->measure.margin;
+        uint64_t further = ifm_judge_further(from->derived, from->verdict, number->cell, number->arm, margin);
         d.undecided++;
         if (further > 0 && (d.further == 0 || further < d.further))
             d.further = further;

@@ -35,13 +35,19 @@ static const char *text_of(const struct ifm_setting *list, size_t n, const char 
     return NULL;
 }
 
+/* Layers that are chosen are no model's: the heads of tables count those. */
+static const char *name_of(const char *path)
+{
+    return strcmp(path, "layers") == 0 ? "the number of layers that steps take in turn" : path;
+}
+
 static void add_settings(struct differences *d, const struct ifm_setting *own, size_t n_own,
                          const struct ifm_setting *base, size_t n_base)
 {
     for (size_t i = 0; i < n_own; i++) {
         const char *other = text_of(base, n_base, own[i].path);
         if (other != NULL && own[i].text[0] != '\0' && other[0] != '\0')
-            add(d, own[i].path, own[i].text, other);
+            add(d, name_of(own[i].path), own[i].text, other);
     }
 }
 

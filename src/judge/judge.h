@@ -68,13 +68,14 @@ json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_
 /* "latency and energy per token" of an arm, where two or more regress against its baseline; "" where fewer do. */
 const char *ifm_judge_regressions(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   struct ifm_arena *arena);
-/* How many more blocks would probably decide a comparison that is undecided; 0 = no sensible number. Where a gate on it
- * is open, those that it needs: a comparison has one such number (undecided.c). */
+/* How many more blocks would decide a comparison that is undecided, if its estimate holds; 0 = no sensible number.
+ * Where a gate on it is open, those that it needs: a comparison has one such number (undecided.c). `margin`: of the
+ * cell. */
 uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
-                           const char *arm);
+                           const char *arm, double margin);
 /* Why there is no word on a comparison, "undecided after 24 blocks: ..."; "" where it has one, or no number. */
 const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
-                                const char *arm, struct ifm_arena *arena);
+                                const char *arm, double margin, struct ifm_arena *arena);
 /* Does the gate judge an interval of `v`? The best that was seen of a limit has none: its value decides. */
 bool ifm_judge_by_interval(const struct ifm_gate *gate, const struct ifm_value *v);
 /* The gate's name; of one that has only its metric's, as people read that. */

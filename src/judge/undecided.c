@@ -19,14 +19,25 @@ static const struct ifm_gate_result *open_gate(const struct ifm_verdict *verdict
     return NULL;
 }
 
+/* Does an estimate beyond the margin lie within a standard error of zero? A number of blocks is made of the estimate,
+ * and this one is chance: equal programs would be told that few more find a difference. */
+static bool is_within_noise(const struct ifm_derived *derived, const char *cell, const char *arm, double margin)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    if (change == NULL || change->state != IFM_STATE_OK || !change->has_interval)
+        return false;
+    const double error = (change->high - change->low) / 4, size = fabs(change->number);
+    return size > 100 * margin && size < error;
+}
+
 uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
-                           const char *arm)
+                           const char *arm, double margin)
 {
     const struct ifm_gate_result *gate = open_gate(verdict, cell, arm);
     const struct ifm_value *needed = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_NEEDED);
     if (gate != NULL)
         return gate->further;
-    if (needed == NULL || needed->state != IFM_STATE_OK)
+    if (needed == NULL || needed->state != IFM_STATE_OK || is_within_noise(derived, cell, arm, margin))
         return 0;
     return (uint64_t)fmax(needed->number - (double)needed->n, 1);
 }
@@ -44,25 +55,28 @@ static const char *finding_on(const struct ifm_derived *derived, const char *cel
 }
 
 const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
-                                const char *arm, struct ifm_arena *arena)
+                                const char *arm, double margin, struct ifm_arena *arena)
 {
     const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
     const struct ifm_value *needed = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_NEEDED);
     if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") != 0)
         return "";
     const char *found = finding_on(derived, cell, arm);
-    const uint64_t further = ifm_judge_further(derived, verdict, cell, arm);
+    const uint64_t further = ifm_judge_further(derived, verdict, cell, arm, margin);
     const long long blocks = (long long)change->n;
     if (found != NULL)
         return found;
     if (blocks < IFM_BLOCKS_NEEDED)
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, blocks);
     if (further > 0)
-        return ifm_arena_printf(arena, "undecided after %lld block%s: about %llu more would probably decide", blocks,
-                                blocks == 1 ? "" : "s", (unsigned long long)further);
+        return ifm_arena_printf(arena,
+                                "undecided after %lld block%s: about %llu more would decide, if the estimate holds",
+                                blocks, blocks == 1 ? "" : "s", (unsigned long long)further);
     const bool gated = open_gate(verdict, cell, arm) != NULL;
     const char *reason = gated ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
-                                                                       : "no number of blocks can be foretold";
+                         : is_within_noise(derived, cell, arm, margin)
+                             ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
+                             : "no number of blocks can be foretold";
     return ifm_arena_printf(arena, "undecided after %lld block%s: %s", blocks, blocks == 1 ? "" : "s", reason);
 }

@@ -95,6 +95,12 @@ static inline bool ifm_arm_unchecked(const struct ifm_arm *arm)
     return !arm->has_oracle && arm->implementation != NULL &&
            strcmp(arm->implementation, IFM_PLUGIN_IMPLEMENTATION) == 0;
 }
+/* Computed by a library, which may sum in another order each time. */
+static inline bool ifm_arm_of_library(const struct ifm_arm *arm)
+{
+    return arm->implementation != NULL &&
+           (strcmp(arm->implementation, "cudnn") == 0 || strcmp(arm->implementation, "cublaslt") == 0);
+}
 #define IFM_UNCHECKED "the arm is unchecked: its plugin has no check, so nothing shows that a step does its work"
 
 /* What tables call the arm: its name, with what its title adds to it: "ours (AVX-512)". */

@@ -35,6 +35,18 @@ struct ifm_listing ifm_comparison_begin_runs(struct ifm_arena *arena)
     return ifm_listing_begin(columns_of_runs, sizeof columns_of_runs / sizeof columns_of_runs[0], arena);
 }
 
+static const char *with_sign(double number, int decimals, struct ifm_arena *arena)
+{
+    const char *text = ifm_quantity_digits(number, decimals, arena);
+    return text[0] == '-' ? text : ifm_arena_printf(arena, "+%s", text);
+}
+
+/* Beyond ten times the time nothing was going to be found: the digits say no more. */
+static const char *detectable(const struct ifm_value *mde, struct ifm_arena *arena)
+{
+    return !ifm_is_ok(mde) ? "" : mde->number > IFM_DETECTABLE_MOST ? ">1000 %" : ifm_quantity_number(mde, arena);
+}
+
 const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena)
 {
     if (value->state != IFM_STATE_OK)
@@ -44,11 +56,11 @@ const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_aren
     int decimals = half > 0 ? 1 - (int)floor(log10(half)) : 2;
     decimals = decimals < 0 ? 0 : decimals > 4 ? 4 : decimals;
     if (!value->has_interval)
-        return ifm_arena_printf(arena, "%+.*f %%", decimals, value->number);
+        return ifm_arena_printf(arena, "%s %%", with_sign(value->number, decimals, arena));
     bool usual = value->level == 0 || fabs(value->level - 0.95) < 1e-9;
     const char *level = usual ? "" : ifm_arena_printf(arena, " at %.3g %%", 100 * value->level);
-    return ifm_arena_printf(arena, "%+.*f %% [%+.*f, %+.*f]%s", decimals, value->number, decimals, value->low, decimals,
-                            value->high, level);
+    return ifm_arena_printf(arena, "%s %% [%s, %s]%s", with_sign(value->number, decimals, arena),
+                            with_sign(value->low, decimals, arena), with_sign(value->high, decimals, arena), level);
 }
 
 const struct ifm_value *ifm_comparison_energy(const struct ifm_derived *derived, const char *cell, const char *arm,
@@ -267,7 +279,7 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_bounds(listing, "change_low", "change_high", change);
     ifm_listing_set_level(listing, change);
     add_speedup(listing, row);
-    ifm_listing_set_value(listing, "mde_percent", mde, ifm_is_ok(mde) ? ifm_quantity_number(mde, arena) : "");
+    ifm_listing_set_value(listing, "mde_percent", mde, detectable(mde, arena));
     ifm_listing_set_text(listing, "n_of", change->n_of);
     ifm_listing_set_text(listing, "state", ifm_state_label(worse->state));
     bool kept = between && worse->state == IFM_STATE_OK && !ifm_is_empty(speedup->text); /* from a word */

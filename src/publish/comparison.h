@@ -20,6 +20,9 @@ struct ifm_comparison_row {
     bool energy;                          /* of joules: their ratio is no speed-up */
 };
 
+/* Percent: beyond it, digits of what a comparison could have found say nothing. */
+#define IFM_DETECTABLE_MOST 1000
+
 /* Start with one of them; print with ifm_listing_compose. Between runs a change is of time or of energy. */
 struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena);
 struct ifm_listing ifm_comparison_begin_runs(struct ifm_arena *arena);

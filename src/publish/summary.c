@@ -4,16 +4,17 @@
 #include "base/hash.h"
 #include "document/escape.h"
 #include "document/quantity.h"
+#include "document/trust.h"
 #include "model/machine_facts.h"
 #include "publish/comparison.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_BYTES = 40, LINE_BYTES = 200 };
+enum { NAME_BYTES = 40, LINE_BYTES = 200, NAMED_BYTES = 48 };
 
 struct line {
-    const char *text;
+    const char *text, *name;
     int rank; /* lower is more important */
     double size;
     size_t order; /* place in the plan */
@@ -65,13 +66,18 @@ const char *ifm_summary_environment(const struct ifm_events *events, char *hex)
 
 /* ---- the lines of the arms ---- */
 
+static bool names_a_file(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c == '/' && (c == text || strchr(" \"'(=:", c[-1]) != NULL))
+            return true;
+    return false;
+}
+
 /* A reason that names a file of the machine stays in the report. */
 static const char *reason_of(const struct ifm_value *value, struct ifm_arena *arena)
 {
-    for (const char *c = value->reason; *c != '\0'; c++)
-        if (*c == '/' && (c == value->reason || strchr(" \"'(=:", c[-1]) != NULL))
-            return "the report says why";
-    return plain(value->reason, LINE_BYTES / 2, arena);
+    return names_a_file(value->reason) ? "the report says why" : plain(value->reason, LINE_BYTES / 2, arena);
 }
 
 static int rank_of(const struct ifm_value *change)
@@ -85,10 +91,11 @@ static int rank_of(const struct ifm_value *change)
     return 3;
 }
 
-static void add_line(struct lines *lines, struct ifm_arena *arena, const char *text, int rank, double size)
+static void add_line(struct lines *lines, struct ifm_arena *arena, const char *name, const char *text, int rank,
+                     double size)
 {
     IFM_ARENA_GROW(arena, lines->items, lines->n, lines->capacity);
-    lines->items[lines->n] = (struct line){text, rank, size, lines->n};
+    lines->items[lines->n] = (struct line){text, name, rank, size, lines->n};
     lines->n++;
 }
 
@@ -137,7 +144,7 @@ static const char *compared_line(const struct ifm_value *change, const struct if
         return ifm_arena_printf(arena, "- %s: %s, %s%s\n", where, ifm_state_label(change->state),
                                 reason_of(change, arena), energy);
     const char *detect = "";
-    if (mde != NULL && mde->state == IFM_STATE_OK)
+    if (mde != NULL && mde->state == IFM_STATE_OK && mde->number <= IFM_DETECTABLE_MOST)
         detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
     return ifm_arena_printf(arena, "- %s: %s, time %s, %lld %s%s%s%s%s\n", where, change->text,
                             ifm_comparison_change(change, arena), (long long)change->n, change->n_of, detect, energy,
@@ -168,7 +175,7 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
 {
     size_t before = lines->n;
     if (cell->n_arms == 0)
-        add_line(lines, arena,
+        add_line(lines, arena, plain(cell->name, NAME_BYTES, arena),
                  ifm_arena_printf(arena, "- %s: absent, %s\n", plain(cell->name, NAME_BYTES, arena),
                                   plain(cell->unsupported, LINE_BYTES / 2, arena)),
                  4, 0);
@@ -179,15 +186,16 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
             continue;
         const char *where = place(p, cell, arm, true, arena);
         const char *price = price_of(p->derived, cell->name, arm, arena);
-        add_line(lines, arena,
+        add_line(lines, arena, where,
                  compared_line(change, ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price,
                                energy_of(p, cell, arm, arena), where, arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);
     }
     for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {
         const struct ifm_value *step = ifm_derived_value(p->derived, cell->name, cell->arms[a].name, IFM_M_STEP_NS);
+        const char *where = place(p, cell, cell->arms[a].name, false, arena);
         if (step != NULL && cell->arms[a].role != IFM_ROLE_CEILING)
-            add_line(lines, arena, time_line(step, place(p, cell, cell->arms[a].name, false, arena), arena), 5, 0);
+            add_line(lines, arena, where, time_line(step, where, arena), 5, 0);
     }
 }
 
@@ -217,13 +225,30 @@ static unsigned most_threads(const struct ifm_plan *plan)
     return most;
 }
 
-/* What weakens the numbers is not left out with the details. */
-static const char *warnings(const struct ifm_derived *derived, struct ifm_arena *arena)
+/* Without the marks of a command, which a pasted text takes for its own. */
+static const char *without_marks(const char *text, struct ifm_arena *arena)
 {
-    size_t counts[IFM_SEVERITY_INVALID + 1];
-    ifm_count_findings(derived, counts);
-    size_t n = counts[IFM_SEVERITY_WARNING] + counts[IFM_SEVERITY_INVALID];
-    return n == 0 ? "" : ifm_arena_printf(arena, "warnings: %zu, the report says which\n", n);
+    char *copy = ifm_arena_strdup(arena, text), *to = copy;
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c != '`')
+            *to++ = *c;
+    *to = '\0';
+    return copy;
+}
+
+/* The word of trust with its cause, as on the terminal: what weakens the numbers is not left out with the details. */
+static const char *trust_line(const struct ifm_publication *p, struct ifm_arena *arena)
+{
+    enum { CAUSE_BYTES = 120 };
+    const struct ifm_trust trust = ifm_trust_of(p, arena);
+    const char *cause = ascii(trust.cause, arena), *why = "", *more = "";
+    if (trust.word != IFM_TRUST_SOLID && (strlen(cause) > CAUSE_BYTES || names_a_file(cause)))
+        why = ": the report says why";
+    else if (trust.word != IFM_TRUST_SOLID)
+        why = ifm_arena_printf(arena, ": %s", plain(without_marks(cause, arena), CAUSE_BYTES, arena));
+    if (trust.warnings > 0)
+        more = ifm_arena_printf(arena, "; %zu more warning%s", trust.warnings, trust.warnings == 1 ? "" : "s");
+    return ifm_arena_printf(arena, "trust: %s%s%s\n", ifm_trust_label(trust.word), why, more);
 }
 
 /* A run that did not end says so, whatever else is left out. */
@@ -256,7 +281,7 @@ static const char *footing(const struct ifm_publication *p, struct ifm_arena *ar
     return ifm_arena_printf(arena,
                             "%s%s%sconfig %.12s, run %s, inferometer %s\n"
                             "check: inferometer verify RUN-FOLDER\n",
-                            interruption(p, arena), warnings(p->derived, arena), machine,
+                            interruption(p, arena), trust_line(p, arena), machine,
                             plain(p->plan->config_hash, 64, arena), plain(p->plan->run_id, NAME_BYTES, arena),
                             start == NULL ? "of unknown version" : plain(start->version, NAME_BYTES, arena));
 }
@@ -283,7 +308,7 @@ static int by_order(const void *a, const void *b)
 static size_t count_fitting(const struct lines *lines, size_t room)
 {
     size_t fit = 0, used = 0, all = 0;
-    const size_t more = sizeof "- and 18446744073709551615 more\n" - 1;
+    const size_t more = sizeof "- and 18446744073709551615 more\n" - 1 + NAMED_BYTES;
     for (size_t i = 0; i < lines->n; i++)
         all += strlen(lines->items[i].text);
     if (all <= room)
@@ -291,6 +316,15 @@ static size_t count_fitting(const struct lines *lines, size_t room)
     while (fit < lines->n && used + strlen(lines->items[fit].text) + more <= room)
         used += strlen(lines->items[fit++].text);
     return fit;
+}
+
+/* "- and 2 more: int8, int4": what was left out has names, where they are short. */
+static void add_left_out(const struct lines *lines, size_t fit, struct ifm_arena *arena, struct ifm_text *out)
+{
+    const char *names = "";
+    for (size_t i = fit; i < lines->n; i++)
+        names = ifm_arena_printf(arena, "%s%s%s", names, names[0] == '\0' ? ": " : ", ", lines->items[i].name);
+    ifm_text_printf(out, "- and %zu more%s\n", lines->n - fit, strlen(names) > NAMED_BYTES ? "" : names);
 }
 
 void ifm_summary_compose(const struct ifm_publication *publication, struct ifm_text *out)
@@ -312,7 +346,7 @@ void ifm_summary_compose(const struct ifm_publication *publication, struct ifm_t
     for (size_t i = 0; i < fit; i++)
         ifm_text_add(out, lines.items[i].text);
     if (fit < lines.n)
-        ifm_text_printf(out, "- and %zu more\n", lines.n - fit);
+        add_left_out(&lines, fit, arena, out);
     ifm_text_add(out, foot);
     ifm_arena_destroy(arena);
 }

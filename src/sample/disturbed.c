@@ -86,14 +86,12 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
         snprintf(text, IFM_CAUSE_TEXT, "the processor slowed itself down %.0f times in a slot", amount);
     else if (cause == IFM_CAUSE_FAULTED)
         snprintf(text, IFM_CAUSE_TEXT, "%.0f pages of a slot were read from a disk", amount);
+    else if (cause == IFM_CAUSE_STOLEN && amount > 1)
+        snprintf(text, IFM_CAUSE_TEXT, "stolen time of all CPUs, together longer than the slot itself");
     else if (cause == IFM_CAUSE_STOLEN)
-        snprintf(text, IFM_CAUSE_TEXT,
-                 amount <= 1 ? "stolen time %.3g %% of a slot"
-                             : "stolen time of all CPUs %.3g times "
-                               "as long as a slot",
-                 amount <= 1 ? 100.0 * amount : amount);
+        snprintf(text, IFM_CAUSE_TEXT, "stolen time %.3g %% of a slot", 100.0 * amount);
     else if (cause == IFM_CAUSE_WAITED && amount > 1)
-        snprintf(text, IFM_CAUSE_TEXT, "threads waited for a CPU %.3g times as long as a slot, together", amount);
+        snprintf(text, IFM_CAUSE_TEXT, "threads waited for a CPU, together longer than the slot itself");
     else if (cause == IFM_CAUSE_WAITED)
         snprintf(text, IFM_CAUSE_TEXT, "threads waited for a CPU %.*f %% of a slot", amount < 0.1 ? 1 : 0,
                  100.0 * amount);

@@ -33,7 +33,7 @@ enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_caus
 /* The worst cause of `n` slots. */
 enum ifm_cause ifm_slots_cause(const struct ifm_slot *slots, size_t n, const struct ifm_cause_columns *columns,
                                double *amount);
-/* "stolen time 12 % of a slot", "... 1.7 times as long as a slot"; "" for none. */
+/* "stolen time 12 % of a slot", "..., together longer than the slot itself"; "" for none. */
 enum { IFM_CAUSE_TEXT = 80 };
 const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CAUSE_TEXT]);
 

@@ -95,8 +95,9 @@ static const struct ifm_value *find(const struct inferometer_session *session, i
 /* As the footnote of the terminal's table; "" where the comparison has a word, or no number. */
 static const char *why_undecided(const struct inferometer_session *session, int arm)
 {
-    return ifm_judge_undecided(session->folder.derived, session->folder.verdict, session->plan->cells[0].name,
-                               session->arms[arm].name, session->arena);
+    const struct ifm_cell *cell = &session->plan->cells[0];
+    return ifm_judge_undecided(session->folder.derived, session->folder.verdict, cell->name, session->arms[arm].name,
+                               cell->measure.margin, session->arena);
 }
 
 static void fill_trust(const struct inferometer_session *session, struct inferometer_result *out)

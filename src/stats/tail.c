@@ -9,9 +9,9 @@ const char *ifm_tail_reason(enum ifm_tail tail)
     case IFM_TAIL_UNSEEN:
         return "a slow one in 50 could be unseen";
     case IFM_TAIL_CARRIED:
-        return "one of them carries the spread";
+        return "one slow run makes most of the spread";
     case IFM_TAIL_SKEWED:
-        return "few of them carry the mean";
+        return "a few slow runs make the mean";
     case IFM_TAIL_HOLDS:
         break;
     }

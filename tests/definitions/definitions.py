@@ -294,14 +294,6 @@ def ceiling(kind):
     return of
 
 
-def tpot_bound(v):
-    """What all layers' caches and the weights take at the read ceiling, less what the last-level caches keep."""
-    layers, machine = v.run.settings["decode.model_layers"], v.run.plan["machine"]
-    kept = [size for size in machine["cache_reported"] if size][-1] * machine["llc_instances"]
-    read = v.run.settings["decode.weight_bytes"] + layers * v.ledger["bytes_read"]
-    return (read - kept) / v.number("ceiling_read", "") * 1e9
-
-
 def roofline(v):
     shares = [v.number("ceiling_read_percent"), v.number("ceiling_flops_percent")]
     return max(s for s in shares if s is not None) / 100
@@ -461,7 +453,6 @@ RECOMPUTED = {
     "flops_per_s": rate("flops"),
     "tokens_generated_per_s": lambda v: rate("tokens_generated")(v) / v.ledger.get("layers", 1),
     "layer_tokens_per_s": rate("tokens_generated"),
-    "tpot_bound_ns": tpot_bound,
     "rows_per_s": rate("rows"),
     "arithmetic_intensity": lambda v: v.ledger["flops"] / bytes_of(v),
     "ceiling_flops_percent": share("flops"),
@@ -502,6 +493,7 @@ MARKS = "of marked blocks, ends of intervals or seeded draws, which tests/unit c
 NOT_RECOMPUTED = {
     **dict.fromkeys("change_percent_without_marked change_percent_all_blocks blocks_needed "
                     "intervals_gap_percent sign_flip_p step_ns_without_marked blocks_marked".split(), MARKS),
+    "tpot_bound_ns": "absent beside other programs, which all recorded folders had; golden/model-bound computes it",
     "change_percent_p95": "the ratio of two latency_ns_p95, which are recomputed; its interval is Welch's",
     **dict.fromkeys("total_energy_j power_mean_w duration_sec gpu_energy_j gpu_power_w cpu_energy_j cpu_power_w "
                     "idle_power_w energy_above_idle_j energy_per_step_j energy_per_total_token_j "

@@ -43,10 +43,10 @@ done
 # Real ones
 run same 'sleep 0.01' 'sleep 0.01' --max-regression 25% --cap 3s
 [ "$code" != 1 ] || fail "sleep 0.01 is slower than itself: $(cat same.txt)"
-run real 'sleep 0.04' 'sleep 0.06' --max-regression 3 --cap 20s
+run real 'sleep 0.04' 'sleep 0.06' --max-regression 3% --cap 20s
 [ "$code" = 1 ] || { [ "$code" = 3 ] && has 'the machine disturbed' <real.txt; } ||
     fail "half as slow again ends with $code: $(cat real.txt)"
-run slower './old 1' './new 1' --max-regression 3 --device fake --repeats 60 --markdown copy.md --junit copy.xml \
+run slower './old 1' './new 1' --max-regression 3% --device fake --repeats 60 --markdown copy.md --junit copy.xml \
     --script "step_ns=2000000; arm.new.step_ns=3000000; noise=0.002"
 [ "$code" = 1 ] || fail "half as slow again ends with $code: $(cat slower.txt)"
 cmp -s copy.md slower/gate.md && cmp -s copy.xml slower/junit.xml || fail "the copies differ from the folder's files"

@@ -62,7 +62,7 @@ pgrep -f "^sleep 60.$$" >/dev/null && fail "the daemon lives on"
 status=0
 "$INFEROMETER" exec "sh -c 'sleep 60.$$ & exit 0'" --timeout 100ms "${few[@]}" --out late >out 2>errors || status=$?
 [ "$status" = 3 ] || fail "a tree at its time limit ends with status $status, not 3"
-grep '"stage":"cell_failed"' late/run.log | has 'longer than command.timeout' || fail "late: $(tail -2 late/run.log)"
+grep '"stage":"cell_failed"' late/run.log | has 'longer than --timeout' || fail "late: $(tail -2 late/run.log)"
 
 # Output is thrown away by default, and no program can see that it is and do less, as GNU grep does before /dev/null.
 blind='[ /dev/stdout -ef /dev/null ] || [ /dev/stderr -ef /dev/null ] && exit 7; printf %100000d 1; printf x >&2'

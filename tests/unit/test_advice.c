@@ -81,6 +81,13 @@ static void nearly_compute_bound(struct run *run)
     number(run, "int4", "ceiling_flops_percent")->number = 49.9;
 }
 
+/* Slow at both, as on a busy machine: what computes is limited by computing, and reads little because of that. */
+static void slow_at_computing(struct run *run)
+{
+    number(run, "int4", "ceiling_read_percent")->number = 0.029;
+    number(run, "int4", "ceiling_flops_percent")->number = 12;
+}
+
 static void disturbed(struct run *run)
 {
     number(run, "int4", "blocks_marked")->number = 7;
@@ -129,6 +136,7 @@ static const struct {
     {read_slowly_small_pages, "memory", "int4", "49.9 %", "huge pages|25 %"},
     {nearly_compute_bound, "memory", "int4", "49.9 %", "more bytes"},
     {compute_bound, NULL, "", "", ""},
+    {slow_at_computing, NULL, "", "", ""},
     {out_of_memory, "fit", "", "9 GiB", "--kv-len|--batch|--isolation shared"},
     {other_failure, NULL, "", "", ""},
     {disturbed, "consistency", "", "7 of 12 blocks", "--slot-steps"},

@@ -120,6 +120,19 @@ static void later_wins_among_equals(void **state)
 
 /* A quarter of the cap at most, unless a cap of its own was set; with a number of repeats the other cap counts for
  * nothing. */
+/* A flag of a script and one of its caller: the last counts, and that there were two is said. */
+static void a_flag_given_twice_is_known(void **state)
+{
+    (void)state;
+    struct ifm_config *config = ifm_config_create(sample_sections);
+    flag(config, NULL, "cap", "5s");
+    flag(config, NULL, "cap", "5s");
+    assert_null(ifm_config_given_twice(config));
+    flag(config, NULL, "cap", "6s");
+    assert_string_equal(ifm_config_given_twice(config), "--cap");
+    ifm_config_destroy(config);
+}
+
 static void a_short_cap_shortens_the_warm_up(void **state)
 {
     (void)state;
@@ -367,6 +380,7 @@ int main(void)
         cmocka_unit_test(tables_are_sound),
         cmocka_unit_test(flags_beat_overrides_beat_files_beat_defaults),
         cmocka_unit_test(later_wins_among_equals),
+        cmocka_unit_test(a_flag_given_twice_is_known),
         cmocka_unit_test(a_short_cap_shortens_the_warm_up),
         cmocka_unit_test(a_short_cap_shortens_the_warm_up),
         cmocka_unit_test(presets_rank_between_defaults_and_the_rest),

@@ -77,8 +77,8 @@ static void repeats_leave_room_for_the_fewest_blocks(void **state)
     assert_int_equal(ifm_repeats_take(&repeats, &slot, 1), IFM_BLOCK_REPEATED); /* as its record says */
 }
 
-/* Time is summed over CPUs and threads: more than a slot is no percentage of one. */
-static void more_than_a_slot_is_told_in_its_lengths(void **state)
+/* Time is summed over CPUs and threads: more than a slot is no percentage of one, and "1390 times" no news. */
+static void more_than_a_slot_is_told_in_words(void **state)
 {
     (void)state;
     static const struct {
@@ -86,10 +86,9 @@ static void more_than_a_slot_is_told_in_its_lengths(void **state)
         double amount;
         const char *text;
     } rows[] = {{IFM_CAUSE_STOLEN, 0.123, "stolen time 12.3 % of a slot"},
-                {IFM_CAUSE_STOLEN, 27.9, "stolen time of all CPUs 27.9 times as long as a slot"},
+                {IFM_CAUSE_STOLEN, 27.9, "stolen time of all CPUs, together longer than the slot itself"},
                 {IFM_CAUSE_WAITED, 0.052, "threads waited for a CPU 5.2 % of a slot"},
-                {IFM_CAUSE_WAITED, 1.74, "threads waited for a CPU 1.74 times as long as a slot, together"},
-                {IFM_CAUSE_WAITED, 123456, "threads waited for a CPU 1.23e+05 times as long as a slot, together"}};
+                {IFM_CAUSE_WAITED, 1.74, "threads waited for a CPU, together longer than the slot itself"}};
     char text[IFM_CAUSE_TEXT];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_string_equal(ifm_cause_text(rows[i].cause, rows[i].amount, text), rows[i].text);
@@ -100,6 +99,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_row_goes_on_with_its_mirror_image),
                                        cmocka_unit_test(no_more_than_every_second_block_is_a_repeat),
                                        cmocka_unit_test(repeats_leave_room_for_the_fewest_blocks),
-                                       cmocka_unit_test(more_than_a_slot_is_told_in_its_lengths)};
+                                       cmocka_unit_test(more_than_a_slot_is_told_in_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,11 +53,11 @@ static void a_record_is_read_whole(void **state)
 static void columns_stand_in_the_order_of_their_places(void **state)
 {
     (void)state;
-    assert_int_equal(ifm_columns_arms.n, 19);
+    assert_int_equal(ifm_columns_arms.n, 20);
     assert_string_equal(ifm_columns_arms.items[0].heading, "time/step");
     assert_int_equal(ifm_columns_arms.items[0].metric, IFM_M_STEP_NS);
-    assert_int_equal(ifm_columns_arms.items[2].part, 2);
-    assert_int_equal(ifm_columns_arms.items[18].metric, IFM_M_ERROR_RMS_REL);
+    assert_int_equal(ifm_columns_arms.items[3].part, 2);
+    assert_int_equal(ifm_columns_arms.items[19].metric, IFM_M_ERROR_RMS_REL);
     assert_string_equal(ifm_columns_compression.items[5].heading, "cosine");
     assert_int_equal(ifm_columns_energy.items[0].metric, IFM_M_ENERGY_PER_TOKEN_J);
     assert_int_equal(ifm_columns_energy_step.items[0].metric, IFM_M_ENERGY_PER_STEP_J);

@@ -95,12 +95,31 @@ static void small_and_odd_numbers_stay_numbers(void **state)
     assert_string_equal(ifm_quantity_bare(0.5, "1", arena), "0.5");
 }
 
+/* Of a busy machine: half a width that is larger than the number would say that a time is below 0, and digits of the
+ * wider end nothing at all. */
+static void a_wide_interval_has_ends_and_three_digits(void **state)
+{
+    (void)state;
+    assert_full(with_interval(563e3, -48e3, 1174e3, "ns"), "563 µs [0, 1174]");
+    assert_full(with_interval(19.8, 0.9, 38.7, "ns"), "19.8 ns [0.900, 38.7]");
+    assert_full(with_interval(20, 11, 29, "ns"), "20.0 ns ±9.0");
+    assert_full(with_interval(0.604e6, 0.1e6, 25.8e6, "ns"), "604 µs [100, 25800]");
+    assert_full(with_interval(1.02, 0.00215, 482, "1"), "1.02 [0.00215, 482]");
+    assert_full(with_interval(0, -100, 2477431, "%"), "0 % [-100, 2.5e6]");
+    struct ifm_value ratio = with_interval(1.02, 0.00215, 482, "1");
+    assert_string_equal(ifm_quantity_range(&ratio, arena), "[0.00215, 482]");
+    assert_string_equal(ifm_quantity_digits(12981564, 0, arena), "1.3e7");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_prefix_keeps_numbers_short),       cmocka_unit_test(ticks_have_the_digits_of_their_step),
-        cmocka_unit_test(the_interval_decides_the_digits),    cmocka_unit_test(an_uneven_interval_shows_its_ends),
+        cmocka_unit_test(a_prefix_keeps_numbers_short),
+        cmocka_unit_test(ticks_have_the_digits_of_their_step),
+        cmocka_unit_test(the_interval_decides_the_digits),
+        cmocka_unit_test(an_uneven_interval_shows_its_ends),
         cmocka_unit_test(small_and_odd_numbers_stay_numbers),
+        cmocka_unit_test(a_wide_interval_has_ends_and_three_digits),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

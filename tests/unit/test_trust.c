@@ -229,18 +229,26 @@ static void an_open_gate_and_its_comparison_need_the_same_blocks(void **state)
     s->numbers[CHANGE].value.text = "undecided";
     s->numbers[NEEDED].value = (struct ifm_value){.number = 124, .n = 24, .n_of = "blocks"};
     sample_fill(s->numbers, COUNT(decided));
-    assert_int_equal(ifm_judge_further(&s->derived, &s->verdict, D, "half"), 100);
-    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", s->arena),
-                        "undecided after 24 blocks: about 100 more would probably decide");
+    assert_int_equal(ifm_judge_further(&s->derived, &s->verdict, D, "half", 0.01), 100);
+    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena),
+                        "undecided after 24 blocks: about 100 more would decide, if the estimate holds");
     assert_has(again(s).remedy, "about 100 more blocks");
+    struct ifm_value *change = &s->numbers[CHANGE].value, estimate = *change;
+    *change = (struct ifm_value){.number = 2, .low = -3, .high = 7, .has_interval = true, .n = 24, .text = "undecided"};
+    sample_fill(s->numbers, COUNT(decided));
+    assert_int_equal(ifm_judge_further(&s->derived, &s->verdict, D, "half", 0.01),
+                     0); /* chance, as of equal programs */
+    assert_int_equal(ifm_judge_further(&s->derived, &s->verdict, D, "half", 0.05), 100); /* equivalence is in sight */
+    assert_has(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena), "within its noise of zero");
+    *change = estimate;
     s->verdict.gates = &result;
     s->verdict.n_gates = 1;
     assert_has(again(s).remedy, "about 33 more blocks");
-    assert_has(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", s->arena), "about 33 more would");
+    assert_has(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena), "about 33 more would");
     result.further = 0; /* nothing decides the gate, and so nothing is promised */
     assert_lacks(again(s).remedy, "more blocks");
-    assert_has(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", s->arena), "near the gate's limit");
-    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "plain", s->arena), "");
+    assert_has(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena), "near the gate's limit");
+    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "plain", 0.01, s->arena), "");
 }
 
 /* Whoever reads "noisy" quiets the machine, in vain where an arm is the cause. */

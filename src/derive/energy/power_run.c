@@ -138,9 +138,12 @@ struct ifm_power_reason ifm_power_missing(const struct ifm_plan *plan, const str
     struct ifm_power_cause *causes;
     size_t n = ifm_power_causes(events, cell, arena, &causes);
     struct ifm_power_reason out = {"", ""};
-    for (size_t i = 0; i < n; i++) {
-        out.reason = joined(out.reason, ifm_arena_printf(arena, "%s: %s", causes[i].sources, causes[i].reason), arena);
-        out.remedy = joined(out.remedy, causes[i].remedy, arena);
+    for (size_t k = 0; k < 2 * n; k++) { /* whose reason is cut loses that of a GPU which the run did not use */
+        const struct ifm_power_cause *cause = &causes[k % n];
+        if ((strcmp(plan->device, "cuda") != 0 && strcmp(cause->sources, "nvml") == 0) != (k >= n))
+            continue;
+        out.reason = joined(out.reason, ifm_arena_printf(arena, "%s: %s", cause->sources, cause->reason), arena);
+        out.remedy = joined(out.remedy, cause->remedy, arena);
     }
     return n == 0 ? derived_reason(plan, facts, cell, arena) : out;
 }

@@ -9,6 +9,7 @@
 
 #define CV_PERCENT 5.0      /* above: too much variation */
 #define MEMORY_PERCENT 50.0 /* of the read ceiling, below: memory is not made use of */
+#define INTENSE 4           /* FLOP a byte, from which on computing is the limit where no ceiling says so */
 #define DISTURBED 0.5       /* share of the blocks */
 #define SHORT_NS 1e6        /* a sample shorter than this feels every interrupt */
 
@@ -110,14 +111,24 @@ static const char *for_memory(const struct advising *g, const struct ifm_cell *c
     return "more bytes in a step (longer sequences, more of them), so that starting and joining the workers costs less";
 }
 
-/* Only where arithmetic does not hold it back either. */
+/* The largest share of a ceiling of operations; NaN where none is known. */
+static double share_of_operations(const struct advising *g, const struct ifm_cell *cell, size_t arm)
+{
+    const struct ifm_ledger *ledger = &cell->arms[arm].ledger;
+    const double known = number_of(g, cell, arm, IFM_M_CEILING_FLOPS_PERCENT);
+    const double bytes = (double)ledger->bytes_read + (double)ledger->bytes_written;
+    return isnan(known) && (double)ledger->flops >= INTENSE * bytes ? INFINITY : known;
+}
+
+/* Only where memory is what limits the arm, and arithmetic does not hold it back either. */
 static void look_at_memory(struct advising *g, const struct ifm_cell *cell)
 {
     size_t n = 0, worst = 0;
     double least = MEMORY_PERCENT;
     for (size_t a = 0; a < cell->n_arms; a++) {
         double share = ifm_checks_arm(&cell->arms[a]) ? number_of(g, cell, a, IFM_M_CEILING_READ_PERCENT) : NAN;
-        if (!(share < MEMORY_PERCENT) || number_of(g, cell, a, IFM_M_CEILING_FLOPS_PERCENT) >= MEMORY_PERCENT)
+        const double operations = share_of_operations(g, cell, a);
+        if (!(share < MEMORY_PERCENT) || operations >= MEMORY_PERCENT || operations > share)
             continue;
         n++;
         worst = share < least ? a : worst;

@@ -343,7 +343,7 @@ static const char *failure_of(const struct ifm_subprocess_result *result, char *
         snprintf(out, size, "was ended by signal %d (%s)", result->code, strsignal(result->code));
         break;
     case IFM_SUBPROCESS_TIMED_OUT:
-        snprintf(out, size, "ran longer than command.timeout and was killed");
+        snprintf(out, size, "ran longer than --timeout allows and was killed");
         break;
     case IFM_SUBPROCESS_STRAYS:
         snprintf(out, size, "left a process behind that outlived it by more than %d s", STRAYS_S);
