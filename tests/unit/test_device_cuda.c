@@ -1,56 +1,15 @@
-/* The device cuda over a driver of host memory (tests/fake_cuda): marks, buffers, graphs, failures and their words. */
+/* The device cuda over a driver of host memory (tests/fake_cuda): marks, buffers, failures and their words. */
 #include <cmocka.h>
 
-#include "device/cuda.h"
-#include "device/cuda_private.h"
-#include "dyn/cuda.h"
-#include "facts.h"
+#include "fake_gpu.h"
 #include "kernel/cuda/null.h"
 #include "kernel/cuda/stream.h"
 #include "model/facts.h"
 #include "workload/stream/stream.h"
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void (*set_script)(const char *script);
-static unsigned long long (*count)(const char *what);
-
-/* Once opened, the driver stays: what we set is what the device sees. */
-static int find_driver(void **state)
-{
-    (void)state;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL), *symbol;
-    if (library == NULL)
-        return -1;
-    symbol = dlsym(library, "fake_cuda_script");
-    memcpy(&set_script, &symbol, sizeof symbol);
-    symbol = dlsym(library, "fake_cuda_count");
-    memcpy(&count, &symbol, sizeof symbol);
-    return set_script == NULL || count == NULL ? -1 : 0;
-}
-
-static struct ifm_device *open_device(const char *script, bool no_graphs)
-{
-    struct ifm_device *device = NULL;
-    struct ifm_error error = {0};
-    set_script(script);
-    const struct ifm_device_options options = {.threads = 1, .no_graphs = no_graphs};
-    assert_int_equal(ifm_device_cuda.open(&options, &device, &error), IFM_OK);
-    return device;
-}
-
-static void close_device(struct ifm_device *device)
-{
-    device->ops->close(device);
-    assert_int_equal(count("contexts"), 0);
-    assert_int_equal(count("memory alive"), 0);
-    assert_int_equal(count("modules alive"), 0);
-    assert_int_equal(count("streams alive"), 0);
-    assert_int_equal(count("events alive"), 0);
-    assert_int_equal(count("graphs alive"), 0);
-}
 
 /* ---- the driver that is not there, or not enough ---- */
 
@@ -108,14 +67,6 @@ static void describes_its_gpu(void **state)
 }
 
 /* ---- marks ---- */
-
-static struct ifm_cuda_function *kernel(struct ifm_device *device, const char *image, const char *name)
-{
-    struct ifm_cuda_function *function = NULL;
-    struct ifm_error error = {0};
-    assert_int_equal(ifm_cuda_find(device, image, name, &function, &error), IFM_OK);
-    return function;
-}
 
 static void marks_are_sums_of_neighbouring_events(void **state)
 {
@@ -311,16 +262,6 @@ static void tells_of_kernels_and_of_what_launching_costs(void **state)
 
 /* ---- buffers ---- */
 
-static void *buffer(struct ifm_device *device, const char *name, size_t bytes, bool wanted_fresh)
-{
-    void *data = NULL;
-    bool fresh = !wanted_fresh;
-    struct ifm_error error = {0};
-    assert_int_equal(device->ops->buffer(device, name, bytes, &data, &fresh, &error), IFM_OK);
-    assert_int_equal(fresh, wanted_fresh);
-    return data;
-}
-
 static void buffers_are_named_zeroed_and_freed(void **state)
 {
     (void)state;
@@ -360,160 +301,6 @@ static void says_when_memory_does_not_suffice(void **state)
     assert_facts(error.message, "CUDA_ERROR_OUT_OF_MEMORY");
     assert_int_equal(device->ops->health(device, &error), IFM_OK); /* a cell may be smaller */
     close_device(device);
-}
-
-/* ---- steps ---- */
-
-struct filling {
-    struct ifm_device *device;
-    struct ifm_cuda_function *function;
-    struct ifm_null_spin_arguments arguments;
-};
-
-/* One step adds 0 + 1 + 2 to the value. */
-static void enqueue(void *arg)
-{
-    struct filling *filling = arg;
-    ifm_cuda_launch(filling->device, &(struct ifm_cuda_launch){filling->function, 1, 1, 0, &filling->arguments});
-}
-
-static void exactly_n_steps(bool no_graphs)
-{
-    static const uint64_t numbers[] = {1, 2, 1023, 1024, 1025, 5000, 1, 5000};
-    struct ifm_device *device = open_device("ns=ifm_null_spin:10;launch_ns=0", no_graphs);
-    struct ifm_error error = {0};
-    struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), {3, buffer(device, "v", 8, true)}};
-    struct ifm_cuda_steps *steps;
-    uint64_t expected = 0, value;
-    assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &steps, &error), IFM_OK);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        ifm_cuda_steps_run(steps, numbers[i]);
-        expected += numbers[i];
-        assert_int_equal(ifm_cuda_read(device, &value, filling.arguments.value, sizeof value, &error), IFM_OK);
-        assert_int_equal(value, 3 * expected);
-        assert_int_equal(count("ifm_null_spin"), expected);
-    }
-    /* ceil(n / 1024) graphs each, or none at all */
-    assert_int_equal(count("graph launches"), no_graphs ? 0 : 1 + 1 + 1 + 1 + 2 + 5 + 1 + 5);
-    ifm_cuda_steps_destroy(steps);
-    close_device(device);
-}
-
-static void graphs_replay_exactly_n_steps(void **state)
-{
-    (void)state;
-    exactly_n_steps(false);
-}
-
-static void without_graphs_the_work_is_the_same(void **state)
-{
-    (void)state;
-    exactly_n_steps(true);
-}
-
-/* Steps that do without graphs, beside others that have them, each counted as it is put on the stream. */
-static void some_steps_do_without_graphs(void **state)
-{
-    (void)state;
-    for (int no_graphs = 0; no_graphs < 2; no_graphs++) {
-        struct ifm_device *device = open_device("ns=ifm_null_spin:10", no_graphs);
-        struct ifm_error error = {0};
-        struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), {3, buffer(device, "v", 8, true)}};
-        struct ifm_cuda_steps *with, *without;
-        assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &with, &error), IFM_OK);
-        assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &without, &error), IFM_OK);
-        ifm_cuda_steps_graphs(with, true);
-        ifm_cuda_steps_graphs(without, false);
-        for (int i = 0; i < 3; i++) {
-            ifm_cuda_steps_run(with, 4);
-            ifm_cuda_steps_run(without, 5);
-        }
-        enqueue(&filling); /* of neither */
-        assert_int_equal(ifm_cuda_wait(device, &error), IFM_OK);
-        assert_int_equal(count("ifm_null_spin"), 3 * 9 + 1);
-        assert_int_equal(count("graph launches"), no_graphs ? 0 : 3);
-        const struct ifm_cuda_counts a = ifm_cuda_steps_counts(with), b = ifm_cuda_steps_counts(without);
-        assert_int_equal(a.graphs, no_graphs ? 0 : 3);
-        assert_int_equal(a.launches, no_graphs ? 12 : 0);
-        assert_int_equal(b.graphs, 0);
-        assert_int_equal(b.launches, 15);
-        ifm_cuda_steps_destroy(with);
-        ifm_cuda_steps_destroy(without);
-        close_device(device);
-    }
-}
-
-/* More numbers of steps than graphs are kept: old ones are given up, and made again. */
-static void keeps_few_graphs(void **state)
-{
-    (void)state;
-    struct ifm_device *device = open_device("ns=ifm_null_spin:10", false);
-    struct ifm_error error = {0};
-    struct filling filling = {device, kernel(device, "null", "ifm_null_spin"), {3, buffer(device, "v", 8, true)}};
-    struct ifm_cuda_steps *steps;
-    assert_int_equal(ifm_cuda_steps_create(device, enqueue, &filling, &steps, &error), IFM_OK);
-    for (uint64_t n = 1; n <= 50; n++)
-        ifm_cuda_steps_run(steps, n);
-    for (uint64_t n = 1; n <= 50; n++)
-        ifm_cuda_steps_run(steps, n);
-    assert_int_equal(ifm_cuda_wait(device, &error), IFM_OK);
-    assert_int_equal(count("ifm_null_spin"), 2 * 50 * 51 / 2);
-    assert_int_equal(count("graphs alive"), 32);
-    ifm_cuda_steps_destroy(steps);
-    close_device(device);
-}
-
-enum { TURNS = 6 };
-struct turning {
-    struct filling filling;
-    uint64_t *values; /* one a turn */
-    unsigned turn;
-};
-
-static void enqueue_turn(void *arg)
-{
-    struct turning *turning = arg;
-    turning->filling.arguments.value = &turning->values[turning->turn];
-    enqueue(&turning->filling);
-}
-
-/* Steps go round their buffers, run after run; all graphs of a number of steps are there after its first run, whatever
- * ran in between. */
-static void turns(bool no_graphs)
-{
-    static const uint64_t numbers[] = {1, 2, 4, 5, 6, 1022, 1023, 5000, 7};
-    struct ifm_device *device = open_device("ns=ifm_null_spin:10;launch_ns=0", no_graphs);
-    struct ifm_error error = {0};
-    struct turning turning = {{device, kernel(device, "null", "ifm_null_spin"), {3, NULL}},
-                              buffer(device, "v", TURNS * sizeof(uint64_t), true),
-                              0};
-    struct ifm_cuda_steps *steps;
-    uint64_t done = 0, values[TURNS];
-    assert_int_equal(ifm_cuda_steps_create(device, enqueue_turn, &turning, &steps, &error), IFM_OK);
-    ifm_cuda_steps_turns(steps, TURNS, &turning.turn);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        unsigned long long alive = 0;
-        for (int again = 0; again <= TURNS; again++) {
-            ifm_cuda_steps_run(steps, 1);
-            ifm_cuda_steps_run(steps, numbers[i]);
-            done += 1 + numbers[i];
-            assert_int_equal(turning.turn, (done - 1) % TURNS);
-            alive = again == 0 ? count("graphs alive") : alive;
-            assert_int_equal(count("graphs alive"), alive);
-            assert_int_equal(ifm_cuda_read(device, values, turning.values, sizeof values, &error), IFM_OK);
-            for (unsigned t = 0; t < TURNS; t++)
-                assert_int_equal(values[t], 3 * (done / TURNS + (t < done % TURNS)));
-        }
-    }
-    ifm_cuda_steps_destroy(steps);
-    close_device(device);
-}
-
-static void steps_take_buffers_in_turn(void **state)
-{
-    (void)state;
-    turns(false);
-    turns(true);
 }
 
 static void flush_writes_four_caches(void **state)
@@ -605,12 +392,7 @@ int main(void)
         cmocka_unit_test(tells_of_kernels_and_of_what_launching_costs),
         cmocka_unit_test(buffers_are_named_zeroed_and_freed),
         cmocka_unit_test(says_when_memory_does_not_suffice),
-        cmocka_unit_test(graphs_replay_exactly_n_steps),
-        cmocka_unit_test(without_graphs_the_work_is_the_same),
         cmocka_unit_test(only_code_that_waits_itself_is_launched_early),
-        cmocka_unit_test(keeps_few_graphs),
-        cmocka_unit_test(steps_take_buffers_in_turn),
-        cmocka_unit_test(some_steps_do_without_graphs),
         cmocka_unit_test(flush_writes_four_caches),
         cmocka_unit_test(a_failed_kernel_is_sticky_until_the_device_is_opened_again),
         cmocka_unit_test(names_what_it_does_not_have),

@@ -86,8 +86,8 @@ static void check_output(struct ifm_arm_work *arm, const struct checks *checks, 
         ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-10", IFM_UNCHECKED);
     if (checks->changed != NULL && ifm_arm_of_library(a) && checks->done > 0)
         ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-12",
-                           "the library gives other bits from time to time (hash %s, then %s), each within its tolerance "
-                           "of the reference",
+                           "the library gives other bits from time to time (hash %s, then %s), each within its "
+                           "tolerance of the reference",
                            checks->changed, checks->output);
     else if (checks->changed != NULL)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-12", "the output changed during the run: hash %s, then %s",
