@@ -21,7 +21,12 @@ static int open_device(void **state)
 {
     (void)state;
     struct ifm_error error = {0};
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL), *symbol = dlsym(driver, "fake_cuda_script");
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
+    void *symbol = driver == NULL ? NULL : dlsym(driver, "fake_cuda_script");
+    if (symbol == NULL) {
+        print_message("this is a test over the driver of host memory, tests/fake_cuda\n");
+        return -1;
+    }
     memcpy(&set_script, &symbol, sizeof symbol);
     set_script("kernel_ns=500000");
     const struct ifm_device_options options = {.threads = 1};
@@ -31,7 +36,8 @@ static int open_device(void **state)
 static int close_device(void **state)
 {
     (void)state;
-    device->ops->close(device);
+    if (device != NULL)
+        device->ops->close(device);
     return 0;
 }
 
