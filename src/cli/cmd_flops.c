@@ -152,17 +152,17 @@ static const char *cause_of(const struct flops_question *q, bool above)
         return above ? "the tensors hold more than the sizes explain" : "the tensors hold less than the sizes need";
     switch ((enum ifm_flops_gap)most) {
     case IFM_GAP_EXPERTS:
-        return ifm_arena_printf(q->arena, "a token goes through %llu of %llu experts", (unsigned long long)m->active,
+        return ifm_arena_printf(q->arena, "most of it as a token goes through %llu of %llu experts", (unsigned long long)m->active,
                                 (unsigned long long)m->experts);
     case IFM_GAP_HEAD:
-        return "the LM head works for generated tokens alone";
+        return "most of it as the LM head works for generated tokens alone";
     case IFM_GAP_SCORES:
-        return "attention to earlier tokens has products without parameters";
+        return "most of it as attention to earlier tokens has products without parameters";
     case IFM_GAP_TABLE:
     case IFM_GAPS:
         break;
     }
-    return "embeddings are looked up, not multiplied";
+    return "most of it as embeddings are looked up, not multiplied";
 }
 
 static void compare_tiers(struct ifm_listing *listing, const struct flops_question *q)

@@ -169,7 +169,7 @@ static void add_cause(struct ifm_builder *builder, struct ifm_block *section, co
     struct ifm_item *item = &list->items[0];
     if (all->n > 0) {
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, ends_sentence(cause->gravest->first->text) ? " " : ". ");
-        ifm_say(builder, &item->line, IFM_TONE_STRONG, "Touches");
+        ifm_say(builder, &item->line, IFM_TONE_STRONG, cause->n > 1 ? "With those below it touches" : "Touches");
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", touched_words(builder, all, cause->touched));
     }
     if (cause->n < 2)

@@ -107,7 +107,7 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
     static const double apart = 3;
     const struct ifm_value *median = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
     return ifm_is_ok(median) && mean->number > apart * median->number
-               ? "a few slow steps make the mean, which is more than 3 times the median (p50)"
+               ? "slow steps make the mean, which is more than 3 times the median (p50)"
                : "";
 }
 

@@ -240,7 +240,7 @@ const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm
     const struct ifm_value *runs = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
     if (!ifm_cell_counts_programs(cell) || !ifm_is_ok(runs) || runs->n >= IFM_TAIL_RUNS)
         return "";
-    return ifm_arena_printf(builder->arena, "of %lld runs a slow one in %lld could be unseen", (long long)runs->n,
+    return ifm_arena_printf(builder->arena, "%lld runs may miss slow ones rarer than 1 in %lld", (long long)runs->n,
                             (long long)(runs->n + 2) / 3);
 }
 

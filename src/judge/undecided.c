@@ -68,11 +68,11 @@ const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct 
         return found;
     if (blocks < IFM_BLOCKS_NEEDED)
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, blocks);
+    const bool gated = open_gate(verdict, cell, arm) != NULL;
     if (further > 0)
         return ifm_arena_printf(arena,
-                                "undecided after %lld block%s: about %llu more would decide, if the estimate holds",
-                                blocks, blocks == 1 ? "" : "s", (unsigned long long)further);
-    const bool gated = open_gate(verdict, cell, arm) != NULL;
+                                "undecided after %lld block%s: about %llu more would decide%s, if the estimate holds",
+                                blocks, blocks == 1 ? "" : "s", (unsigned long long)further, gated ? " the gate" : "");
     const char *reason = gated ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
                          : is_within_noise(derived, cell, arm, margin)

@@ -17,7 +17,8 @@ enum ifm_cause {
     IFM_CAUSE_FAULTED,   /* pages were read from a disk: memory was short, or the arm reads files */
     IFM_CAUSE_STOLEN,    /* by the hypervisor, of a virtual machine */
     IFM_CAUSE_WAITED,    /* threads waited for a CPU that others had */
-    IFM_CAUSE_SWITCHED   /* the same, where the kernel does not say how long */
+    IFM_CAUSE_SWITCHED,  /* the same, where the kernel does not say how long */
+    IFM_CAUSES
 };
 
 /* Places of the columns that can mark a slot, -1 where the record lacks one. */

@@ -11,7 +11,7 @@ const char *ifm_tail_reason(enum ifm_tail tail)
     case IFM_TAIL_CARRIED:
         return "one slow run makes most of the spread";
     case IFM_TAIL_SKEWED:
-        return "a few slow runs make the mean";
+        return "they are skewed";
     case IFM_TAIL_HOLDS:
         break;
     }

@@ -81,25 +81,27 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     return aside;
 }
 
-/* The worst cause of a disturbed block, in words; `of`: of those that may be this arm's doing, NULL = of all. */
+/* The cause of most disturbed slots, in words, with what they lost of it on average; `of`: of those that may be this
+ * arm's doing, NULL = of all. */
 static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_arm_work *of)
 {
     const struct ifm_record *r = work->record;
     struct ifm_cause_columns columns = ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns);
-    enum ifm_cause worst = IFM_CAUSE_NONE;
-    double most = 0, amount;
+    size_t n[IFM_CAUSES] = {0};
+    double sum[IFM_CAUSES] = {0}, amount;
+    enum ifm_cause most = IFM_CAUSE_NONE;
     char text[IFM_CAUSE_TEXT];
     for (size_t k = 0; k < r->n_slots; k++) {
-        enum ifm_cause cause = ifm_slot_cause(&r->slots[k], &columns, &amount);
-        if (of != NULL && (r->slots[k].arm != of->index || cause == IFM_CAUSE_STOLEN))
+        const enum ifm_cause cause = ifm_slot_cause(&r->slots[k], &columns, &amount);
+        if (cause == IFM_CAUSE_NONE || r->slots[k].phase != IFM_PHASE_MEASURE ||
+            (of != NULL && (r->slots[k].arm != of->index || cause == IFM_CAUSE_STOLEN)))
             continue;
-        if (r->slots[k].phase != IFM_PHASE_MEASURE || cause == IFM_CAUSE_NONE ||
-            (worst != IFM_CAUSE_NONE && (cause > worst || (cause == worst && amount <= most))))
-            continue;
-        worst = cause;
-        most = amount;
+        n[cause]++;
+        sum[cause] += amount;
+        most = n[cause] > n[most] ? cause : most;
     }
-    return ifm_arena_printf(work->d->arena, "%s", ifm_cause_text(worst, most, text));
+    return ifm_arena_printf(work->d->arena, "%s",
+                            ifm_cause_text(most, n[most] > 0 ? sum[most] / (double)n[most] : 0, text));
 }
 
 /* Seconds of blocks after which as many are probably undisturbed as a word needs; 0 = none was. */

@@ -10,7 +10,7 @@
 #include <math.h>
 
 /* A dependence is taken for real at this level, from so many pairs on. */
-static const double SURELY = 0.99;
+static const double SURELY = 0.997;
 enum { FEWEST_PAIRS = 4, FEWEST_OWN = 2 };
 /* ... and where the medians differ by this share of it. */
 static const double TYPICAL = 0.25;
@@ -186,11 +186,12 @@ static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbe
         .usual = effect.mean * (double)c.other / (double)(c.own + c.other),
         .most = effect.mean + copysign(effect.half, effect.mean),
         .words = ifm_arena_printf(arm->d->arena,
-                                  lag == 1 ? "%s takes %s behind another arm and %s behind itself"
+                                  lag == 1 ? "%s takes %s behind another arm and %s behind itself%s"
                                            : "%s takes %s where the slot before last was another arm's and %s where it "
-                                             "was its own",
+                                             "was its own%s",
                                   arm->arm->name, ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
-                                  ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own)),
+                                  ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own),
+                                  disturbed_too ? "" : " in undisturbed slots"),
     };
 }
 

@@ -108,7 +108,7 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
         ifm_derive_level_over_looks(work, distance > 0 ? c->level : c->level_equal, work->cell->measure.blocks_max);
     int64_t low = IFM_BLOCKS_NEEDED, high = MOST_BLOCKS_FORETOLD;
     if (c->carried)
-        return ifm_value_absent("an arm leaves something behind for another: more blocks do not change that",
+        return ifm_value_absent("an arm seems to leave something behind for another: then more blocks do not help",
                                 "--slot-steps 12, so that each arm runs behind itself", (int64_t)c->n, "blocks");
     if (c->drift != 0.0)
         return ifm_value_absent("the difference itself drifts: more blocks do not make it one", "find what drifts",
