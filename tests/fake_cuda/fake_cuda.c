@@ -262,7 +262,7 @@ CUresult fake_cuModuleLoadData(CUmodule *module, const void *image)
     memcpy(&magic, image, sizeof magic);
     if (sticky != CUDA_SUCCESS)
         return sticky;
-    if (magic != FATBIN_MAGIC && memcmp(image, "\177ELF", 4) != 0 && memcmp(image, "//\n.version", 11) != 0)
+    if (magic != FATBIN_MAGIC && memcmp(image, "\177ELF", 4) != 0 && strncmp(image, "//\n.version", 11) != 0)
         return CUDA_ERROR_INVALID_IMAGE;
     *module = (CUmodule)(void *)add(MODULE);
     return CUDA_SUCCESS;

@@ -175,7 +175,7 @@ static void a_frozen_counter_is_seen(void **state)
     struct ifm_sampler *sampler = start(power, ifm_clock_now());
     sleep_ms(700);
     const struct ifm_power_series *series = ifm_sampler_drain(sampler);
-    assert_int_equal(series[energy].gaps, 1);
+    assert_true(series[energy].gaps >= 1); /* more where a busy machine starves the reader */
     assert_int_equal(series[energy].implausible, 0);
     sleep_ms(2200); /* twenty nominal periods */
     series = ifm_sampler_drain(sampler);
