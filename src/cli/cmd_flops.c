@@ -152,8 +152,8 @@ static const char *cause_of(const struct flops_question *q, bool above)
         return above ? "the tensors hold more than the sizes explain" : "the tensors hold less than the sizes need";
     switch ((enum ifm_flops_gap)most) {
     case IFM_GAP_EXPERTS:
-        return ifm_arena_printf(q->arena, "most of it as a token goes through %llu of %llu experts", (unsigned long long)m->active,
-                                (unsigned long long)m->experts);
+        return ifm_arena_printf(q->arena, "most of it as a token goes through %llu of %llu experts",
+                                (unsigned long long)m->active, (unsigned long long)m->experts);
     case IFM_GAP_HEAD:
         return "most of it as the LM head works for generated tokens alone";
     case IFM_GAP_SCORES:
