@@ -74,8 +74,9 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     const double level = 0.5 * OWN / (double)(compared > 0 ? compared : 1);
     const double by_own = chance_of_own(&own, &its, n), by_base = chance_of_own(&its, &own, n);
     aside.follows = by_own < level ? arm : by_base < level ? base : NULL;
-    aside.lopsided =
-        fmin(by_own, by_base) <= 0.5 * LOPSIDED || (own.events != its.events && own.events + its.events <= FEW);
+    /* Threads of the lab have a CPU each and wait for others alone; a program or a caller may wait for its own. */
+    aside.lopsided = arm->arm->gaps && (fmin(by_own, by_base) <= 0.5 * LOPSIDED ||
+                                        (own.events != its.events && own.events + its.events <= FEW));
     if (aside.n > 0 && aside.left >= IFM_BLOCKS_NEEDED && aside.follows == NULL)
         aside.blocks = blocks;
     return aside;
