@@ -31,6 +31,14 @@ bool ifm_derive_has_gaps(const struct ifm_arm_work *arm)
     return arm->work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
 }
 
+double ifm_derive_slot_step_ns(const struct ifm_record *r, size_t k)
+{
+    double ns = 0;
+    for (size_t i = r->first[k]; i < r->first[k + 1]; i++)
+        ns += (double)r->samples[i].duration_ns;
+    return ns / ((double)r->slots[k].samples * r->slots[k].inner);
+}
+
 double ifm_derive_lead(const struct ifm_arm_work *arm)
 {
     const struct ifm_event_calibrate *told = IFM_TOLD(arm->work, calibrate, arm->arm->name);

@@ -285,6 +285,8 @@ bool ifm_derive_hold_speedup(const struct ifm_arm_work *arm, const struct ifm_ar
                              double *ratio);
 /* Says so, once a cell, when there are several. */
 void ifm_derive_say_family(const struct ifm_cell_work *work);
+/* blocks.c: the mean time of a step in slot `k`. */
+double ifm_derive_slot_step_ns(const struct ifm_record *record, size_t k);
 /* blocks.c: whether the arm is compared with the baseline of its cell, and how many are. */
 bool ifm_derive_is_compared(const struct ifm_arm_work *arm);
 size_t ifm_derive_count_compared(const struct ifm_cell_work *work);

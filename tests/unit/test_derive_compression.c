@@ -107,7 +107,8 @@ static void a_gain_over_a_weak_exact_arm_is_refused(void **state)
     fx_generate(&fx);
     fx_check_loss(&fx, "int4", "before", loss(0.05, 0.2, 0.99, 0.02, 0.1));
     finish(&fx);
-    fx_expect(&fx, "int4", "speedup_over_own", IFM_STATE_REFUSED, "rule-03|byte and FLOP ratio|no ceiling");
+    fx_expect(&fx, "int4", "speedup_over_own", IFM_STATE_REFUSED,
+              "rule-03|byte and FLOP ratio|no ceiling shows how weak own is");
     assert_null(ifm_derived_find(fx.derived, "decode", "int4", IFM_M_SPEEDUP_OVER_FASTEST)); /* the baseline is */
     fx_stop(&fx);
 }

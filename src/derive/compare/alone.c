@@ -25,14 +25,6 @@ static bool is_behind_itself(const struct ifm_record *r, size_t k)
            r->slots[k - 1].arm == r->slots[k].arm;
 }
 
-static double step_ns_of(const struct ifm_record *r, size_t k)
-{
-    double ns = 0;
-    for (size_t i = r->first[k]; i < r->first[k + 1]; i++)
-        ns += (double)r->samples[i].duration_ns;
-    return ns / ((double)r->slots[k].samples * r->slots[k].inner);
-}
-
 static void take(struct turns *turns, size_t which, double ns, double last[2])
 {
     turns->ns[which][turns->n[which]++] = ns;
@@ -66,7 +58,7 @@ static struct turns turns_of(const struct ifm_arm_work *arm, const struct ifm_ar
         if (block == work->n_blocks)
             break; /* blocks out of order: the rules on the record refuse the cell */
         if (without == NULL || !without[block])
-            take(&turns, which, step_ns_of(r, k), last);
+            take(&turns, which, ifm_derive_slot_step_ns(r, k), last);
     }
     return turns;
 }

@@ -29,14 +29,6 @@ struct carry {
     double squares; /* about these, of both */
 };
 
-static double step_ns_of(const struct ifm_record *r, size_t k)
-{
-    double ns = 0;
-    for (size_t i = r->first[k]; i < r->first[k + 1]; i++)
-        ns += (double)r->samples[i].duration_ns;
-    return ns / ((double)r->slots[k].samples * r->slots[k].inner);
-}
-
 /* The slot `lag` ones before `k` says whether another arm ran; false where it does not tell of that alone. */
 static bool follows(const struct ifm_record *r, size_t k, size_t lag, bool *other)
 {
@@ -76,7 +68,7 @@ static double drift_of(const struct counting *c)
     for (size_t k = 1; k < r->n_slots; k++) {
         if (!counts(c, k, &other))
             continue;
-        const double value = log(step_ns_of(r, k)), off = (double)k - mean_k;
+        const double value = log(ifm_derive_slot_step_ns(r, k)), off = (double)k - mean_k;
         n += 1;
         mean_k += off / n;
         mean_log += (value - mean_log) / n;
@@ -100,7 +92,7 @@ static bool is_typical(const struct counting *c, double effect)
     const double drift = drift_of(c);
     for (size_t k = 1; k < r->n_slots; k++)
         if (counts(c, k, &other))
-            logs[other][n[other]++] = log(step_ns_of(r, k)) - drift * (double)k;
+            logs[other][n[other]++] = log(ifm_derive_slot_step_ns(r, k)) - drift * (double)k;
     for (size_t i = 0; i < 2; i++)
         made = made && ifm_stats_median(logs[i], n[i], room, &middle[i]) == IFM_STAT_OK;
     ifm_arena_destroy(scratch);
@@ -117,7 +109,7 @@ static struct carry carry_of(const struct counting *counting)
     for (size_t k = 1; k < r->n_slots; k++) {
         if (!counts(counting, k, &other))
             continue;
-        const double ns = step_ns_of(r, k);
+        const double ns = ifm_derive_slot_step_ns(r, k);
         last[other] = log(ns) - drift * (double)k;
         *(other ? &c.other : &c.own) += 1;
         *(other ? &c.other_ns : &c.own_ns) += ns;

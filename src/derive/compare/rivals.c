@@ -54,10 +54,13 @@ bool ifm_derive_hold_speedup(const struct ifm_arm_work *arm, const struct ifm_ar
         return true;
     }
     const bool above = base->rates_refused.rule != NULL;
+    const char *whose = base == work->baseline ? "the baseline" : base->arm->name;
+    const char *why = ifm_arena_printf(arm->d->arena,
+                                       above ? "%s's own rates, which would show how weak it is, are refused"
+                                             : "no ceiling shows how weak %s is",
+                                       whose);
     const char *reason = ifm_arena_printf(
-        arm->d->arena, "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and %s", value->number, *ratio,
-        above ? "the baseline's own rates, which would show how weak it is, are refused"
-              : "no ceiling shows how weak the baseline is");
+        arm->d->arena, "a speed-up of %.3g is beyond the byte and FLOP ratio %.3g, and %s", value->number, *ratio, why);
     *value = ifm_value_refused(arm->d->arena, "rule-03", reason);
     value->remedy = above ? "measure again where nothing else runs" : "take ceilings along (ceilings: read, flops)";
     return true;
