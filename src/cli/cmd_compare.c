@@ -16,12 +16,12 @@ static bool is_run_folder(const char *dir, struct ifm_arena *arena)
     return ifm_file_exists(ifm_path_join(arena, dir, "config.lock.json"));
 }
 
-static void print_listing(struct ifm_listing *listing, enum ifm_format format)
+static void print_listing(struct ifm_listing *listing, enum ifm_format format, const char *nothing)
 {
     struct ifm_text text = {0};
     ifm_listing_compose(listing, format, &text);
     if (text.size == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
-        puts("nothing to compare: no cell has an arm beside its baseline");
+        printf("nothing to compare: %s\n", nothing);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(listing);
 }
@@ -141,6 +141,9 @@ static enum ifm_status compare_arms(const struct ifm_given *given, struct ifm_er
     if (ifm_given_text(given, "varies") != NULL)
         return ifm_fail(error, IFM_USAGE, "--varies", "the arms of one run state their differences themselves",
                         "only for comparisons between runs");
+    if (ifm_given_text(given, "across-devices") != NULL)
+        return ifm_fail(error, IFM_USAGE, "--across-devices", "name two run folders, one of each device",
+                        "the arms of one run are all on one device");
     IFM_TRY(ifm_folder_check(dir, false, error));
     IFM_TRY(ifm_plan_read(dir, given->arena, &plan, error));
     IFM_TRY(check_cell(plan, given, error));
@@ -159,7 +162,7 @@ static enum ifm_status compare_arms(const struct ifm_given *given, struct ifm_er
     struct ifm_listing listing = ifm_comparison_begin(given->arena);
     ifm_comparison_add_run(&listing, plan, derived, cell, n > 0 ? arms[0] : NULL);
     add_missing(&listing, plan, derived, cell, arms, n);
-    print_listing(&listing, given->format);
+    print_listing(&listing, given->format, "no cell has an arm beside its baseline");
     ifm_listing_end(&listing);
     return IFM_OK;
 }
@@ -242,18 +245,23 @@ static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folde
 
 static void list_runs(const struct ifm_given *given, const struct ifm_folder *folders)
 {
-    const char *cell = ifm_given_text(given, "cell"), *varies = ifm_given_text(given, "varies");
+    const struct ifm_between_wish wish = {.cell = ifm_given_text(given, "cell"),
+                                          .varies = ifm_given_text(given, "varies"),
+                                          .across = ifm_given_text(given, "across-devices") != NULL};
     struct ifm_listing listing = ifm_comparison_begin_runs(given->arena);
     struct ifm_run_view reference = {folders[0].plan, folders[0].derived, folders[0].events};
     for (size_t i = 1; i < given->n_words; i++) {
         struct ifm_run_view other = {folders[i].plan, folders[i].derived, folders[i].events};
         struct ifm_between between;
-        ifm_between(&reference, &other, cell, varies, given->arena, &between);
+        ifm_between(&reference, &other, &wish, given->arena, &between);
         const struct ifm_comparison_runs runs = {&reference, &other, ifm_path_base(given->words[0]),
                                                  ifm_path_base(given->words[i])};
         ifm_comparison_add_between(&listing, &runs, &between);
     }
-    print_listing(&listing, given->format);
+    print_listing(&listing, given->format,
+                  wish.across ? "no arm of both runs has a share of a measured ceiling; measure with ceilings (the "
+                                "default)"
+                              : "no cell has an arm beside its baseline");
 }
 
 static enum ifm_status compare_runs(const struct ifm_given *given, struct ifm_error *error)

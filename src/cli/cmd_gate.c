@@ -96,7 +96,8 @@ static enum ifm_status reference_lines(struct gate_request *request, struct ifm_
     const struct ifm_folder *const both[] = {&request->reference, &request->folder};
     IFM_TRY(ifm_check_varies(request->varies, both, 2, request->arena, error));
     struct ifm_between between;
-    ifm_between(&there, &here, NULL, request->varies, request->arena, &between);
+    const struct ifm_between_wish wish = {.varies = request->varies};
+    ifm_between(&there, &here, &wish, request->arena, &between);
     ifm_gate_lines_between(&between, ifm_path_base(request->against), request->arena, lines);
     if (lines->n == 0)
         ifm_gate_lines_block(lines, request->arena, "against the reference",

@@ -99,6 +99,7 @@ static const struct ifm_option list_options[] = {{RESULTS}, {HELP}};
 static const struct ifm_option compare_options[] = {
     {"cell", '\0', "NAME", NULL, "only this cell"},
     {"varies", '\0', "PATH", NULL, "between runs: the one setting that may differ, such as decode.isa"},
+    {"across-devices", '\0', NULL, NULL, "runs of two devices: how near each comes to its own ceilings"},
     {RESULTS},
     {HELP},
 };

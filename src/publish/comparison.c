@@ -252,7 +252,7 @@ static void add_values(struct ifm_listing *listing, const struct ifm_comparison_
 static void add_speedup(struct ifm_listing *listing, const struct ifm_comparison_row *row)
 {
     const struct ifm_value *speedup = &row->speedup;
-    if (row->energy)
+    if (row->energy || row->across)
         return;
     ifm_listing_set_value(listing, "speedup", speedup,
                           ifm_is_ok(speedup) ? ifm_quantity_full(speedup, listing->arena) : "");
@@ -349,6 +349,7 @@ void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_co
                                .label = runs->other_label,
                                .reference_label = runs->reference_label,
                                .values = {row->beside ? &row->other : NULL, row->beside ? &row->reference : NULL},
-                               .energy = row->energy});
+                               .energy = row->energy,
+                               .across = row->across});
     }
 }

@@ -18,6 +18,7 @@ struct ifm_comparison_row {
     const struct ifm_value *values[2];    /* between runs: the numbers of this run and of the reference; NULL = nothing
                                              that may stand side by side */
     bool energy;                          /* of joules: their ratio is no speed-up */
+    bool across;                          /* of shares of two devices' ceilings: nor is theirs */
 };
 
 /* Percent: beyond it, digits of what a comparison could have found say nothing. */

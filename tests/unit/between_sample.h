@@ -25,6 +25,7 @@ struct pair {
     struct side a, b;
     struct ifm_arena *arena;
     struct ifm_between between;
+    bool across;
 };
 
 static inline struct ifm_value bracketed(double number, double low, double high, int64_t n, const char *text)
@@ -96,6 +97,7 @@ static inline void side_start(struct side *side)
 
 static inline void pair_start(struct pair *p)
 {
+    p->across = false;
     side_start(&p->a);
     side_start(&p->b);
     p->arena = ifm_arena_create();
@@ -105,7 +107,8 @@ static inline void pair_compare(struct pair *p, const char *varies)
 {
     p->a.view = (struct ifm_run_view){&p->a.plan, &p->a.derived, events_of(p->a.events, p->arena)};
     p->b.view = (struct ifm_run_view){&p->b.plan, &p->b.derived, events_of(p->b.events, p->arena)};
-    ifm_between(&p->a.view, &p->b.view, NULL, varies, p->arena, &p->between);
+    const struct ifm_between_wish wish = {.varies = varies, .across = p->across};
+    ifm_between(&p->a.view, &p->b.view, &wish, p->arena, &p->between);
 }
 
 static inline void pair_stop(struct pair *p)

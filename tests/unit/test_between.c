@@ -50,6 +50,50 @@ static void estimate_from_an_interval(void **state)
     assert_false(ifm_log_estimate_of(&value, &estimate));
 }
 
+/* A device's own ceiling is what a share is of: another ceiling arm, threads, instruction sets and bytes are the
+ * device's; times are not compared, other operations refuse. */
+static void across_devices(void **state)
+{
+    (void)state;
+    struct pair p;
+    double e = exp(0.02446911851144969);
+    pair_start(&p);
+    p.across = true;
+    p.b.plan.device = "cuda";
+    p.b.cell.threads = 1;
+    for (int i = 0; i < 3; i++) {
+        p.b.arms[i].ledger.bytes_read = 64;
+        p.b.settings[0] = (struct ifm_setting){"null.spin", "7"};
+        p.b.settings[2] = (struct ifm_setting){"decode.isa", "sm_90"};
+    }
+    p.b.numbers[3].value = bracketed(80, 80 / e, 80 * e, 7, "read.flat");
+    pair_compare(&p, NULL);
+    assert_int_equal(p.between.n, 1);
+    const struct ifm_between_row *row = row_of(&p, "quick", "ceiling_read_percent");
+    assert_string_equal(row->word, "nearer");
+    assert_true(near(row->change.number, -37.5) && row->across && row->beside);
+    pair_stop(&p);
+}
+
+static void across_devices_other_work(void **state)
+{
+    (void)state;
+    struct pair p;
+    pair_start(&p);
+    p.across = true;
+    p.b.arms[1].ledger.flops = 9;
+    pair_compare(&p, NULL);
+    const struct ifm_between_row *row = row_of(&p, "quick", "ceiling_read_percent");
+    assert_int_equal(row->change.state, IFM_STATE_REFUSED);
+    assert_non_null(strstr(row->change.reason, "ledger.flops"));
+    pair_stop(&p);
+    pair_start(&p);
+    p.b.plan.device = "cuda";
+    pair_compare(&p, NULL);
+    assert_non_null(strstr(row_of(&p, "quick", "speedup")->change.remedy, "--across-devices"));
+    pair_stop(&p);
+}
+
 static struct ifm_value simulate(struct ifm_random *random, size_t n, double sd)
 {
     double logs[32];
@@ -517,6 +561,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(welch_by_hand),
         cmocka_unit_test(estimate_from_an_interval),
+        cmocka_unit_test(across_devices),
+        cmocka_unit_test(across_devices_other_work),
         cmocka_unit_test(error_rate_is_the_stated_one),
         cmocka_unit_test(locked_and_alike_is_decided),
         cmocka_unit_test(a_word_that_was_taken_away_decides_nothing),

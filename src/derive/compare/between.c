@@ -60,13 +60,13 @@ static bool interval_of(const struct ifm_log_estimate *estimate, double level, s
 }
 
 /* The same words as inside a run (compare.c): beyond the margin, or by the narrower interval inside it. */
-static const char *word_of(const struct ifm_interval *change, const struct ifm_interval *equal, double edge,
-                           bool energy)
+static const char *word_of(const struct ifm_between_row *row, const struct ifm_interval *change,
+                           const struct ifm_interval *equal, double edge)
 {
     if (change->high < -edge)
-        return energy ? "less" : "faster";
+        return row->energy ? "less" : row->across ? "nearer" : "faster";
     if (change->low > edge)
-        return energy ? "more" : "slower";
+        return row->energy ? "more" : row->across ? "farther" : "slower";
     return equal->low > -edge && equal->high < edge ? "equivalent" : "undecided";
 }
 
@@ -174,7 +174,7 @@ static void set_values(struct ifm_between_row *row, const struct ifm_log_estimat
     row->mde = ifm_value_real(100.0 * expm1(edge + bound + power), blocks, of);
     row->change.unit = row->mde.unit = "%";
     row->speedup.unit = "1";
-    row->word = is_decided(row) ? word_of(&change, &equal, edge, row->energy) : "";
+    row->word = is_decided(row) ? word_of(row, &change, &equal, edge) : "";
     row->change.text = row->word;
     row->standing = change.low > edge     ? IFM_STANDING_REGRESSED
                     : change.high <= edge ? IFM_STANDING_HOLDS
@@ -220,7 +220,10 @@ static bool is_forbidden(struct ifm_between_row *row, const struct ifm_value *un
     const char *fields = ifm_likeness_fields(&row->likeness, arena);
     if (refusal[0] != '\0') {
         struct ifm_value refused = ifm_value_refused(arena, "rule-12", refusal);
-        refused.remedy = "measure both with the same settings; --varies PATH names the one setting under comparison";
+        bool device = row->likeness.n_refusing == 1 && strcmp(row->likeness.items[0].field, "device") == 0;
+        refused.remedy = device ? "--across-devices compares how near each comes to its own ceilings"
+                                : "measure both with the same settings; --varies PATH names the one setting under "
+                                  "comparison";
         set_all(row, refused);
         return true;
     }
@@ -296,7 +299,7 @@ static void decide_rows(struct ifm_between *between)
 struct pairing {
     const struct ifm_run_view *reference, *other;
     const struct ifm_likeness *runs; /* what holds for every arm */
-    const char *varies;
+    const struct ifm_between_wish *wish;
     struct ifm_arena *arena;
     struct ifm_between *out;
 };
@@ -345,14 +348,14 @@ static void add_absent(struct pairing *p, const char *cell, const char *arm, con
 /* The runs' own list is shared; an arm adds to a copy of it. */
 static struct ifm_likeness likeness_of(struct pairing *p, const struct ifm_like_pair *pair)
 {
-    struct ifm_likeness likeness = {.arena = p->arena};
+    struct ifm_likeness likeness = {.arena = p->arena, .across = p->wish->across};
     likeness.capacity = p->runs->n + 8;
     likeness.items = IFM_ARENA_ARRAY(p->arena, struct ifm_difference, likeness.capacity);
     if (p->runs->n > 0)
         memcpy(likeness.items, p->runs->items, p->runs->n * sizeof *likeness.items);
     likeness.n = p->runs->n;
     likeness.n_refusing = p->runs->n_refusing;
-    ifm_likeness_arms(p->reference, p->other, pair, p->varies, &likeness);
+    ifm_likeness_arms(p->reference, p->other, pair, p->wish->varies, &likeness);
     return likeness;
 }
 
@@ -365,7 +368,7 @@ static void add_partner(struct pairing *p, const struct ifm_like_pair *pair, con
                                     ifm_cell_arm(pair->other_cell, there)};
     bool same = strcmp(here, there) == 0 && partner.reference_arm != NULL && partner.other_arm != NULL;
     if (same) {
-        ifm_likeness_arms(p->reference, p->other, &partner, p->varies, likeness);
+        ifm_likeness_arms(p->reference, p->other, &partner, p->wish->varies, likeness);
         return;
     }
     IFM_ARENA_GROW(p->arena, likeness->items, likeness->n, likeness->capacity);
@@ -416,6 +419,7 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enu
     row->other = *other;
     row->margin = pair->other_cell->measure.margin;
     row->interleaved = metric != IFM_M_STEP_NS;
+    row->across = p->wish->across;
     row->likeness = likeness_of(p, pair);
     if (metric == IFM_M_SPEEDUP) {
         const struct ifm_arm *here = ifm_cell_baseline(pair->reference_cell),
@@ -423,8 +427,8 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enu
         row->baseline = there == NULL ? "" : there->name;
         add_partner(p, pair, here == NULL ? "" : here->name, row->baseline, "baseline", &row->likeness);
         pair_loss(p, pair, row);
-    } else if (row->interleaved && !pair->other_cell->ceilings_apart && reference->state == IFM_STATE_OK &&
-               other->state == IFM_STATE_OK) {
+    } else if (row->interleaved && !row->across && !pair->other_cell->ceilings_apart &&
+               reference->state == IFM_STATE_OK && other->state == IFM_STATE_OK) {
         add_partner(p, pair, reference->text, other->text, "ceiling arm", &row->likeness);
     }
     add_disputes(p, row);
@@ -494,14 +498,16 @@ static void pair_arm(struct pairing *p, const struct ifm_cell *here, const struc
 {
     static const enum ifm_metric_id metrics[] = {IFM_M_STEP_NS, IFM_M_SPEEDUP, IFM_M_CEILING_READ_PERCENT,
                                                  IFM_M_CEILING_FLOPS_PERCENT};
+    enum { SHARES = 2 }; /* where those begin that a device's own ceiling divides */
     struct ifm_like_pair pair = {here, there, arm, ifm_cell_arm(there, arm->name)};
     if (pair.other_arm == NULL) {
         add_absent(p, here->name, arm->name, "this run has no such arm in this cell");
         return;
     }
-    for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++)
+    for (size_t m = p->wish->across ? SHARES : 0; m < sizeof metrics / sizeof metrics[0]; m++)
         pair_metric(p, &pair, metrics[m]);
-    pair_energy(p, &pair);
+    if (!p->wish->across)
+        pair_energy(p, &pair);
 }
 
 static bool is_shown(const struct ifm_arm *arm)
@@ -524,12 +530,13 @@ static void pair_cell(struct pairing *p, const struct ifm_cell *here)
             add_absent(p, here->name, there->arms[a].name, "the reference has no such arm in this cell");
 }
 
-void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view *other, const char *cell,
-                 const char *varies, struct ifm_arena *arena, struct ifm_between *out)
+void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view *other,
+                 const struct ifm_between_wish *wish, struct ifm_arena *arena, struct ifm_between *out)
 {
-    struct ifm_likeness runs = {.arena = arena};
+    struct ifm_likeness runs = {.arena = arena, .across = wish->across};
+    const char *cell = wish->cell;
     ifm_likeness_runs(reference, other, &runs);
-    struct pairing p = {reference, other, &runs, varies, arena, out};
+    struct pairing p = {reference, other, &runs, wish, arena, out};
     *out = (struct ifm_between){0};
     const struct ifm_plan *here = reference->plan, *there = other->plan;
     for (size_t c = 0; c < here->n_cells; c++)

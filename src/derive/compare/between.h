@@ -45,6 +45,7 @@ struct ifm_between_row {
     bool missing;         /* one of the runs has no such cell or arm */
     bool interleaved;     /* a ratio of arms that took turns inside each run */
     bool energy;          /* of joules; else of time */
+    bool across;          /* a share of the ceiling of each run's own device */
     bool beside;          /* both numbers may be printed side by side: nothing forbids the comparison */
     struct ifm_likeness likeness;
     struct ifm_value reference, other; /* the numbers of both runs */
@@ -53,7 +54,8 @@ struct ifm_between_row {
                                  keeps one of the runs from deciding: the speed-up's text says so */
     struct ifm_value speedup; /* 1 / (1 + change) */
     struct ifm_value mde;     /* %; called faster or slower with 80 % probability, the margin cleared */
-    const char *word; /* faster, slower, equivalent, undecided; of energy less, more; "" = no decision is made */
+    const char *word; /* faster, slower, equivalent, undecided; of energy less, more; across devices nearer, farther
+                         (to the ceiling); "" = no decision is made */
     const char *not_comparable; /* "not comparable: locks, time"; "" when nothing qualifies the number */
     double margin;              /* of the other run's cell, relative */
     enum ifm_standing standing;
@@ -75,14 +77,24 @@ struct ifm_between {
     size_t n, capacity;
 };
 
+/* What is asked of two runs. */
+struct ifm_between_wish {
+    const char *cell;   /* NULL = all cells */
+    const char *varies; /* the path of the setting that may differ, as in ifm_likeness_arms; NULL = none */
+    bool across;        /* devices may differ */
+};
+
 /* Ratios of interleaved arms are one family, and so are step times and energies that may be decided: with m rows in a
  * family each interval has the level 1 - 0.05 / m (and the one for equivalence 1 - 0.10 / m), so that all of a family
  * hold at once with 95 % (Bonferroni). Words and standings are read off these intervals. Energy per token is that per
  * step in another unit, and counts once.
  *
+ * `across`: the runs are of two devices, and rows are shares of each device's own ceilings alone: a time there says
+ * which device was bought.
+ *
  * Every number that either run holds, in the order of the reference, then what only the other has. A cell or arm that
- * one of them lacks is an absent row with its reason. `cell` NULL = all cells; `varies` as in ifm_likeness_arms. */
-void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view *other, const char *cell,
-                 const char *varies, struct ifm_arena *arena, struct ifm_between *out);
+ * one of them lacks is an absent row with its reason. */
+void ifm_between(const struct ifm_run_view *reference, const struct ifm_run_view *other,
+                 const struct ifm_between_wish *wish, struct ifm_arena *arena, struct ifm_between *out);
 
 #endif

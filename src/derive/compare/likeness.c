@@ -45,6 +45,12 @@ static void add_u64(struct ifm_likeness *out, enum ifm_difference_kind kind, con
             ifm_arena_printf(out->arena, "%llu", (unsigned long long)other));
 }
 
+/* What a device is, has or needs: between devices it qualifies. */
+static enum ifm_difference_kind of_device(const struct ifm_likeness *out)
+{
+    return out->across ? IFM_DIFFERENCE_QUALIFIES : IFM_DIFFERENCE_REFUSES;
+}
+
 /* ---- the journal ---- */
 
 static const char *json_text(const json_t *value, struct ifm_arena *arena)
@@ -142,7 +148,7 @@ void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_ru
 {
     const enum ifm_difference_kind qualifies = IFM_DIFFERENCE_QUALIFIES;
     const struct ifm_events *a = reference->events, *b = other->events;
-    add_text(out, IFM_DIFFERENCE_REFUSES, "device", reference->plan->device, other->plan->device);
+    add_text(out, of_device(out), "device", reference->plan->device, other->plan->device);
     add_inputs(out, a, b);
     enum ifm_lock_state locks_a = ifm_lock_state(a), locks_b = ifm_lock_state(b);
     if (locks_a != IFM_LOCK_HELD || locks_b != IFM_LOCK_HELD)
@@ -171,13 +177,23 @@ static bool is_input(const char *path)
     return strncmp(path, "measure.", 8) != 0 && strcmp(path, "device.kind") != 0 && strcmp(path, "device.threads") != 0;
 }
 
+/* Instruction sets; how many copies of the data steps take in turn so that no cache holds them; and which arms stood
+ * beside this one, as a device may lack some: an arm that both have is the same by its name. */
+static bool is_of_device(const char *path)
+{
+    const char *name = strrchr(path, '.');
+    name = name == NULL ? path : name + 1;
+    return strncmp(path, "device.", 7) == 0 || strcmp(name, "isa") == 0 || strcmp(name, "layers") == 0 ||
+           strcmp(name, "arms") == 0 || strcmp(name, "compress") == 0;
+}
+
 static void add_setting(const struct ifm_like_pair *pair, const char *path, const char *varies,
                         struct ifm_likeness *out)
 {
     if (!is_input(path) || (varies != NULL && strcmp(varies, path) == 0))
         return;
     /* The script is the fake device's machine, not the work that it is given. */
-    bool machine = strcmp(path, "device.script") == 0;
+    bool machine = strcmp(path, "device.script") == 0 || (out->across && is_of_device(path));
     add_text(out, machine ? IFM_DIFFERENCE_QUALIFIES : IFM_DIFFERENCE_REFUSES, path,
              ifm_arm_setting(pair->reference_arm, path), ifm_arm_setting(pair->other_arm, path));
 }
@@ -196,8 +212,9 @@ static void add_ledger(const struct ifm_ledger *a, const struct ifm_ledger *b, b
                        struct ifm_likeness *out)
 {
     const enum ifm_difference_kind refuses = IFM_DIFFERENCE_REFUSES;
-    if (varies == NULL) { /* the setting under comparison may take other bytes and operations to the same result */
+    if (varies == NULL) /* the setting under comparison may take other bytes and operations to the same result */
         add_u64(out, refuses, "ledger.flops", a->flops, b->flops);
+    if (varies == NULL && !out->across) {
         add_u64(out, refuses, "ledger.bytes_read", a->bytes_read, b->bytes_read);
         add_u64(out, refuses, "ledger.bytes_written", a->bytes_written, b->bytes_written);
     }
@@ -248,7 +265,7 @@ void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_ru
         add_u64(out, IFM_DIFFERENCE_REFUSES, "seed", reference->plan->seed, other->plan->seed);
     else /* of another replica, or by rules below 9 in another place of its plan */
         add_u64(out, IFM_DIFFERENCE_REFUSES, "seed of the cell", a->seed, b->seed);
-    add_u64(out, IFM_DIFFERENCE_REFUSES, "threads", a->threads, b->threads);
+    add_u64(out, of_device(out), "threads", a->threads, b->threads);
     add_settings(pair, varies, out);
     add_ledger(&x->ledger, &y->ledger, (reference->plan->rules < TOKENS) == (other->plan->rules < TOKENS), varies, out);
     add_measure(&a->measure, &b->measure, out);

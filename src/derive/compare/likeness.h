@@ -25,6 +25,7 @@ struct ifm_difference {
 struct ifm_likeness {
     struct ifm_difference *items; /* what forbids first */
     size_t n, capacity, n_refusing;
+    bool across; /* devices are compared: they, and what names them, may differ, and with them the bytes of a layout */
     struct ifm_arena *arena;
 };
 
@@ -35,7 +36,7 @@ struct ifm_like_pair {
 };
 
 /* What two runs have in common whatever the arm: device, environment, locks, version, time. `out` starts empty, with
- * its arena. */
+ * its arena and `across`. */
 void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other,
                        struct ifm_likeness *out);
 /* What concerns the arm: workload, seed, threads, cache mode, settings, ledger, measure settings, outputs. `varies` is
