@@ -62,6 +62,10 @@ static void emit_rates(const struct ifm_arm_work *arm, const struct ifm_value *s
                             rates[i].metric == IFM_M_FLOPS_PER_S && arm->arm->integer
                                 ? ifm_value_integer_products(has_byte_products(arm))
                                 : rate_of(step, rates[i].amount));
+    const char *words;
+    const double bus = arm->cache_resident ? 0 : ifm_bus_bytes_per_s(arm->d, &words);
+    if (bus > 0 && bytes > 0) /* x 100 for percent */
+        ifm_derive_emit(arm, IFM_M_MEMORY_BUS_PERCENT, rate_of(step, 100 * bytes / bus));
     if (ifm_derive_is_cache_probe(arm->arm) && ledger->rows > 0)
         ifm_derive_emit(arm, IFM_M_LOAD_NS, load_of(step, (double)ledger->rows));
     if (ledger->flops > 0 && bytes > 0)

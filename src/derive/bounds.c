@@ -93,22 +93,39 @@ static double highest_clock(const struct ifm_arm_work *arm, const struct core *c
 /* Of a working set that counts as the memory's, caches may serve the part that they hold. */
 static const double CACHES_KEEP = (double)IFM_RESIDENT_FACTOR / (IFM_RESIDENT_FACTOR - 1);
 
-static struct ifm_bound of_modules(const struct ifm_arm_work *arm, double bytes_per_s)
+double ifm_bus_bytes_per_s(const struct ifm_derivation *d, const char **words)
 {
+    const struct ifm_machine *machine = d->plan->machine;
+    *words = "";
+    if (machine == NULL || machine->scripted || d->plan->rules < FIRST_RULES)
+        return 0;
+    if (machine->gpu == NULL) {
+        const double modules = ifm_processor_facts_of(d->facts->events).memory_bytes_per_s;
+        *words = ifm_arena_printf(d->arena, "%.1f GB/s of all modules of memory", 1e-9 * modules);
+        return modules;
+    }
+    const struct ifm_gpu *gpu = machine->gpu;
+    *words =
+        ifm_arena_printf(d->arena, "%u bits of bus x 2 x %.2f GHz", gpu->memory_bus_bits, 1e-6 * gpu->memory_clock_khz);
+    return 2e3 * gpu->memory_clock_khz * gpu->memory_bus_bits / 8;
+}
+
+static struct ifm_bound of_bus(const struct ifm_arm_work *arm, const char *why_not)
+{
+    const char *words;
+    const double bytes_per_s = ifm_bus_bytes_per_s(arm->d, &words);
     if (bytes_per_s == 0)
-        return unknown("what the modules of memory carry is not known");
+        return unknown(why_not);
     return (struct ifm_bound){1e-9 * CACHES_KEEP * bytes_per_s,
-                              ifm_arena_printf(arm->d->arena,
-                                               "%.1f GB/s of all modules of memory, x %.2f for what caches "
-                                               "keep",
-                                               1e-9 * bytes_per_s, CACHES_KEEP)};
+                              ifm_arena_printf(arm->d->arena, "%s, x %.2f for what caches keep", words, CACHES_KEEP)};
 }
 
 static struct ifm_bound of_processor(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
     const struct ifm_processor_facts processor = ifm_processor_facts_of(arm->d->facts->events);
     if (kind == IFM_CEILING_READ || kind == IFM_CEILING_WRITE || kind == IFM_CEILING_COPY)
-        return arm->cache_resident ? unknown("a cache serves it") : of_modules(arm, processor.memory_bytes_per_s);
+        return arm->cache_resident ? unknown("a cache serves it")
+                                   : of_bus(arm, "what the modules of memory carry is not known");
     const struct core *core = core_of(&processor);
     const char *unit = "";
     if (core == NULL)
@@ -171,10 +188,7 @@ static struct ifm_bound of_gpu(const struct ifm_arm_work *arm, enum ifm_ceiling 
     const struct ifm_gpu *gpu = arm->d->plan->machine->gpu;
     const bool of_memory = kind == IFM_CEILING_READ || kind == IFM_CEILING_WRITE || kind == IFM_CEILING_COPY;
     if (of_memory && !arm->cache_resident && gpu->memory_clock_khz > 0 && gpu->memory_bus_bits > 0)
-        return (struct ifm_bound){CACHES_KEEP * 2e-6 * gpu->memory_clock_khz * gpu->memory_bus_bits / 8,
-                                  ifm_arena_printf(arm->d->arena,
-                                                   "%u bits of bus x 2 x %.2f GHz, x %.2f for what caches keep",
-                                                   gpu->memory_bus_bits, 1e-6 * gpu->memory_clock_khz, CACHES_KEEP)};
+        return of_bus(arm, "");
     for (size_t i = 0; i < sizeof multiprocessors / sizeof *multiprocessors; i++) {
         const struct multiprocessor *m = &multiprocessors[i];
         const double amount = kind == IFM_CEILING_FLOPS ? m->flops : kind == IFM_CEILING_MATRIX ? m->matrix_flops : 0;

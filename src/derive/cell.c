@@ -109,6 +109,13 @@ void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
         ifm_derive_emit_cell(work, ifm_ceiling_metrics[kind], ceiling_value(work, kind));
         ifm_text_printf(&note, "%s%s %zu", note.size > 0 ? ", " : "", ifm_ceiling_name(kind), probes);
     }
+    const char *words;
+    const double bus = ifm_bus_bytes_per_s(work->d, &words);
+    if (bus > 0 && note.size > 0) {
+        struct ifm_value carried = ifm_value_real(bus, 0, "");
+        carried.text = words;
+        ifm_derive_emit_cell(work, IFM_M_MEMORY_BUS, carried);
+    }
     if (count_probes(work->cell, IFM_CEILING_CLOCK) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)
         ifm_derive_emit_cell(work, IFM_M_CEILING_FLOPS_CLOCK, clock_of_flops(work));
     if (count_probes(work->cell, reads_of_cell(work)) > 0 && count_probes(work->cell, IFM_CEILING_FLOPS) > 0)

@@ -396,6 +396,9 @@ double ifm_roof_fastest_ns(const struct ifm_arm_work *arm);
 bool ifm_roof_breaks(const struct ifm_arm_work *arm, enum ifm_ceiling kind, double log_rate, struct ifm_bound *bound);
 
 /* ---- bounds.c ---- */
+/* What the memory's bus carries by what driver or firmware say of it, which is what a datasheet has; 0 = not known.
+ * `words`: how it is made. */
+double ifm_bus_bytes_per_s(const struct ifm_derivation *d, const char **words);
 struct ifm_bound ifm_bound_of(const struct ifm_arm_work *arm, enum ifm_ceiling kind);
 /* What no arm does on a processor, whatever it calls and wherever its data lie: of IFM_CEILING_READ the loads of all
  * allowed cores, of IFM_CEILING_FLOPS all that they add and multiply, in tiles too. */

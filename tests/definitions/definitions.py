@@ -515,6 +515,7 @@ NOT_RECOMPUTED = {
                     "command_strays".split(), "sums and a maximum of one column, as steal_ns, which is recomputed"),
     **dict.fromkeys("attention_kl_nats attention_tv quality_percent quality_loss_pp tokens_prompt_per_s "
                     "load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 "
+                    "memory_bus memory_bus_percent "
                     "ceiling_clock "
                     "ceiling_flops_clock ceiling_l1 ceiling_l2 ceiling_l3 ceiling_read_spread_percent "
                     "ceiling_flops_spread_percent".split(),

@@ -401,6 +401,27 @@ static void know_processor(struct fixture *fx, const char *model)
                        "model_number", model));
 }
 
+/* 64 bits twice a cycle of 1 GHz: 16 GB/s. Without a clock, and of an arm in the caches, there is no such number. */
+static void the_bus_on_paper(void **state)
+{
+    (void)state;
+    for (int row = 0; row < 3; row++) {
+        struct fixture fx;
+        start(&fx, 200000, 200000, true);
+        const struct ifm_gpu gpu = {.memory_clock_khz = row == 1 ? 0 : 1000000, .memory_bus_bits = 64};
+        fx.plan.machine = &(struct ifm_machine){.device = "cuda", .gpu = &gpu};
+        fx.plan.rules = IFM_PLAN_RULES;
+        fx.parts[0].arms[1].working_set = 1 << 20;
+        fx.cells[0].cache_resident = row == 2;
+        fx_derive(&fx);
+        const struct ifm_number *bus = ifm_derived_find(fx.derived, "decode", "", IFM_M_MEMORY_BUS);
+        const struct ifm_number *share = ifm_derived_find(fx.derived, "decode", "other", IFM_M_MEMORY_BUS_PERCENT);
+        assert_true(row == 1 ? bus == NULL : bus != NULL && bus->value.number == 16e9);
+        assert_true(row > 0 ? share == NULL : share != NULL && fabs(share->value.number - 31.25) < 0.5);
+        fx_stop(&fx);
+    }
+}
+
 /* 40 % above every probe, and below what the units can do: the probes were slow, and the arm is right. */
 static void below_the_bound_raises_the_ceiling(void **state)
 {
@@ -555,6 +576,7 @@ int main(void)
         cmocka_unit_test(integer_products_are_held_against_no_flop_ceiling),
         cmocka_unit_test(cache_resident_cells_are_named),
         cmocka_unit_test(ceilings_of_a_gpu_s_cache_are_named),
+        cmocka_unit_test(the_bus_on_paper),
         cmocka_unit_test(cold_cells_are_not_cache_resident),
         cmocka_unit_test(speedup_beyond_the_ratio_tells_of_the_baseline),
         cmocka_unit_test(speedup_beyond_the_ratio_needs_a_ceiling),

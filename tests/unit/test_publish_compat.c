@@ -66,6 +66,8 @@ static struct ifm_number numbers[] = {
     NUMBER(PASS, "int8", IFM_M_BANDWIDTH_BYTES_PER_S, 1.8866e11, .n = 20),
     NUMBER(PASS, "int8", IFM_M_CEILING_READ_PERCENT, 73.7, .n = 20),
     NUMBER(PASS, "int8", IFM_M_ROOFLINE_SCORE, 0.737, .n = 20),
+    NUMBER(PASS, "int8", IFM_M_MEMORY_BUS_PERCENT, 47.2, .n = 20),
+    NUMBER(PASS, "", IFM_M_MEMORY_BUS, 4e11),
     NUMBER(PASS, "int8", IFM_M_INNER_STEPS, 64, .is_integer = true),
     NUMBER(PASS, "int8", IFM_M_SAMPLES_COUNT, 200, .is_integer = true),
     NUMBER(PASS, "int8", IFM_M_COMPRESSION_RATIO, 1.87, .n = 0),
@@ -249,7 +251,8 @@ static void every_field_has_its_number(void **state)
     is(object, "inference_cycle.elastic_tokens_per_sec", 1523.8);
     is(object, "inference_cycle.speedup_vs_baseline", 1.5238);
     is(object, "quality.loss_rms_rel", 0.004);
-    is_null(object, "results.memory_efficiency_percent", "no datasheet");
+    is(object, "results.memory_efficiency_percent", 47.2);
+    is(object, "cpu.theoretical_bw_gbs", 400);
     is_null(object, "gpu", "no GPU");
     is_null(object, "cpu.name", "does not name");
     is_null(object, "quality.error_rms_rel", "no check");

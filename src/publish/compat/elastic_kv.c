@@ -16,7 +16,7 @@
 #define NO_CHECK "no check recorded what compression did to the output"
 #define NO_TIME "the time of this arm was not derived"
 #define NO_OTHER "there is no other arm that this one is compared with"
-#define NO_DATASHEET "no datasheet says what the memory of this machine could give"
+#define NO_BUS "neither driver nor firmware says what the memory's bus carries"
 
 static const struct ifm_compat_field result_fields[] = {
     {"results.attention_time_std", IFM_M_LATENCY_NS_SD, 1e6, "ms", NO_TIME},
@@ -265,8 +265,10 @@ static void add_results(const struct ifm_compat *of, const struct ifm_cell *cell
     add_pass_rate(&baseline, &rate);
     if (c.arm != NULL && c.arm->ledger.layers > 0)
         ifm_compat_add(&c, &layer_rate);
-    ifm_compat_put(&c, "results.memory_efficiency_percent", NULL, NO_DATASHEET,
-                   "memory_efficiency_measured_percent is the share of the measured ceiling");
+    const struct ifm_compat_field bus = {"results.memory_efficiency_percent", IFM_M_MEMORY_BUS_PERCENT, 1, "%",
+                                         "caches serve the arm, or neither driver nor firmware says what the memory's "
+                                         "bus carries"};
+    ifm_compat_add(&c, &bus);
 }
 
 static void add_cycle(const struct ifm_compat *of, const struct ifm_cell *cell)
@@ -397,11 +399,18 @@ static void add_machine(const struct ifm_compat *c)
     const struct ifm_value *memory = memory_ceiling(c, &no_bandwidth);
     const char *path = is_gpu(c) ? "gpu.measured_bw_gbs" : "cpu.measured_bw_gbs";
     const struct ifm_compat_field bandwidth = {path, IFM_M_CEILING_READ, 1e9, "GB/s", no_bandwidth};
-    char reason[128];
+    const struct ifm_value *bus = ifm_derived_value(c->from->derived, c->cell->name, "", IFM_M_MEMORY_BUS);
+    const struct ifm_compat_field on_paper = {is_gpu(c) ? "gpu.theoretical_bw_gbs" : "cpu.theoretical_bw_gbs",
+                                              IFM_M_MEMORY_BUS, 1e9, "GB/s", NO_BUS};
+    const struct ifm_gpu *gpu = c->from->plan->machine == NULL ? NULL : c->from->plan->machine->gpu;
+    char reason[128], sm[32] = "";
+    if (gpu != NULL)
+        snprintf(sm, sizeof sm, "%u.%u", gpu->major, gpu->minor);
     snprintf(reason, sizeof reason, "this run used the device %s, which is no GPU", c->from->plan->device);
     if (is_gpu(c)) {
         ifm_compat_put_text(c, "gpu.name", ifm_machine_gpu(c->from->events), "run.log does not name the GPU");
-        ifm_compat_put(c, "gpu.theoretical_bw_gbs", NULL, NO_DATASHEET, "measured_bw_gbs is what it was seen to give");
+        ifm_compat_put_text(c, "gpu.sm", sm, NULL);
+        ifm_compat_add_value(c, &on_paper, bus);
         ifm_compat_put(c, "cpu.measured_bw_gbs", NULL, on_gpu, NULL);
     } else {
         ifm_compat_put(c, "gpu", NULL, reason, NULL);
@@ -409,7 +418,10 @@ static void add_machine(const struct ifm_compat *c)
     ifm_compat_add_value(c, &bandwidth, memory);
     ifm_compat_put_text(c, "cpu.name", ifm_machine_cpu(c->from->events), "run.log does not name the processor");
     ifm_compat_put(c, "cpu.threads", json_integer(c->cell->threads), NULL, NULL);
-    ifm_compat_put(c, "cpu.theoretical_bw_gbs", NULL, NO_DATASHEET, "measured_bw_gbs is what it was seen to give");
+    if (is_gpu(c))
+        ifm_compat_put(c, "cpu.theoretical_bw_gbs", NULL, on_gpu, NULL);
+    else
+        ifm_compat_add_value(c, &on_paper, bus);
 }
 
 bool ifm_compat_has_elastic_kv(const struct ifm_plan *plan)
