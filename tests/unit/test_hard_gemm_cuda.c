@@ -48,7 +48,7 @@ static void upload(const struct ifm_gemm_cuda *gemm, const unsigned char *plain)
     unsigned char *fragments = malloc(gemm->bytes);
     assert_non_null(fragments);
     if (gemm->in_fragments)
-        ifm_gemm_to_fragments(&gemm->shape, plain, fragments);
+        ifm_gemm_to_fragments(&gemm->shape, gemm->in_order, plain, fragments);
     planted_write(gemm->device, (void *)(uintptr_t)gemm->matrices, gemm->in_fragments ? fragments : plain,
                   gemm->bytes);
     free(fragments);
@@ -156,8 +156,22 @@ static void few(void **context)
     all(*context, "m=32 n=128 k=64 group=64 " FORMATS);
 }
 
+/* By wgmma, of one warpgroup a block and of two, in one part of columns and in two. */
+static void many(void **context)
+{
+    struct bench *bench = *context;
+    const unsigned rows = 64 * (bench->machine.gpu->multiprocessors + 1);
+    all(bench, "m=33 n=64 k=320 group=64 " FORMATS);
+    all(bench, "m=64 n=128 k=64 group=32 " FORMATS);
+    all(bench, "m=127 n=64 k=448 group=128 " FORMATS);
+    all(bench, "m=129 n=64 k=192 group=128 " FORMATS);
+    all(bench, "m=251 n=128 k=192 group=32 " FORMATS);
+    all(bench, ifm_arena_printf(bench->arena, "m=49 n=%u k=448 group=64 " FORMATS, rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=128 n=%u k=64 group=64 " FORMATS, rows));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {WITH_BENCH(one), WITH_BENCH(few)};
+    const struct CMUnitTest tests[] = {WITH_BENCH(one), WITH_BENCH(few), WITH_BENCH(many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
