@@ -326,21 +326,14 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
               ROWS, first, static_cast<int>(a.seq_len));
     }
 
-    /* Rows of the warp that are to be done again, a bit for each lane of half of an m16 tile; behind their outputs. */
-    __device__ __forceinline__ void mend(const uint32_t (*again)[2])
+    /* The warp's rows that are to be done again, behind their outputs: bit 2 t + half of `again` is of the lane's. */
+    __device__ __forceinline__ void mend(uint32_t again)
     {
         const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
         __syncwarp();
 #pragma unroll 1
-        for (int i = 0; i < TILES * 16; i++) {
-            uint32_t of_half = 0;
-#pragma unroll
-            for (int t = 0; t < TILES; t++)
-#pragma unroll
-                for (int half = 0; half < 2; half++)
-                    if (i / 8 == 2 * t + half)
-                        of_half = again[t][half];
-            if ((of_half >> i % 8 * 4 & 15) == 0)
+        for (uint32_t i = 0; i < TILES * 16; i++) {
+            if ((__ballot_sync(0xffffffffu, again >> i / 8 & 1) >> i % 8 * 4 & 15) == 0)
                 continue;
             const uint32_t position = first + warp * 16 * TILES + i, sees = length;
             attend_plainly<BF16 ? IFM_CUDA_BF16 : IFM_CUDA_F16>(
@@ -354,7 +347,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
         uint32_t *to = reinterpret_cast<uint32_t *>(room + warp * 16 * TILES * STRIDE);
         const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
         char *out = static_cast<char *>(a.out) + static_cast<uint64_t>(blockIdx.x / tiles) * a.seq_len * DIM * 2;
-        uint32_t again[TILES][2], any = 0;
+        uint32_t again = 0;
         __syncwarp();
 #pragma unroll
         for (int t = 0; t < TILES; t++)
@@ -370,8 +363,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
 #pragma unroll
                     for (int n = 0; n < DIM / 8; n++)
                         sum += sums[t][n][2 * half] + sums[t][n][2 * half + 1];
-                again[t][half] = __ballot_sync(0xffffffffu, sees && needs_plain(a, top[t][half], sum));
-                any |= again[t][half];
+                again |= static_cast<uint32_t>(sees && needs_plain(a, top[t][half], sum)) << (2 * t + half);
 #pragma unroll
                 for (int n = 0; n < DIM / 8; n++)
                     to[((t * 16 + half * 8 + lane / 4) * STRIDE + n * 8) / 2 + lane % 4] =
@@ -385,7 +377,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 *reinterpret_cast<uint4 *>(out + (static_cast<int64_t>(at) * PIECES + piece % PIECES) * 16) =
                     *reinterpret_cast<const uint4 *>(to + (row * STRIDE + piece % PIECES * 8) / 2);
         }
-        if (any != 0)
+        if (__any_sync(0xffffffffu, again != 0))
             mend(again);
     }
 

@@ -22,7 +22,8 @@ __device__ __forceinline__ bool needs_plain(const ifm_attention_arguments &a, fl
 
 /* Query `position` of `pair`, which sees `seen` keys. */
 template <int STORAGE>
-__device__ __noinline__ void attend_plainly(ifm_attention_arguments a, uint32_t pair, uint32_t position, uint32_t seen)
+__device__ __forceinline__ void attend_plainly(const ifm_attention_arguments &a, uint32_t pair, uint32_t position,
+                                               uint32_t seen)
 {
     enum { DIMS = IFM_ATTENTION_DIM_MOST / 32 };
     const uint32_t lane = threadIdx.x % 32, dim = a.head_dim;
@@ -31,18 +32,22 @@ __device__ __noinline__ void attend_plainly(ifm_attention_arguments a, uint32_t 
     const double scale = 1 / sqrt(static_cast<double>(dim));
     const auto score = [&](uint32_t key) {
         double sum = 0;
+#pragma unroll 1
         for (uint32_t d = 0; d < dim; d++)
             sum += static_cast<double>(ifm_widen<STORAGE>(a.q, row + d)) *
                    ifm_widen<STORAGE>(a.k, kv + static_cast<uint64_t>(key) * dim + d);
         return sum * scale;
     };
     double top = -1.0 / 0.0, total = 0, sums[DIMS] = {};
+#pragma unroll 1
     for (uint32_t key = lane; key < seen; key += 32)
         top = fmax(top, score(key));
     for (int step = 16; step > 0; step /= 2)
         top = fmax(top, __shfl_xor_sync(0xffffffffu, top, step));
+#pragma unroll 1
     for (uint32_t first = 0; first < seen; first += 32) {
         const double mine = first + lane < seen ? exp(score(first + lane) - top) : 0;
+#pragma unroll 1
         for (uint32_t i = 0; i < 32 && first + i < seen; i++) {
             const double weight = __shfl_sync(0xffffffffu, mine, i);
             total += weight;

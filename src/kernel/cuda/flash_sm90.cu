@@ -308,14 +308,14 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
                         : 0;
     }
 
-    /* Rows of the warp that are to be done again, a bit for each lane of half of its rows; behind their outputs. */
-    __device__ __forceinline__ void mend(const uint32_t *again)
+    /* The warp's rows that are to be done again, behind their outputs: bit `half` of `again` is of the lane's. */
+    __device__ __forceinline__ void mend(uint32_t again)
     {
         const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
         __syncwarp();
 #pragma unroll 1
-        for (int i = 0; i < 16; i++) {
-            if (((i < 8 ? again[0] : again[1]) >> i % 8 * 4 & 15) == 0)
+        for (uint32_t i = 0; i < 16; i++) {
+            if ((__ballot_sync(0xffffffffu, again >> i / 8 & 1) >> i % 8 * 4 & 15) == 0)
                 continue;
             const uint32_t position = row - lane / 4 + i, sees = length;
             attend_plainly<BF16 ? IFM_CUDA_BF16 : IFM_CUDA_F16>(
@@ -325,7 +325,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 
     __device__ __forceinline__ void finish()
     {
-        uint32_t again[2];
+        uint32_t again = 0;
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             float all = total[half];
@@ -340,7 +340,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 #pragma unroll
                     for (int i = 0; i < 16; i++)
                         sum += sums[p][i / 2 * 4 + half * 2 + i % 2];
-            again[half] = __ballot_sync(0xffffffffu, sees && needs_plain(a, top[half], sum));
+            again |= static_cast<uint32_t>(sees && needs_plain(a, top[half], sum)) << half;
             if (row + half * 8 < static_cast<int>(a.seq_len))
 #pragma unroll
                 for (int p = 0; p < PANELS; p++)
@@ -351,7 +351,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
                             sees ? pack<BF16>(sums[p][i * 4 + half * 2] * part, sums[p][i * 4 + half * 2 + 1] * part)
                                  : 0;
         }
-        if ((again[0] | again[1]) != 0)
+        if (__any_sync(0xffffffffu, again != 0))
             mend(again);
     }
 
