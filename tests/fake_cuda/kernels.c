@@ -208,15 +208,15 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
     {"ifm_hopper_f16_" #dim "_" #groups, sizeof(struct ifm_attention_arguments), fake_attention_hopper},               \
         {"ifm_hopper_bf16_" #dim "_" #groups, sizeof(struct ifm_attention_arguments), fake_attention_hopper},
 
-#define GEMM_BY(kernel, name) {"ifm_gemm_" name, sizeof(struct ifm_cuda_gemm), kernel},
+#define GEMM_BY(kernel, name)                                                                                          \
+    {                                                                                                                  \
+        "ifm_gemm_" name, sizeof(struct ifm_cuda_gemm), kernel                                                         \
+    }
 #define GEMM(weights)                                                                                                  \
-    GEMM_BY(fake_gemm_mma, "mma_" weights "_8")                                                                        \
-    GEMM_BY(fake_gemm_mma, "mma_" weights "_16")                                                                       \
-    GEMM_BY(fake_gemm_mma, "mma_" weights "_32")                                                                       \
-    GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1")                                                                 \
-    GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_2")                                                                 \
-    GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_1")                                                                \
-    GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_2")
+    GEMM_BY(fake_gemm_mma, "mma_" weights "_8"), GEMM_BY(fake_gemm_mma, "mma_" weights "_16"),                         \
+        GEMM_BY(fake_gemm_mma, "mma_" weights "_32"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1"),              \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_2"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_1"),       \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_2")
 
 const struct fake_kernel fake_kernels[] = {
     {"ifm_null", 0, run_null},
@@ -236,14 +236,14 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_gemm_naive_int8", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
     {"ifm_gemm_naive_int4", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
     {"ifm_gemm_reference", sizeof(struct ifm_cuda_gemm), fake_gemm_reference},
-    GEMM("f16")
-    GEMM("bf16")
-    GEMM("int8_128")
-    GEMM("int8_64")
-    GEMM("int8_32")
-    GEMM("int4_128")
-    GEMM("int4_64")
-    GEMM("int4_32")
+    GEMM("f16"),
+    GEMM("bf16"),
+    GEMM("int8_128"),
+    GEMM("int8_64"),
+    GEMM("int8_32"),
+    GEMM("int4_128"),
+    GEMM("int4_64"),
+    GEMM("int4_32"),
     {"fake_cublaslt", sizeof(struct ifm_cuda_gemm), fake_gemm_library},
     {"ifm_attention_naive_f32", sizeof(struct ifm_attention_arguments), fake_attention_naive},
     {"ifm_attention_naive_bf16", sizeof(struct ifm_attention_arguments), fake_attention_naive},

@@ -153,14 +153,10 @@ static void run(const struct opened *opened, const void *wanted)
     const bool is_bf16 = gpu->shape.storage == IFM_STORE_BF16;
     char what[160];
     snprintf(what, sizeof what, "%zu tokens of %zu, %s, %s %s%s", (size_t)gpu->shape.seq_len,
-             (size_t)gpu->shape.head_dim, is_bf16 ? "bf16" : "f16", hard_names[asked->size],
-             plant_names[asked->plant], asked->ragged ? ", ragged" : "");
-    const struct hard_case c = {"attention",
-                                opened->opening.arm->name,
-                                what,
-                                is_bf16 ? 8e-3 : 2e-3,
-                                is_bf16 ? 0 : LEAST_F16,
-                                is_bf16 ? 3.39e38f : MOST_F16};
+             (size_t)gpu->shape.head_dim, is_bf16 ? "bf16" : "f16", hard_names[asked->size], plant_names[asked->plant],
+             asked->ragged ? ", ragged" : "");
+    const struct hard_case c = {"attention",           opened->opening.arm->name, what,
+                                is_bf16 ? 8e-3 : 2e-3, is_bf16 ? 0 : LEAST_F16,   is_bf16 ? 3.39e38f : MOST_F16};
     struct tensors t;
     fill(gpu, asked->size, asked->plant, &t);
     put_lengths(gpu, asked->ragged, &t);

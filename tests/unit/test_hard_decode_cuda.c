@@ -51,7 +51,8 @@ static void choose_lengths(const struct ifm_decode_cuda_run *run, const struct a
     }
 }
 
-/* Units and, where blocks share all tiles, the first unit of each block, as decode/cuda_cache.c and cuda.c make them. */
+/* Units and, where blocks share all tiles, the first unit of each block, as decode/cuda_cache.c and cuda.c make them.
+ */
 static void write_units(const struct ifm_decode_cuda_run *run, const struct cache *c)
 {
     const struct ifm_decode_attend *a = &run->arguments;
@@ -195,11 +196,11 @@ static void page_borders(void **context)
     static const unsigned lengths[] = {256, 257, 263, 271, 383, 384, 385};
     struct bench *bench = *context;
     for (size_t i = 0; i < COUNT(lengths); i++) {
-        all(bench, ifm_arena_printf(bench->arena, ARMS "batch=2 q_heads=4 kv_heads=2 head_dim=128 kv_len=%u",
-                                    lengths[i]));
-        all(bench, ifm_arena_printf(bench->arena,
-                                    ARMS "batch=1 q_heads=9 kv_heads=1 head_dim=64 kv_len=%u layout=paged",
-                                    lengths[i]));
+        all(bench,
+            ifm_arena_printf(bench->arena, ARMS "batch=2 q_heads=4 kv_heads=2 head_dim=128 kv_len=%u", lengths[i]));
+        all(bench,
+            ifm_arena_printf(bench->arena, ARMS "batch=1 q_heads=9 kv_heads=1 head_dim=64 kv_len=%u layout=paged",
+                             lengths[i]));
     }
 }
 

@@ -99,12 +99,8 @@ static void plainly(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(one_activation),
-        WITH_BENCH(odd_groups),
-        WITH_BENCH(many_activations),
-        WITH_BENCH(by_wgmma),
-        WITH_BENCH(plainly),
-        cmocka_unit_test(planted_table_is_full),
+        WITH_BENCH(one_activation), WITH_BENCH(odd_groups), WITH_BENCH(many_activations),
+        WITH_BENCH(by_wgmma),       WITH_BENCH(plainly),    cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

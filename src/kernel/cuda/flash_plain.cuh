@@ -12,8 +12,8 @@
 namespace
 {
 
-/* Of a row: its highest score, times log2(e), and a sum of its sums. A maximum of minus infinity is that of scores which
- * are all NaN or all minus infinity: the row is NaN in any arithmetic. */
+/* Of a row: its highest score, times log2(e), and a sum of its sums. A maximum of minus infinity is that of scores
+ * which are all NaN or all minus infinity: the row is NaN in any arithmetic. */
 __device__ __forceinline__ bool needs_plain(const ifm_attention_arguments &a, float top, float sums)
 {
     const float infinite = __int_as_float(0x7f800000);
@@ -54,7 +54,8 @@ __device__ __forceinline__ void attend_plainly(const ifm_attention_arguments &a,
 #pragma unroll
             for (int d = 0; d < DIMS; d++)
                 if (lane + 32 * d < dim)
-                    sums[d] += weight * ifm_widen<STORAGE>(a.v, kv + static_cast<uint64_t>(first + i) * dim + lane + 32 * d);
+                    sums[d] +=
+                        weight * ifm_widen<STORAGE>(a.v, kv + static_cast<uint64_t>(first + i) * dim + lane + 32 * d);
         }
     }
 #pragma unroll

@@ -45,15 +45,14 @@ struct ifm_cuda_gemm {
 #define IFM_CUDA_GEMM_SLOTS_OF(format, columns) ((columns) == 8 && (format) != IFM_CUDA_GEMM_INT4 ? 4 : 2)
 #define IFM_CUDA_GEMM_PASS_OF(format, columns, m)                                                                      \
     ((columns) > 8 ? 2 : (format) > IFM_CUDA_GEMM_BF16 || (m) == 1 ? 8 : 4)
-/* Bytes of a step of ifm_gemm_wgmma_* in shared memory: activations, then weights, or codes and a line of scales for each
- * warp; to a multiple of 1024. */
+/* Bytes of a step of ifm_gemm_wgmma_* in shared memory: activations, then weights, or codes and a line of scales for
+ * each warp; to a multiple of 1024. */
 #define IFM_CUDA_GEMM_STAGE(format, columns, groups)                                                                   \
-    ((columns) * 2 * IFM_CUDA_GEMM_DEPTH + ((format) <= IFM_CUDA_GEMM_BF16 ? (groups) * 64 * 2 * IFM_CUDA_GEMM_DEPTH   \
-                                            : (format) == IFM_CUDA_GEMM_INT8                                           \
-                                                ? (groups) * 4 * (2 * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE) +     \
-                                                      1024 - (groups) * 256                                            \
-                                                : (groups) * 4 * (IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE) + 1024 -  \
-                                                      (groups) * 256))
+    ((columns)*2 * IFM_CUDA_GEMM_DEPTH +                                                                               \
+     ((format) <= IFM_CUDA_GEMM_BF16 ? (groups)*64 * 2 * IFM_CUDA_GEMM_DEPTH                                           \
+      : (format) == IFM_CUDA_GEMM_INT8                                                                                 \
+          ? (groups)*4 * (2 * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE) + 1024 - (groups)*256                         \
+          : (groups)*4 * (IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE) + 1024 - (groups)*256))
 /* Floats of a row of partial sums. */
 #define IFM_CUDA_GEMM_WIDTH(m) ((m) == 1 ? 1u : ((m) + 1) / 2 * 2)
 

@@ -2,10 +2,10 @@
  * images of this file are empty. Device code only.
  *
  * A block has 64 rows of the weights for each of its warpgroups and 64 or 128 activations, and goes over k in steps of
- * 64, which cp.async brings into a ring of stages. Activations lie there as rows of 128 bytes under the 128-byte swizzle,
- * and so do f16 and bf16 weights. The codes of int8 and int4 are in the order of a warp's registers: they become halves
- * there, exactly, and their scales are applied to the sums of a group. Sums are in one order: the same bits in every
- * run. */
+ * 64, which cp.async brings into a ring of stages. Activations lie there as rows of 128 bytes under the 128-byte
+ * swizzle, and so do f16 and bf16 weights. The codes of int8 and int4 are in the order of a warp's registers: they
+ * become halves there, exactly, and their scales are applied to the sums of a group. Sums are in one order: the same
+ * bits in every run. */
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/gemm_ptx.cuh"
 
@@ -39,8 +39,7 @@ template <int LEFT> __device__ __forceinline__ void wait()
 }
 
 #define SUM4(b) "+f"(sum[b]), "+f"(sum[b + 1]), "+f"(sum[b + 2]), "+f"(sum[b + 3])
-#define SUM32(b)                                                                                                       \
-    SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12), SUM4(b + 16), SUM4(b + 20), SUM4(b + 24), SUM4(b + 28)
+#define SUM32(b) SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12), SUM4(b + 16), SUM4(b + 20), SUM4(b + 24), SUM4(b + 28)
 #define REGISTERS32                                                                                                    \
     "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,"   \
     "%30,%31"
@@ -61,7 +60,8 @@ template <int LEFT> __device__ __forceinline__ void wait()
                  : SUM32(0), SUM32(32)                                                                                 \
                  : "l"(a), "l"(b), "r"(adds))
 
-template <bool IS_BF16> __device__ __forceinline__ void multiply_shared(float (&sum)[32], uint64_t a, uint64_t b, int adds)
+template <bool IS_BF16>
+__device__ __forceinline__ void multiply_shared(float (&sum)[32], uint64_t a, uint64_t b, int adds)
 {
     if (IS_BF16)
         SHARED64("bf16");
@@ -69,7 +69,8 @@ template <bool IS_BF16> __device__ __forceinline__ void multiply_shared(float (&
         SHARED64("f16");
 }
 
-template <bool IS_BF16> __device__ __forceinline__ void multiply_shared(float (&sum)[64], uint64_t a, uint64_t b, int adds)
+template <bool IS_BF16>
+__device__ __forceinline__ void multiply_shared(float (&sum)[64], uint64_t a, uint64_t b, int adds)
 {
     if (IS_BF16)
         SHARED128("bf16");
@@ -137,7 +138,7 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
     };
 
     const ifm_cuda_gemm &a;
-    unsigned char *room; /* in shared memory, at a multiple of 1024 */
+    unsigned char *room;                     /* in shared memory, at a multiple of 1024 */
     uint32_t warp, lane, row, column, steps; /* row and column: the block's first */
 
     __device__ __forceinline__ product(const ifm_cuda_gemm &arguments, unsigned char *shared) : a(arguments)
@@ -163,7 +164,8 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
 #pragma unroll
         for (int i = 0; i < COUNT * 8 / THREADS; i++) {
             const uint32_t piece = threadIdx.x + i * THREADS, at = piece / 8, chunk = piece % 8;
-            copy_async(to + at * ROW + (chunk ^ at % 8) * 16, from + (at < end ? at * stride : 0) + chunk * 8, at < end);
+            copy_async(to + at * ROW + (chunk ^ at % 8) * 16, from + (at < end ? at * stride : 0) + chunk * 8,
+                       at < end);
         }
     }
 
@@ -266,8 +268,8 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
             wait<0>();
             if ((k + EACH * 16) % GROUP != 0 && step + 1 < steps)
                 continue;
-            const uint16_t *scales = reinterpret_cast<const uint16_t *>(from + VECTORS * VECTOR) +
-                                     k / GROUP % 2 * PANEL + lane / 4;
+            const uint16_t *scales =
+                reinterpret_cast<const uint16_t *>(from + VECTORS * VECTOR) + k / GROUP % 2 * PANEL + lane / 4;
             const float above = of_f16(scales[0]), below = of_f16(scales[8]);
 #pragma unroll
             for (int i = 0; i < COLUMNS / 2; i++)

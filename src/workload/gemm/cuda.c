@@ -89,7 +89,10 @@ static enum ifm_status take_matrices(const struct ifm_gemm_cuda *gemm, bool in_f
     bool fresh;
     snprintf(name, sizeof name, "gemm.w %s %llux%llu group %u x%llu seed %016llx%s", ifm_gemm_format_name(s->format),
              (unsigned long long)s->n, (unsigned long long)s->k, s->group, (unsigned long long)count,
-             (unsigned long long)gemm->data.seed, !in_fragments ? "" : gemm->in_order ? " fragments in order" : " fragments");
+             (unsigned long long)gemm->data.seed,
+             !in_fragments    ? ""
+             : gemm->in_order ? " fragments in order"
+                              : " fragments");
     IFM_TRY(gemm->device->ops->buffer(gemm->device, name, count * gemm->bytes, &memory, &fresh, error));
     if (fresh)
         IFM_TRY(upload(gemm, in_fragments, memory, error));

@@ -1,6 +1,6 @@
 /* gemm on the device cuda by our kernels: at most 32 activations by mma.sync, each weight read once; at most 256 by
- * wgmma, which compute capability 9.0 has, each weight read once for 128 of them. From that on a step begins to read its
- * weights while the one before it ends; its activations and outputs wait for that. */
+ * wgmma, which compute capability 9.0 has, each weight read once for 128 of them. From that on a step begins to read
+ * its weights while the one before it ends; its activations and outputs wait for that. */
 #include "workload/gemm/cuda.h"
 
 #include <stdio.h>
