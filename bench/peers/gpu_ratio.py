@@ -43,7 +43,7 @@ class Attention(C.Structure):
 class Decode(C.Structure):
     """struct ifm_decode_attend"""
     _fields_ = [(n, C.c_void_p) for n in ("k", "v", "table", "units", "first", "q", "out", "partials", "tickets")]
-    _fields_ += [(n, C.c_uint32) for n in ("n_units", "group", "parts", "head_dim", "tokens", "splits")]
+    _fields_ += [(n, C.c_uint32) for n in ("n_units", "group", "parts", "head_dim", "tokens", "pages", "splits")]
     _fields_ += [("scale", C.c_float)]
 
 
@@ -152,8 +152,8 @@ def decode(b, kv_heads, length, rounds=11, q_heads=32, dim=128):
     partials = torch.zeros(2 * units * splits * (16 + 8 * dim), device="cuda")
     tickets = torch.zeros(units, dtype=torch.int32, device="cuda")
     arguments = Decode(pool[0].data_ptr(), pool[1].data_ptr(), None, None, None, rows.data_ptr(), out.data_ptr(),
-                       partials.data_ptr(), tickets.data_ptr(), units, group, 1, dim, length, splits,
-                       LOG2E / math.sqrt(dim))
+                       partials.data_ptr(), tickets.data_ptr(), units, group, 1, dim, length,
+                       (length + 127) // 128, splits, LOG2E / math.sqrt(dim))
 
     def library():
         with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):

@@ -13,7 +13,7 @@ struct ifm_gemm_shape {
 uint64_t ifm_gemm_bytes(const ifm_gemm_shape *shape);
 void ifm_gemm_encode(const ifm_gemm_shape *shape, uint64_t first, uint64_t rows, const float *w, void *out);
 void ifm_gemm_decode(const ifm_gemm_shape *shape, const void *w, uint64_t row, float *to);
-void ifm_gemm_to_fragments(const ifm_gemm_shape *shape, const void *from, void *to);
+void ifm_gemm_to_fragments(const ifm_gemm_shape *shape, bool in_order, const void *from, void *to);
 }
 
 namespace
@@ -118,7 +118,7 @@ bool is_right(const cell &c)
     const aligned stored(ifm_gemm_bytes(&s)), w(ifm_gemm_bytes(&s)), x_bits(s.m * stride * 2);
     ifm_gemm_encode(&s, 0, s.n, weights.data(), stored.at);
     if (s.format == IFM_CUDA_GEMM_INT8 || s.format == IFM_CUDA_GEMM_INT4)
-        ifm_gemm_to_fragments(&s, stored.at, w.at);
+        ifm_gemm_to_fragments(&s, false, stored.at, w.at);
     else
         std::memcpy(w.at, stored.at, stored.bytes);
     for (uint64_t i = 0; i < x.size(); i++) {

@@ -71,13 +71,15 @@ static bool attend(const struct ifm_decode_attend *a, uint32_t unit, uint32_t he
     return true;
 }
 
-static bool write_out(const struct ifm_decode_attend *a, uint64_t pair, uint32_t head, const struct sums *sums)
+/* The outputs of a unit's head; of an empty sequence zero. */
+static bool write_out(const struct ifm_decode_attend *a, uint32_t unit, uint32_t head, const struct sums *sums)
 {
+    const uint64_t pair = unit / a->parts;
     float *out = a->out + (pair * a->group + head) * a->head_dim;
     if (!owns(out, a->head_dim * sizeof *out))
         return false;
     for (uint32_t d = 0; d < a->head_dim; d++)
-        out[d] = sums->sum[d] / sums->total;
+        out[d] = unit_of(a, unit).tokens > 0 ? sums->sum[d] / sums->total : 0;
     return true;
 }
 
@@ -85,9 +87,9 @@ bool fake_decode_naive(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_decode_attend *a = (const void *)launch->arguments;
     for (unsigned block = 0; block < launch->blocks; block++) {
-        const uint32_t pair = block / a->group, head = block % a->group, unit = pair * a->parts;
+        const uint32_t head = block % a->group, unit = block / a->group * a->parts;
         struct sums sums;
-        if (!attend(a, unit, head, 0, unit_of(a, unit).tokens, &sums) || !write_out(a, pair, head, &sums))
+        if (!attend(a, unit, head, 0, unit_of(a, unit).tokens, &sums) || !write_out(a, unit, head, &sums))
             return false;
     }
     a->out[0] *= wrong ? 1.5f : 1.0f;
@@ -143,7 +145,7 @@ bool fake_decode_split(const struct fake_launch *launch, bool wrong)
             if (!add_block(a, launch->blocks, block, unit, heads, first, n))
                 return false;
         for (uint32_t h = 0; h < n; h++)
-            if (!write_out(a, unit / a->parts, first + h, &heads[h]))
+            if (!write_out(a, unit, first + h, &heads[h]))
                 return false;
     }
     a->out[0] *= wrong ? 1.5f : 1.0f;

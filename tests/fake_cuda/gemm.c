@@ -1,10 +1,12 @@
-/* The kernels of gemm.cu and gemm_mma.cu in C: products in f64 of what the bytes of the weights mean. */
+/* The kernels of gemm.cu, gemm_mma.cu and gemm_wgmma.cu in C: products in f64 of what the bytes of the weights mean. */
 #include "fake_cuda/kernels.h"
 
 #include "base/half.h"
 #include "kernel/cuda/gemm.h"
 #include <string.h>
 
+/* How the codes of weights lie: as a processor's, or in the fragments of either instruction. */
+enum order { PLAIN, OF_MMA, OF_WGMMA };
 enum { PANEL = IFM_CUDA_GEMM_PANEL, LINE = IFM_CUDA_GEMM_LINE, VECTOR = IFM_CUDA_GEMM_VECTOR };
 
 static bool owns(const void *address, uint64_t bytes)
@@ -29,12 +31,14 @@ static uint64_t panel_bytes(const struct ifm_cuda_gemm *a)
 }
 
 /* A code as it is stored, `in` counted from the start of its pair of groups where they are in fragments. */
-static int code_at(const struct ifm_cuda_gemm *a, const unsigned char *codes, uint32_t row, uint32_t in, bool fragments)
+static int code_at(const struct ifm_cuda_gemm *a, const unsigned char *codes, uint32_t row, uint32_t in,
+                   enum order order)
 {
-    const uint32_t lane = row % 8 * 4 + in % 32 / 8, e = in % 8;
+    const uint32_t lane = row % 8 * 4 + (order == OF_MMA ? in % 32 / 8 : in % 8 / 2);
+    const uint32_t e = order == OF_MMA ? in % 8 : in % 32 / 8 * 2 + in % 2;
     const bool is_int4 = a->format == IFM_CUDA_GEMM_INT4;
     uint32_t word;
-    if (!fragments)
+    if (order == PLAIN)
         return is_int4 ? codes[in / 8 * LINE + 4 * row + in % 4] >> (in % 8 < 4 ? 0 : 4) & 15
                        : codes[in / 4 * LINE + 4 * row + in % 4];
     if (!is_int4)
@@ -43,7 +47,7 @@ static int code_at(const struct ifm_cuda_gemm *a, const unsigned char *codes, ui
     return (int)(word >> (16 * (e % 2) + 8 * (row / 8) + 4 * (e / 4)) & 15);
 }
 
-static double weight_at(const struct ifm_cuda_gemm *a, uint32_t row, uint32_t k, bool fragments)
+static double weight_at(const struct ifm_cuda_gemm *a, uint32_t row, uint32_t k, enum order order)
 {
     uint16_t scale;
     if (a->format <= IFM_CUDA_GEMM_BF16)
@@ -51,10 +55,10 @@ static double weight_at(const struct ifm_cuda_gemm *a, uint32_t row, uint32_t k,
     const uint32_t g = k / a->group, lane = row % PANEL;
     const uint64_t codes_of_pair = 2 * group_bytes(a), lines = ((a->k + a->group - 1) / a->group + 1) / 2 * LINE;
     const unsigned char *panel = (const unsigned char *)a->w + row / PANEL * panel_bytes(a);
-    const unsigned char *line = panel + g / 2 * (fragments ? LINE : LINE + codes_of_pair);
+    const unsigned char *line = panel + g / 2 * (order != PLAIN ? LINE : LINE + codes_of_pair);
     memcpy(&scale, line + (g % 2 * PANEL + lane) * sizeof scale, sizeof scale);
-    const int code = fragments ? code_at(a, panel + lines + g / 2 * codes_of_pair, lane, k % (2 * a->group), true)
-                               : code_at(a, line + LINE + g % 2 * group_bytes(a), lane, k % a->group, false);
+    const int code = order != PLAIN ? code_at(a, panel + lines + g / 2 * codes_of_pair, lane, k % (2 * a->group), order)
+                                    : code_at(a, line + LINE + g % 2 * group_bytes(a), lane, k % a->group, PLAIN);
     return (double)ifm_f16_to_f32(scale) * (code - (a->format == IFM_CUDA_GEMM_INT4 ? 8 : 128));
 }
 
@@ -66,16 +70,16 @@ static bool is_fine(const struct ifm_cuda_gemm *a, uint64_t out_bytes)
            owns(a->x, (uint64_t)a->m * a->x_stride * 2) && owns(a->out, (uint64_t)a->m * a->n * out_bytes);
 }
 
-static double product(const struct ifm_cuda_gemm *a, uint32_t m, uint32_t row, bool fragments)
+static double product(const struct ifm_cuda_gemm *a, uint32_t m, uint32_t row, enum order order)
 {
     const uint16_t *x = (const uint16_t *)a->x + (uint64_t)m * a->x_stride;
     double sum = 0;
     for (uint32_t k = 0; k < a->k; k++)
-        sum += weight_at(a, row, k, fragments) * value_of(a->format, x[k]);
+        sum += weight_at(a, row, k, order) * value_of(a->format, x[k]);
     return sum;
 }
 
-static bool multiply(const struct fake_launch *launch, bool wrong, bool fragments)
+static bool multiply(const struct fake_launch *launch, bool wrong, enum order order)
 {
     const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
     if (!is_fine(a, sizeof(uint16_t)))
@@ -83,7 +87,7 @@ static bool multiply(const struct fake_launch *launch, bool wrong, bool fragment
     uint16_t *out = a->out;
     for (uint32_t m = 0; m < a->m; m++)
         for (uint32_t row = 0; row < a->n; row++) {
-            const float sum = (float)product(a, m, row, fragments);
+            const float sum = (float)product(a, m, row, order);
             out[(uint64_t)m * a->n + row] =
                 a->format == IFM_CUDA_GEMM_BF16 ? ifm_f32_to_bf16(sum) : ifm_f32_to_f16(sum);
         }
@@ -94,19 +98,28 @@ static bool multiply(const struct fake_launch *launch, bool wrong, bool fragment
 bool fake_gemm_naive(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
-    return (uint64_t)launch->blocks * launch->threads / 32 >= (uint64_t)a->m * a->n && multiply(launch, wrong, false);
+    return (uint64_t)launch->blocks * launch->threads / 32 >= (uint64_t)a->m * a->n && multiply(launch, wrong, PLAIN);
 }
 
 /* Weights of int8 and int4 in fragments. */
 bool fake_gemm_mma(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
-    return a->m <= 32 && launch->blocks <= a->n / PANEL && launch->threads % 32 == 0 && multiply(launch, wrong, true);
+    return a->m <= 32 && launch->blocks <= a->n / PANEL && launch->threads % 32 == 0 && multiply(launch, wrong, OF_MMA);
+}
+
+bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
+    const uint32_t columns = a->m <= 64 ? 64 : 128, rows = launch->threads / 2;
+    return launch->threads % 128 == 0 && a->x_stride % IFM_CUDA_GEMM_PAD == 0 &&
+           launch->blocks == (a->n + rows - 1) / rows * ((a->m + columns - 1) / columns) &&
+           multiply(launch, wrong, OF_WGMMA);
 }
 
 bool fake_gemm_library(const struct fake_launch *launch, bool wrong)
 {
-    return multiply(launch, wrong, false);
+    return multiply(launch, wrong, PLAIN);
 }
 
 bool fake_gemm_reference(const struct fake_launch *launch, bool wrong)
@@ -116,7 +129,7 @@ bool fake_gemm_reference(const struct fake_launch *launch, bool wrong)
         return false;
     for (uint32_t m = 0; m < a->m; m++)
         for (uint32_t row = 0; row < a->n; row++)
-            ((double *)a->out)[(uint64_t)m * a->n + row] = product(a, m, row, false);
+            ((double *)a->out)[(uint64_t)m * a->n + row] = product(a, m, row, PLAIN);
     *(double *)a->out += wrong;
     return true;
 }

@@ -208,6 +208,16 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
     {"ifm_hopper_f16_" #dim "_" #groups, sizeof(struct ifm_attention_arguments), fake_attention_hopper},               \
         {"ifm_hopper_bf16_" #dim "_" #groups, sizeof(struct ifm_attention_arguments), fake_attention_hopper},
 
+#define GEMM_BY(kernel, name)                                                                                          \
+    {                                                                                                                  \
+        "ifm_gemm_" name, sizeof(struct ifm_cuda_gemm), kernel                                                         \
+    }
+#define GEMM(weights)                                                                                                  \
+    GEMM_BY(fake_gemm_mma, "mma_" weights "_8"), GEMM_BY(fake_gemm_mma, "mma_" weights "_16"),                         \
+        GEMM_BY(fake_gemm_mma, "mma_" weights "_32"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1"),              \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_2"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_1"),       \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_2")
+
 const struct fake_kernel fake_kernels[] = {
     {"ifm_null", 0, run_null},
     {"ifm_null_spin", sizeof(struct ifm_null_spin_arguments), run_null_spin},
@@ -226,30 +236,14 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_gemm_naive_int8", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
     {"ifm_gemm_naive_int4", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
     {"ifm_gemm_reference", sizeof(struct ifm_cuda_gemm), fake_gemm_reference},
-    {"ifm_gemm_mma_f16_8", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_f16_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_f16_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_bf16_8", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_bf16_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_bf16_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_128_8", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_128_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_128_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_64_8", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_64_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_64_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_32_8", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_32_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int8_32_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_128_8", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_128_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_128_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_64_8", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_64_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_64_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_32_8", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_32_16", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
-    {"ifm_gemm_mma_int4_32_32", sizeof(struct ifm_cuda_gemm), fake_gemm_mma},
+    GEMM("f16"),
+    GEMM("bf16"),
+    GEMM("int8_128"),
+    GEMM("int8_64"),
+    GEMM("int8_32"),
+    GEMM("int4_128"),
+    GEMM("int4_64"),
+    GEMM("int4_32"),
     {"fake_cublaslt", sizeof(struct ifm_cuda_gemm), fake_gemm_library},
     {"ifm_attention_naive_f32", sizeof(struct ifm_attention_arguments), fake_attention_naive},
     {"ifm_attention_naive_bf16", sizeof(struct ifm_attention_arguments), fake_attention_naive},

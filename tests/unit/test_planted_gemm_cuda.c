@@ -85,6 +85,12 @@ static void many_activations(void **context)
                 lists);
 }
 
+static void by_wgmma(void **context)
+{
+    refuse_cell(*context, &ifm_workload_gemm, "m=40 n=64 k=64 group=32 layers=1 weights=f16,int8,int4 arms=ours", 3,
+                lists);
+}
+
 static void plainly(void **context)
 {
     refuse_cell(*context, &ifm_workload_gemm, "m=2 n=64 k=192 layers=2 weights=f16,bf16 arms=naive", 2, lists);
@@ -93,11 +99,8 @@ static void plainly(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(one_activation),
-        WITH_BENCH(odd_groups),
-        WITH_BENCH(many_activations),
-        WITH_BENCH(plainly),
-        cmocka_unit_test(planted_table_is_full),
+        WITH_BENCH(one_activation), WITH_BENCH(odd_groups), WITH_BENCH(many_activations),
+        WITH_BENCH(by_wgmma),       WITH_BENCH(plainly),    cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

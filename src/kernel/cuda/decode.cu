@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(32 * IFM_DECODE_NAIVE_WARPS, 1) ifm
             all += factor * totals[w];
             value += factor * sums[w][d];
         }
-        a.out[static_cast<uint64_t>(blockIdx.x) * dim + d] = value / all;
+        a.out[static_cast<uint64_t>(blockIdx.x) * dim + d] = tokens > 0 ? value / all : 0;
     }
 }
 
@@ -62,6 +62,16 @@ extern "C" __global__ void __launch_bounds__(32 * IFM_DECODE_NAIVE_WARPS, 1) ifm
 
 namespace
 {
+
+/* The outputs of units without a token, which no block has a tile of: zero. */
+template <int D> __device__ __forceinline__ void clear_empty(const ifm_decode_attend &a)
+{
+    for (uint32_t unit = blockIdx.x; unit < a.n_units; unit += gridDim.x) {
+        const heads h = heads_of(a, unit);
+        for (uint32_t i = threadIdx.x; tokens_of(a, unit) == 0 && i < h.n * D; i += 32 * WARPS)
+            a.out[row_of(a, h) + i] = 0;
+    }
+}
 
 /* CLUSTER: blocks of a unit, which are one cluster; 0: blocks meet in global memory. */
 template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend(const ifm_decode_attend &a)
@@ -80,9 +90,13 @@ template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend
         load_next<D>(a, next, ring + i * sizes<D>::STAGE, lane);
     let_next_begin();
     wait_for_previous(); /* for its outputs, queries, partials and tickets; the cache was there before */
+    if (CLUSTER == 0 && a.tokens == 0)
+        clear_empty<D>(a);
     for (uint32_t from = first; from < end; unit++) {
         const uint32_t begins = tile_of(a, unit), ends = begins + tiles_of(a, unit), to = ends < end ? ends : end;
         const uint32_t tokens = tokens_of(a, unit);
+        if (CLUSTER == 0 && tokens == 0)
+            continue;
         const heads h = heads_of(a, unit);
         attention<D> work;
         begin<D>(a, h, work, lane);

@@ -2,7 +2,9 @@
  *
  * A cache is pages of 128 tokens: k[page][128][head_dim] and v likewise, in f16, slots that no token fills zero. A unit
  * is what a block works on at a time: one (sequence, KV head) pair with at most 8 of the query heads that share it; a
- * pair whose group is larger has several units. Units are cut into tiles of 16 tokens, the last one partial. */
+ * pair whose group is larger has several units. Units are cut into tiles of 16 tokens, the last one partial.
+ *
+ * A unit without a token has outputs of zero; one whose scores are all minus infinity has NaN, 0 / 0. */
 #ifndef IFM_KERNEL_CUDA_DECODE_H
 #define IFM_KERNEL_CUDA_DECODE_H
 

@@ -10,6 +10,7 @@
  * Sums are f32; weights are rounded to the storage format, as the matrix units take them. */
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/flash.h"
+#include "kernel/cuda/flash_plain.cuh"
 
 namespace
 {
@@ -325,12 +326,28 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
               ROWS, first, static_cast<int>(a.seq_len));
     }
 
+    /* The warp's rows that are to be done again, behind their outputs: bit 2 t + half of `again` is of the lane's. */
+    __device__ __forceinline__ void mend(uint32_t again)
+    {
+        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
+        __syncwarp();
+#pragma unroll 1
+        for (uint32_t i = 0; i < TILES * 16; i++) {
+            if ((__ballot_sync(0xffffffffu, again >> i / 8 & 1) >> i % 8 * 4 & 15) == 0)
+                continue;
+            const uint32_t position = first + warp * 16 * TILES + i, sees = length;
+            attend_plainly<BF16 ? IFM_CUDA_BF16 : IFM_CUDA_F16>(
+                a, blockIdx.x / tiles, position, a.causal && position + 1 < sees ? position + 1 : sees);
+        }
+    }
+
     /* Through the room of the warp's own queries, so that rows are written whole. */
     __device__ __forceinline__ void finish(uint16_t *room)
     {
         uint32_t *to = reinterpret_cast<uint32_t *>(room + warp * 16 * TILES * STRIDE);
         const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
         char *out = static_cast<char *>(a.out) + static_cast<uint64_t>(blockIdx.x / tiles) * a.seq_len * DIM * 2;
+        uint32_t again = 0;
         __syncwarp();
 #pragma unroll
         for (int t = 0; t < TILES; t++)
@@ -341,6 +358,12 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 all += __shfl_xor_sync(0xffffffffu, all, 2);
                 const bool sees = row_of(t, half) < length;
                 const float part = 1.0f / all;
+                float sum = 0;
+                if (a.causal)
+#pragma unroll
+                    for (int n = 0; n < DIM / 8; n++)
+                        sum += sums[t][n][2 * half] + sums[t][n][2 * half + 1];
+                again |= static_cast<uint32_t>(sees && needs_plain(a, top[t][half], sum)) << (2 * t + half);
 #pragma unroll
                 for (int n = 0; n < DIM / 8; n++)
                     to[((t * 16 + half * 8 + lane / 4) * STRIDE + n * 8) / 2 + lane % 4] =
@@ -354,6 +377,8 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 *reinterpret_cast<uint4 *>(out + (static_cast<int64_t>(at) * PIECES + piece % PIECES) * 16) =
                     *reinterpret_cast<const uint4 *>(to + (row * STRIDE + piece % PIECES * 8) / 2);
         }
+        if (__any_sync(0xffffffffu, again != 0))
+            mend(again);
     }
 
     __device__ __forceinline__ void run(uint16_t *room)

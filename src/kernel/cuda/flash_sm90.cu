@@ -6,6 +6,7 @@
  * of the next are made. Tiles are rows of 128 bytes under the 128-byte swizzle, 64 values of the head each. */
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/flash.h"
+#include "kernel/cuda/flash_plain.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -307,8 +308,24 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
                         : 0;
     }
 
+    /* The warp's rows that are to be done again, behind their outputs: bit `half` of `again` is of the lane's. */
+    __device__ __forceinline__ void mend(uint32_t again)
+    {
+        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
+        __syncwarp();
+#pragma unroll 1
+        for (uint32_t i = 0; i < 16; i++) {
+            if ((__ballot_sync(0xffffffffu, again >> i / 8 & 1) >> i % 8 * 4 & 15) == 0)
+                continue;
+            const uint32_t position = row - lane / 4 + i, sees = length;
+            attend_plainly<BF16 ? IFM_CUDA_BF16 : IFM_CUDA_F16>(
+                a, blockIdx.x / tiles, position, a.causal && position + 1 < sees ? position + 1 : sees);
+        }
+    }
+
     __device__ __forceinline__ void finish()
     {
+        uint32_t again = 0;
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             float all = total[half];
@@ -316,6 +333,14 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
             all += __shfl_xor_sync(0xffffffffu, all, 2);
             const bool sees = row + half * 8 < length;
             const float part = 1.0f / all;
+            float sum = 0;
+            if (a.causal)
+#pragma unroll
+                for (int p = 0; p < PANELS; p++)
+#pragma unroll
+                    for (int i = 0; i < 16; i++)
+                        sum += sums[p][i / 2 * 4 + half * 2 + i % 2];
+            again |= static_cast<uint32_t>(sees && needs_plain(a, top[half], sum)) << half;
             if (row + half * 8 < static_cast<int>(a.seq_len))
 #pragma unroll
                 for (int p = 0; p < PANELS; p++)
@@ -326,6 +351,8 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
                             sees ? pack<BF16>(sums[p][i * 4 + half * 2] * part, sums[p][i * 4 + half * 2 + 1] * part)
                                  : 0;
         }
+        if (__any_sync(0xffffffffu, again != 0))
+            mend(again);
     }
 
     __device__ __forceinline__ void run(char *room)

@@ -1,4 +1,4 @@
-/* Arguments of the kernels of gemm.cu and gemm_mma.cu, and the layout of their weights: C and CUDA.
+/* Arguments of the kernels of gemm.cu, gemm_mma.cu and gemm_wgmma.cu, and the layout of their weights: C and CUDA.
  *
  * f16 and bf16: rows in order, [n][k]. int8 and int4 in kernel/cpu/gemm.h's layout, panels of 16 rows; or in fragments:
  * the same panels, each with the lines of scales of all its pairs of groups first, so that loads of codes are whole
@@ -6,7 +6,10 @@
  * 4 g + t has the rows g and g + 8 of the panel and, of every 32 values of k, those from 8 t to 8 t + 7 ("e" below).
  * The codes of a pair are vectors of 512 bytes, 16 a lane: int8  a vector holds 32 values of k; word 2 (row / 8) + e /
  * 4, byte e % 4 int4  a vector holds 64 values of k; word 2 (k / 32 % 2) + e / 2 % 2, bit 16 (e % 2) + 8 (row / 8) + 4
- * (e / 4) */
+ * (e / 4)
+ *
+ * wgmma reads activations where they lie, so its fragments have k in order: lane 4 g + t has, of every 32 values, those
+ * that are 2 t and 2 t + 1 from a multiple of 8 on, and "e" is 2 (k % 32 / 8) + k % 2. */
 #ifndef IFM_KERNEL_CUDA_GEMM_H
 #define IFM_KERNEL_CUDA_GEMM_H
 
@@ -24,7 +27,10 @@ enum {
     IFM_CUDA_GEMM_PAD = 256,     /* a row of activations is a multiple of it; what it has beyond k is 0 */
     IFM_CUDA_GEMM_WARPS = 16,    /* of a block of ifm_gemm_mma_*, at most */
     IFM_CUDA_GEMM_LOADS = 4,     /* of a warp at a time, where groups allow it: fewer are slower */
-    IFM_CUDA_GEMM_GAP = 32       /* elements between rows of activations in shared memory, for its banks */
+    IFM_CUDA_GEMM_GAP = 32,      /* elements between rows of activations in shared memory, for its banks */
+    /* ifm_gemm_wgmma_*: */
+    IFM_CUDA_GEMM_DEPTH = 64, /* values of k of a step */
+    IFM_CUDA_GEMM_STAGES = 6  /* steps in shared memory */
 };
 
 struct ifm_cuda_gemm {
@@ -39,6 +45,14 @@ struct ifm_cuda_gemm {
 #define IFM_CUDA_GEMM_SLOTS_OF(format, columns) ((columns) == 8 && (format) != IFM_CUDA_GEMM_INT4 ? 4 : 2)
 #define IFM_CUDA_GEMM_PASS_OF(format, columns, m)                                                                      \
     ((columns) > 8 ? 2 : (format) > IFM_CUDA_GEMM_BF16 || (m) == 1 ? 8 : 4)
+/* Bytes of a step of ifm_gemm_wgmma_* in shared memory: activations, then weights, or codes and a line of scales for
+ * each warp; to a multiple of 1024. */
+#define IFM_CUDA_GEMM_STAGE(format, columns, groups)                                                                   \
+    ((columns)*2 * IFM_CUDA_GEMM_DEPTH +                                                                               \
+     ((format) <= IFM_CUDA_GEMM_BF16 ? (groups)*64 * 2 * IFM_CUDA_GEMM_DEPTH                                           \
+      : (format) == IFM_CUDA_GEMM_INT8                                                                                 \
+          ? (groups)*4 * (2 * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE) + 1024 - (groups)*256                         \
+          : (groups)*4 * (IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE) + 1024 - (groups)*256))
 /* Floats of a row of partial sums. */
 #define IFM_CUDA_GEMM_WIDTH(m) ((m) == 1 ? 1u : ((m) + 1) / 2 * 2)
 

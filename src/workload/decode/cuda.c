@@ -61,7 +61,7 @@ static void fill_first_units(const struct ifm_decode_cuda_run *run, uint64_t tok
         tiles += tiles_of(run, i, token);
     for (unsigned block = 0; block < blocks; block++) {
         const uint64_t first = ifm_decode_share(tiles, blocks, block);
-        while (first >= ends + tiles_of(run, unit, token))
+        while (unit < run->arguments.n_units && first >= ends + tiles_of(run, unit, token))
             ends += tiles_of(run, unit++, token);
         units[block] = unit;
     }

@@ -70,7 +70,7 @@ static enum ifm_status upload(const struct ifm_gemm_cuda *gemm, bool in_fragment
     } else {
         generate(&rows);
         if (in_fragments)
-            ifm_gemm_to_fragments(&gemm->shape, rows.to, fragments);
+            ifm_gemm_to_fragments(&gemm->shape, gemm->in_order, rows.to, fragments);
         status = ifm_cuda_write(gemm->device, to, in_fragments ? fragments : rows.to, gemm->bytes, error);
     }
     free(rows.room);
@@ -89,7 +89,10 @@ static enum ifm_status take_matrices(const struct ifm_gemm_cuda *gemm, bool in_f
     bool fresh;
     snprintf(name, sizeof name, "gemm.w %s %llux%llu group %u x%llu seed %016llx%s", ifm_gemm_format_name(s->format),
              (unsigned long long)s->n, (unsigned long long)s->k, s->group, (unsigned long long)count,
-             (unsigned long long)gemm->data.seed, in_fragments ? " fragments" : "");
+             (unsigned long long)gemm->data.seed,
+             !in_fragments    ? ""
+             : gemm->in_order ? " fragments in order"
+                              : " fragments");
     IFM_TRY(gemm->device->ops->buffer(gemm->device, name, count * gemm->bytes, &memory, &fresh, error));
     if (fresh)
         IFM_TRY(upload(gemm, in_fragments, memory, error));

@@ -17,6 +17,7 @@ struct ifm_gemm_cuda {
     const char *arm;
     const char *code;         /* whose runs, for check->isa; NULL = ours */
     bool lossy, in_fragments; /* the codes of int8 and int4 are in the order of a GPU's matrix instructions */
+    bool in_order;            /* ... with k in order, for wgmma */
     struct ifm_gemm_shape shape;
     uint64_t layers, bytes; /* matrices, and those of each */
     unsigned turn;          /* the matrix of the step that is enqueued */
@@ -45,7 +46,8 @@ IFM_CHECKED enum ifm_status ifm_gemm_cuda_check(void *gemm, struct ifm_check *ou
 void ifm_gemm_cuda_close(void *gemm);
 
 /* ---- fragments.c ---- */
-/* One matrix of int8 or int4 with its codes in fragments (kernel/cuda/gemm.h); both of ifm_gemm_bytes. */
-void ifm_gemm_to_fragments(const struct ifm_gemm_shape *shape, const void *from, void *to);
+/* One matrix of int8 or int4 with its codes in fragments (kernel/cuda/gemm.h), those of wgmma if `in_order`; both of
+ * ifm_gemm_bytes. */
+void ifm_gemm_to_fragments(const struct ifm_gemm_shape *shape, bool in_order, const void *from, void *to);
 
 #endif

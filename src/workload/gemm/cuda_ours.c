@@ -1,5 +1,6 @@
-/* gemm on the device cuda by our kernels: at most 32 activations, each weight read once. From compute capability 9.0 on
- * a step begins to read its weights while the one before it ends; its activations and outputs wait for that. */
+/* gemm on the device cuda by our kernels: at most 32 activations by mma.sync, each weight read once; at most 256 by
+ * wgmma, which compute capability 9.0 has, each weight read once for 128 of them. From that on a step begins to read
+ * its weights while the one before it ends; its activations and outputs wait for that. */
 #include "workload/gemm/cuda.h"
 
 #include <stdio.h>
@@ -9,17 +10,17 @@ struct gemm_ours {
     struct ifm_cuda_launch launch; /* but for the arguments */
 };
 
-enum { COLUMNS_MOST = 32 };
+enum { COLUMNS_MOST = 32, WGMMA_MOST = 256 };
 
 static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
 {
     struct ifm_gemm_ask *ask = asked;
-    (void)machine;
+    const int most = machine->gpu->major == 9 ? WGMMA_MOST : COLUMNS_MOST;
     ask->matrix = true;
-    ask->too_many = ask->shape.m > COLUMNS_MOST;
+    ask->too_many = ask->shape.m > (uint64_t)most;
     if (ask->too_many)
-        return ifm_arena_printf(arena, "our kernels take at most %d activations on the device cuda, gemm.m is %llu",
-                                COLUMNS_MOST, (unsigned long long)ask->shape.m);
+        return ifm_arena_printf(arena, "our kernels take at most %d activations on this GPU, gemm.m is %llu", most,
+                                (unsigned long long)ask->shape.m);
     return ifm_gemm_cuda_supports(ask);
 }
 
@@ -76,26 +77,60 @@ static enum ifm_status size_launch(struct gemm_ours *state, const struct ifm_gem
     return IFM_OK;
 }
 
+/* Of f16 and bf16 wgmma is faster than mma.sync from 9 activations on, where its blocks fill the GPU: with 14336 x 4096
+ * 30 us and not 37. */
+static bool suits_wgmma(struct ifm_device *device, const struct ifm_gemm_shape *s)
+{
+    const struct ifm_gpu *gpu = ifm_cuda_gpu(device);
+    return s->m > COLUMNS_MOST || (gpu->major == 9 && s->m > 8 && s->n / 64 > gpu->multiprocessors &&
+                                   (s->format == IFM_GEMM_F16 || s->format == IFM_GEMM_BF16));
+}
+
+/* Blocks of two warpgroups read the activations half as often; of one they are more, for a matrix of few rows. */
+static enum ifm_status find_wgmma(struct gemm_ours *state, const struct ifm_opening *opening,
+                                  const struct ifm_gemm_shape *s, const char *format, struct ifm_error *error)
+{
+    struct ifm_cuda_launch *launch = &state->launch;
+    const unsigned columns = s->m <= 64 ? 64 : 128, across = ((unsigned)s->m + columns - 1) / columns;
+    const unsigned panels = (unsigned)s->n / 64, each = ifm_cuda_gpu(opening->device)->multiprocessors;
+    const unsigned groups = panels * across > each ? 2 : 1;
+    char name[48];
+    snprintf(name, sizeof name, "ifm_gemm_wgmma_%s_%u_%u", format, columns, groups);
+    launch->blocks = (panels + groups - 1) / groups * across;
+    launch->threads = 128 * groups;
+    launch->shared = IFM_CUDA_GEMM_STAGES * IFM_CUDA_GEMM_STAGE((unsigned)s->format, columns, groups) + 1024;
+    IFM_TRY(ifm_cuda_find(opening->device, "gemm_wgmma", name, &launch->function, error));
+    return ifm_cuda_allow_shared(opening->device, launch->function, launch->shared, error);
+}
+
 static enum ifm_status open_gemm(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct ifm_gemm_chosen *chosen = opening->chosen;
     const struct ifm_gemm_shape s = ifm_gemm_shape_of(opening->settings, (enum ifm_gemm_format)chosen->format);
     struct gemm_ours *state = opened;
-    char name[48], group[8] = "";
+    char format[24], name[48], group[8] = "";
+    enum ifm_status status = IFM_MISSING;
     state->gemm.in_fragments = s.format == IFM_GEMM_INT8 || s.format == IFM_GEMM_INT4;
+    state->gemm.in_order = s.m > COLUMNS_MOST;
     if (state->gemm.in_fragments)
         snprintf(group, sizeof group, "_%u", s.group);
-    snprintf(name, sizeof name, "ifm_gemm_mma_%s%s_%u", ifm_gemm_format_name(s.format), group, columns_of(&s));
-    IFM_TRY(ifm_cuda_find(opening->device, "gemm_mma", name, &state->launch.function, error));
-    IFM_TRY(ifm_gemm_cuda_open(&state->gemm, opening, enqueue, error));
-    return size_launch(state, &s, error);
+    snprintf(format, sizeof format, "%s%s", ifm_gemm_format_name(s.format), group);
+    snprintf(name, sizeof name, "ifm_gemm_mma_%s_%u", format, columns_of(&s));
+    if (suits_wgmma(opening->device, &s))
+        status = find_wgmma(state, opening, &s, format, error);
+    const bool by_mma = status == IFM_MISSING && s.m <= COLUMNS_MOST; /* an old NVRTC has no wgmma */
+    if (by_mma)
+        status = ifm_cuda_find(opening->device, "gemm_mma", name, &state->launch.function, error);
+    if (status == IFM_OK)
+        status = ifm_gemm_cuda_open(&state->gemm, opening, enqueue, error);
+    return status == IFM_OK && by_mma ? size_launch(state, &s, error) : status;
 }
 
 const struct ifm_implementation ifm_gemm_cuda_ours = {
     .name = "ours",
     .title = "ours (CUDA)",
     .device = "cuda",
-    .purpose = "kernels of each format by matrix instructions, up to 32 activations; codes in their order",
+    .purpose = "kernels of each format by matrix instructions, up to 256 activations (32 before Hopper)",
     .supports = supports,
     .state_bytes = sizeof(struct gemm_ours),
     .open = open_gemm,

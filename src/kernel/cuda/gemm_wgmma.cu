@@ -1,0 +1,346 @@
+/* Tens to hundreds of activations times a weight matrix, on the matrix units of compute capability 9.0 (wgmma): other
+ * images of this file are empty. Device code only.
+ *
+ * A block has 64 rows of the weights for each of its warpgroups and 64 or 128 activations, and goes over k in steps of
+ * 64, which cp.async brings into a ring of stages. Activations lie there as rows of 128 bytes under the 128-byte
+ * swizzle, and so do f16 and bf16 weights. The codes of int8 and int4 are in the order of a warp's registers: they
+ * become halves there, exactly, and their scales are applied to the sums of a group. Sums are in one order: the same
+ * bits in every run. */
+#include "kernel/cuda/gemm.h"
+#include "kernel/cuda/gemm_ptx.cuh"
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+
+namespace
+{
+
+enum { DEPTH = IFM_CUDA_GEMM_DEPTH, VECTOR = IFM_CUDA_GEMM_VECTOR, LINE = IFM_CUDA_GEMM_LINE };
+enum { PANEL = IFM_CUDA_GEMM_PANEL, ROW = 2 * DEPTH /* bytes of a row in a stage */ };
+
+/* Rows of 128 bytes, 1024 bytes between groups of eight, 128-byte swizzle. */
+__device__ __forceinline__ uint64_t describe(uint32_t address)
+{
+    return (address & 0x3ffff) >> 4 | 64ULL << 16 | 64ULL << 32 | 1ULL << 62;
+}
+
+__device__ __forceinline__ void begin()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+template <int LEFT> __device__ __forceinline__ void wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
+}
+
+#define SUM4(b) "+f"(sum[b]), "+f"(sum[b + 1]), "+f"(sum[b + 2]), "+f"(sum[b + 3])
+#define SUM32(b) SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12), SUM4(b + 16), SUM4(b + 20), SUM4(b + 24), SUM4(b + 28)
+#define REGISTERS32                                                                                                    \
+    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,"   \
+    "%30,%31"
+#define REGISTERS64                                                                                                    \
+    REGISTERS32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,"    \
+                "%56,%57,%58,%59,%60,%61,%62,%63"
+/* sum (64 rows x COLUMNS) = a b (16 deep), added to what is there if `adds`: a from shared memory, or registers. */
+#define SHARED64(format)                                                                                               \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %34, 0;\n"                                                             \
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32." format "." format " {" REGISTERS32                      \
+                 "}, %32, %33, p, 1, 1, 0, 0;}"                                                                        \
+                 : SUM32(0)                                                                                            \
+                 : "l"(a), "l"(b), "r"(adds))
+#define SHARED128(format)                                                                                              \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %66, 0;\n"                                                             \
+                 "wgmma.mma_async.sync.aligned.m64n128k16.f32." format "." format " {" REGISTERS64                     \
+                 "}, %64, %65, p, 1, 1, 0, 0;}"                                                                        \
+                 : SUM32(0), SUM32(32)                                                                                 \
+                 : "l"(a), "l"(b), "r"(adds))
+
+template <bool IS_BF16>
+__device__ __forceinline__ void multiply_shared(float (&sum)[32], uint64_t a, uint64_t b, int adds)
+{
+    if (IS_BF16)
+        SHARED64("bf16");
+    else
+        SHARED64("f16");
+}
+
+template <bool IS_BF16>
+__device__ __forceinline__ void multiply_shared(float (&sum)[64], uint64_t a, uint64_t b, int adds)
+{
+    if (IS_BF16)
+        SHARED128("bf16");
+    else
+        SHARED128("f16");
+}
+
+__device__ __forceinline__ void multiply_registers(float (&sum)[32], const uint32_t (&a)[4], uint64_t b, int adds)
+{
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %37, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {" REGISTERS32
+                 "}, {%32,%33,%34,%35}, %36, p, 1, 1, 0;}"
+                 : SUM32(0)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
+}
+
+__device__ __forceinline__ void multiply_registers(float (&sum)[64], const uint32_t (&a)[4], uint64_t b, int adds)
+{
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %69, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {" REGISTERS64
+                 "}, {%64,%65,%66,%67}, %68, p, 1, 1, 0;}"
+                 : SUM32(0), SUM32(32)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
+}
+
+/* ---- codes as halves: the bits of 1024 + code, less what codes are stored with ---- */
+
+__device__ __forceinline__ uint32_t less(uint32_t halves, uint32_t what)
+{
+    uint32_t out;
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(out) : "r"(halves), "r"(what));
+    return out;
+}
+
+/* Two bytes of a word: code + 128. */
+__device__ __forceinline__ uint32_t of_int8(uint32_t word, uint32_t which)
+{
+    return less(__byte_perm(word, 0x64646464, which), 0x64806480);
+}
+
+/* The low or the high halves of bytes 0 and 2: code + 8, which high ones have 16 times. */
+template <bool HIGH> __device__ __forceinline__ uint32_t of_int4(uint32_t word)
+{
+    uint32_t out;
+    if (!HIGH)
+        return less((word & 0x000f000f) | 0x64006400, 0x64086408);
+    asm("fma.rn.f16x2 %0, %1, %2, %3;"
+        : "=r"(out)
+        : "r"((word & 0x00f000f0) | 0x64006400), "r"(0x2c002c00) /* 1/16 */, "r"(0xd480d480) /* -72 */);
+    return out;
+}
+
+template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
+    static constexpr bool IS_WIDE = FORMAT <= IFM_CUDA_GEMM_BF16, IS_INT4 = FORMAT == IFM_CUDA_GEMM_INT4;
+    static constexpr bool IS_BF16 = FORMAT == IFM_CUDA_GEMM_BF16;
+    enum {
+        ROWS = 64 * GROUPS,
+        THREADS = 128 * GROUPS,
+        STAGES = IFM_CUDA_GEMM_STAGES,
+        X_BYTES = COLUMNS * ROW,
+        VECTORS = IS_INT4 ? 1 : 2, /* of a warp and a step */
+        OF_WARP = VECTORS * VECTOR + LINE,
+        STAGE = IFM_CUDA_GEMM_STAGE(FORMAT, COLUMNS, GROUPS),
+        OUT_STRIDE = ROWS + 8 /* halves */
+    };
+
+    const ifm_cuda_gemm &a;
+    unsigned char *room;                     /* in shared memory, at a multiple of 1024 */
+    uint32_t warp, lane, row, column, steps; /* row and column: the block's first */
+
+    __device__ __forceinline__ product(const ifm_cuda_gemm &arguments, unsigned char *shared) : a(arguments)
+    {
+        const uint32_t across = (a.m + COLUMNS - 1) / COLUMNS;
+        room = shared + (1024 - shared_address(shared) % 1024) % 1024;
+        warp = threadIdx.x / 32;
+        lane = threadIdx.x % 32;
+        row = blockIdx.x / across * ROWS; /* blocks of the same weights are neighbours */
+        column = blockIdx.x % across * COLUMNS;
+        steps = (a.k + DEPTH - 1) / DEPTH;
+    }
+
+    __device__ __forceinline__ unsigned char *stage(uint32_t step) const
+    {
+        return room + step % STAGES * STAGE;
+    }
+
+    /* `rows` rows of 128 bytes, swizzled; those from `end` on are zeros. */
+    template <int COUNT>
+    __device__ __forceinline__ void fetch_rows(unsigned char *to, const uint16_t *from, uint64_t stride, uint32_t end)
+    {
+#pragma unroll
+        for (int i = 0; i < COUNT * 8 / THREADS; i++) {
+            const uint32_t piece = threadIdx.x + i * THREADS, at = piece / 8, chunk = piece % 8;
+            copy_async(to + at * ROW + (chunk ^ at % 8) * 16, from + (at < end ? at * stride : 0) + chunk * 8,
+                       at < end);
+        }
+    }
+
+    __device__ __forceinline__ void fetch_weights(uint32_t step)
+    {
+        if (step >= steps)
+            return;
+        if (IS_WIDE) {
+            fetch_rows<ROWS>(stage(step) + X_BYTES,
+                             static_cast<const uint16_t *>(a.w) + static_cast<uint64_t>(row) * a.k + step * DEPTH, a.k,
+                             a.n - row);
+            return;
+        }
+        constexpr uint32_t BYTES = GROUP * PANEL / (IS_INT4 ? 2 : 1); /* codes of a group */
+        const uint32_t panel = row / PANEL + warp, groups = (a.k + GROUP - 1) / GROUP, pairs = (groups + 1) / 2;
+        const bool is_there = panel < a.n / PANEL;
+        const unsigned char *lines =
+            static_cast<const unsigned char *>(a.w) +
+            (is_there ? panel : 0) * (static_cast<uint64_t>(pairs) * LINE + static_cast<uint64_t>(groups) * BYTES);
+        const unsigned char *codes = lines + pairs * LINE + static_cast<uint64_t>(step) * (VECTORS * VECTOR);
+        unsigned char *to = stage(step) + X_BYTES + warp * OF_WARP;
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+            copy_async(to + v * VECTOR + lane * 16, codes + v * VECTOR + lane * 16, is_there);
+        if (lane < LINE / 16)
+            copy_async(to + VECTORS * VECTOR + lane * 16, lines + step * DEPTH / (2 * GROUP) * LINE + lane * 16,
+                       is_there);
+    }
+
+    __device__ __forceinline__ void fetch_activations(uint32_t step)
+    {
+        if (step < steps)
+            fetch_rows<COLUMNS>(stage(step),
+                                static_cast<const uint16_t *>(a.x) + static_cast<uint64_t>(column) * a.x_stride +
+                                    step * DEPTH,
+                                a.x_stride, a.m - column);
+        commit_copies();
+    }
+
+    /* Step `step` is there for everybody's matrix units, and nobody multiplies the one two before it any more: its room
+     * takes another. */
+    __device__ __forceinline__ void arrive(uint32_t step)
+    {
+        wait_for_copies<STAGES - 3>();
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncthreads();
+        fetch_weights(step + STAGES - 2);
+        fetch_activations(step + STAGES - 2);
+    }
+
+    __device__ __forceinline__ void multiply_wide(uint32_t step, float (&total)[COLUMNS / 2])
+    {
+        const uint32_t x = shared_address(stage(step)), w = x + X_BYTES + warp / 4 * (64 * ROW);
+        begin();
+#pragma unroll
+        for (int i = 0; i < DEPTH / 16; i++)
+            multiply_shared<IS_BF16>(total, describe(w) + 2 * i, describe(x) + 2 * i, 1);
+        commit();
+        wait<0>(); /* with one under way, sums that go round the loop make ptxas wait behind each product */
+    }
+
+    /* Registers of 16 values of k, of the warp's panel. */
+    __device__ __forceinline__ void widen(const unsigned char *from, int i, uint32_t (&to)[4]) const
+    {
+        const uint4 q = *reinterpret_cast<const uint4 *>(from + (IS_INT4 ? 0 : i / 2 * VECTOR) + lane * 16);
+        if (!IS_INT4) {
+            const uint32_t above = i % 2 == 0 ? q.x : q.y, below = i % 2 == 0 ? q.z : q.w;
+            to[0] = of_int8(above, 0x4140);
+            to[1] = of_int8(below, 0x4140);
+            to[2] = of_int8(above, 0x4342);
+            to[3] = of_int8(below, 0x4342);
+        } else {
+            const uint32_t front = i < 2 ? q.x : q.z, back = i < 2 ? q.y : q.w;
+            to[0] = i % 2 == 0 ? of_int4<false>(front) : of_int4<true>(front);
+            to[1] = i % 2 == 0 ? of_int4<false>(front >> 8) : of_int4<true>(front >> 8);
+            to[2] = i % 2 == 0 ? of_int4<false>(back) : of_int4<true>(back);
+            to[3] = i % 2 == 0 ? of_int4<false>(back >> 8) : of_int4<true>(back >> 8);
+        }
+    }
+
+    /* A step of codes, in `part`: the sums of the group so far, or what begins one. */
+    __device__ __forceinline__ void multiply_codes(uint32_t step, float (&total)[COLUMNS / 2],
+                                                   float (&part)[COLUMNS / 2])
+    {
+        constexpr int EACH = GROUP < DEPTH ? GROUP / 16 : DEPTH / 16; /* products between scales */
+        const unsigned char *from = stage(step) + X_BYTES + warp * OF_WARP;
+        const uint32_t x = shared_address(stage(step));
+        uint32_t weights[DEPTH / 16][4];
+#pragma unroll
+        for (int i = 0; i < DEPTH / 16; i++)
+            widen(from, i, weights[i]);
+#pragma unroll
+        for (int first = 0; first < DEPTH / 16; first += EACH) {
+            const uint32_t k = step * DEPTH + first * 16;
+            begin();
+#pragma unroll
+            for (int i = first; i < first + EACH; i++)
+                multiply_registers(part, weights[i], describe(x) + 2 * i, k % GROUP != 0 || i > first);
+            commit();
+            wait<0>();
+            if ((k + EACH * 16) % GROUP != 0 && step + 1 < steps)
+                continue;
+            const uint16_t *scales =
+                reinterpret_cast<const uint16_t *>(from + VECTORS * VECTOR) + k / GROUP % 2 * PANEL + lane / 4;
+            const float above = of_f16(scales[0]), below = of_f16(scales[8]);
+#pragma unroll
+            for (int i = 0; i < COLUMNS / 2; i++)
+                total[i] = fmaf(i % 4 < 2 ? above : below, part[i], total[i]);
+        }
+    }
+
+    /* Through shared memory, so that the outputs of an activation are written whole. */
+    __device__ __forceinline__ void finish(const float (&total)[COLUMNS / 2])
+    {
+        uint16_t *to = reinterpret_cast<uint16_t *>(room), *out = static_cast<uint16_t *>(a.out);
+        wait_for_copies<0>();
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 2; i++) {
+            const uint32_t at = i / 4 * 8 + lane % 4 * 2 + i % 2, of = warp * 16 + i % 4 / 2 * 8 + lane / 4;
+            to[at * OUT_STRIDE + of] = IS_BF16 ? to_bf16(total[i]) : to_f16(total[i]);
+        }
+        __syncthreads();
+        for (uint32_t piece = threadIdx.x; piece < COLUMNS * ROWS / 8; piece += THREADS) {
+            const uint32_t at = piece / (ROWS / 8), of = piece % (ROWS / 8) * 8;
+            if (column + at < a.m && row + of < a.n)
+                *reinterpret_cast<uint4 *>(out + static_cast<uint64_t>(column + at) * a.n + row + of) =
+                    *reinterpret_cast<const uint4 *>(to + at * OUT_STRIDE + of);
+        }
+    }
+
+    __device__ __forceinline__ void run()
+    {
+        float total[COLUMNS / 2], part[COLUMNS / 2];
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 2; i++)
+            total[i] = part[i] = 0;
+        for (uint32_t step = 0; step < STAGES - 2; step++)
+            fetch_weights(step);
+        let_next_begin();
+        wait_for_previous(); /* activations are its outputs */
+        for (uint32_t step = 0; step < STAGES - 2; step++)
+            fetch_activations(step);
+#pragma unroll 1
+        for (uint32_t step = 0; step < steps; step++) {
+            arrive(step);
+            if (IS_WIDE)
+                multiply_wide(step, total);
+            else
+                multiply_codes(step, total, part);
+        }
+        finish(total);
+    }
+};
+
+} // namespace
+
+#define IFM_GEMM_KERNEL(name, format, group, columns, groups)                                                          \
+    extern "C" __global__ void __launch_bounds__(128 * groups, 1) name(ifm_cuda_gemm a)                                \
+    {                                                                                                                  \
+        extern __shared__ __align__(1024) unsigned char shared[];                                                      \
+        product<format, group, columns, groups>(a, shared).run();                                                      \
+    }
+#define IFM_GEMM_KERNELS(name, format, group)                                                                          \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_1, format, group, 64, 1)                                                \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_2, format, group, 64, 2)                                                \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_1, format, group, 128, 1)                                              \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_2, format, group, 128, 2)
+IFM_GEMM_KERNELS(f16, IFM_CUDA_GEMM_F16, 128)
+IFM_GEMM_KERNELS(bf16, IFM_CUDA_GEMM_BF16, 128)
+IFM_GEMM_KERNELS(int8_128, IFM_CUDA_GEMM_INT8, 128)
+IFM_GEMM_KERNELS(int8_64, IFM_CUDA_GEMM_INT8, 64)
+IFM_GEMM_KERNELS(int8_32, IFM_CUDA_GEMM_INT8, 32)
+IFM_GEMM_KERNELS(int4_128, IFM_CUDA_GEMM_INT4, 128)
+IFM_GEMM_KERNELS(int4_64, IFM_CUDA_GEMM_INT4, 64)
+IFM_GEMM_KERNELS(int4_32, IFM_CUDA_GEMM_INT4, 32)
+
+#endif

@@ -1,0 +1,178 @@
+/* Hard inputs of gemm on the device cuda, of each kernel of ours: odd numbers of activations, rows of them that are
+ * longer than k, extreme and subnormal values, outlier channels, and NaN, which reaches exactly the outputs that read
+ * it. */
+#include <cmocka.h>
+
+#include "opened.h"
+#include "planted.h"
+#include "planted_cuda.h"
+
+#include "hard_cuda.h"
+#include "workload/gemm/cuda.h"
+
+enum plant { NOTHING, NAN_ACTIVATION, NAN_WEIGHT, INFINITE_ACTIVATION, PLANTS };
+static const char *const plant_names[PLANTS] = {"", "NaN in an activation", "NaN in a weight",
+                                                "an infinite activation"};
+
+struct asked {
+    enum hard_size x, w;
+    enum plant plant;
+};
+
+static bool has_codes(const struct ifm_gemm_shape *s)
+{
+    return s->format == IFM_GEMM_INT8 || s->format == IFM_GEMM_INT4;
+}
+
+/* Weights in their format, as a processor has them; the caller frees them. */
+static unsigned char *encode(const struct ifm_gemm_shape *s, const struct asked *asked, struct ifm_random *random)
+{
+    const size_t n = s->n * s->k;
+    float *values = malloc(n * sizeof *values);
+    uint16_t *bits = malloc(n * sizeof *bits);
+    unsigned char *out = malloc(ifm_gemm_bytes(s));
+    assert_true(values != NULL && bits != NULL && out != NULL);
+    hard_fill(random, asked->w, s->format == IFM_GEMM_BF16, s->k, n, bits, values);
+    if (asked->plant == NAN_WEIGHT && !has_codes(s))
+        values[3 * s->k + s->k / 2] = NAN;
+    ifm_gemm_encode(s, 0, s->n, values, out);
+    if (asked->plant == NAN_WEIGHT && has_codes(s))
+        ((uint16_t *)(void *)out)[3] = 0x7e00; /* the scale of the first group of row 3 */
+    free(values);
+    free(bits);
+    return out;
+}
+
+static void upload(const struct ifm_gemm_cuda *gemm, const unsigned char *plain)
+{
+    unsigned char *fragments = malloc(gemm->bytes);
+    assert_non_null(fragments);
+    if (gemm->in_fragments)
+        ifm_gemm_to_fragments(&gemm->shape, gemm->in_order, plain, fragments);
+    planted_write(gemm->device, (void *)(uintptr_t)gemm->matrices, gemm->in_fragments ? fragments : plain, gemm->bytes);
+    free(fragments);
+}
+
+/* Rows that are as long as x_stride; zeros behind k. */
+static float *activations(const struct ifm_gemm_cuda *gemm, const struct asked *asked, struct ifm_random *random)
+{
+    const struct ifm_gemm_shape *s = &gemm->shape;
+    const size_t n = s->m * s->k, stride = gemm->arguments.x_stride;
+    const bool is_bf16 = s->format == IFM_GEMM_BF16;
+    float *values = malloc(n * sizeof *values);
+    uint16_t *bits = malloc(n * sizeof *bits), *x = calloc(s->m * stride, sizeof *x);
+    assert_true(values != NULL && bits != NULL && x != NULL);
+    hard_fill(random, asked->x, is_bf16, s->k, n, bits, values);
+    if (asked->plant == NAN_ACTIVATION || asked->plant == INFINITE_ACTIVATION) {
+        const float odd = asked->plant == NAN_ACTIVATION ? NAN : INFINITY;
+        values[(s->m - 1) * s->k + 7] = odd;
+        bits[(s->m - 1) * s->k + 7] = is_bf16 ? ifm_f32_to_bf16(odd) : ifm_f32_to_f16(odd);
+    }
+    for (size_t i = 0; i < n; i++)
+        x[i / s->k * stride + i % s->k] = bits[i];
+    planted_write(gemm->device, (void *)(uintptr_t)gemm->arguments.x, x, s->m * stride * sizeof *x);
+    free(bits);
+    free(x);
+    return values;
+}
+
+static double *expect(const struct ifm_gemm_shape *s, const unsigned char *w, const float *x)
+{
+    double *out = malloc(s->m * s->n * sizeof *out);
+    float *row = malloc(s->k * sizeof *row);
+    assert_true(out != NULL && row != NULL);
+    for (size_t n = 0; n < s->n; n++) {
+        ifm_gemm_decode(s, w, n, row);
+        for (size_t m = 0; m < s->m; m++) {
+            double sum = 0;
+            for (size_t k = 0; k < s->k; k++)
+                sum += (double)row[k] * (double)x[m * s->k + k];
+            out[m * s->n + n] = sum;
+        }
+    }
+    free(row);
+    return out;
+}
+
+static void run(const struct opened *opened, const void *wanted)
+{
+    const struct asked *asked = wanted;
+    const struct ifm_gemm_cuda *gemm = opened->state;
+    const struct ifm_gemm_shape *s = &gemm->shape;
+    const bool is_bf16 = s->format == IFM_GEMM_BF16;
+    if (asked->plant == INFINITE_ACTIVATION && has_codes(s))
+        return; /* codes are multiplied in two parts: infinity less infinity */
+    char what[160];
+    snprintf(what, sizeof what, "%s m %zu n %zu k %zu, activations %s, weights %s %s", ifm_gemm_format_name(s->format),
+             (size_t)s->m, (size_t)s->n, (size_t)s->k, hard_names[asked->x], hard_names[asked->w],
+             plant_names[asked->plant]);
+    const struct hard_case c = {"gemm",
+                                opened->opening.arm->name,
+                                what,
+                                is_bf16 ? 8e-3 : 2e-3,
+                                is_bf16 ? 0 : LEAST_F16,
+                                is_bf16 ? 3.39e38f : MOST_F16};
+    struct ifm_random random = ifm_random_start(13, (uint32_t)s->m);
+    unsigned char *w = encode(s, asked, &random);
+    float *x = activations(gemm, asked, &random);
+    upload(gemm, w);
+    uint16_t *bits = hard_steps(opened, &c, gemm->arguments.out, s->m * s->n * sizeof *bits);
+    float *got = hard_widen(bits, s->m * s->n, is_bf16);
+    double *want = expect(s, w, x);
+    hard_compare(&c, got, want, s->m, s->n);
+    free(w);
+    free(x);
+    free(bits);
+    free(got);
+    free(want);
+}
+
+static void all(struct bench *bench, const char *text)
+{
+    static const struct asked asked[] = {
+        {HARD_PLAIN, HARD_PLAIN, NOTHING},       {HARD_OUTLIERS, HARD_PLAIN, NOTHING},
+        {HARD_LARGEST, HARD_SUBNORMAL, NOTHING}, {HARD_SUBNORMAL, HARD_LARGEST, NOTHING},
+        {HARD_LARGEST, HARD_PLAIN, NOTHING},     {HARD_PLAIN, HARD_PLAIN, NAN_ACTIVATION},
+        {HARD_PLAIN, HARD_PLAIN, NAN_WEIGHT},    {HARD_PLAIN, HARD_PLAIN, INFINITE_ACTIVATION},
+        {HARD_PLAIN, HARD_OUTLIERS, NOTHING},
+    };
+    hard_each(bench, &ifm_workload_gemm, text, HARD_LIST(run, asked));
+}
+
+#define FORMATS_OF_OURS "layers=1 weights=f16,bf16,int8,int4 arms=ours"
+#define FORMATS FORMATS_OF_OURS ",naive"
+
+static void one(void **context)
+{
+    all(*context, "m=1 n=64 k=320 group=64 " FORMATS);
+    all(*context, "m=1 n=192 k=448 group=128 " FORMATS);
+}
+
+static void few(void **context)
+{
+    all(*context, "m=7 n=64 k=320 group=32 " FORMATS);
+    all(*context, "m=13 n=64 k=192 group=128 " FORMATS);
+    all(*context, "m=31 n=64 k=448 group=64 " FORMATS);
+    all(*context, "m=32 n=128 k=64 group=64 " FORMATS);
+}
+
+/* By wgmma, of one warpgroup a block and of two, in one part of columns and in two. */
+static void many(void **context)
+{
+    struct bench *bench = *context;
+    const unsigned rows = 64 * (bench->machine.gpu->multiprocessors + 1);
+    all(bench, "m=33 n=64 k=320 group=64 " FORMATS);
+    all(bench, "m=64 n=128 k=64 group=32 " FORMATS);
+    all(bench, "m=127 n=64 k=448 group=128 " FORMATS_OF_OURS);
+    all(bench, "m=129 n=64 k=192 group=128 " FORMATS_OF_OURS);
+    all(bench, "m=251 n=128 k=64 group=32 " FORMATS_OF_OURS);
+    all(bench, ifm_arena_printf(bench->arena, "m=17 n=%u k=64 layers=1 weights=f16,bf16 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=67 n=%u k=64 group=32 layers=1 weights=f16,int8 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=33 n=%u k=192 group=128 layers=1 weights=int4 arms=ours", rows));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {WITH_BENCH(one), WITH_BENCH(few), WITH_BENCH(many)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
