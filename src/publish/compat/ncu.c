@@ -13,6 +13,8 @@
 
 static const struct ifm_compat_field shares[] = {
     {"l2_hit_pct", IFM_M_L2_HIT_PERCENT, 1, "%", NOT_COUNTED},
+    {"l2_sector_hit_pct", IFM_M_L2_SECTOR_HIT_PERCENT, 1, "%", NOT_COUNTED},
+    {"l2_fabric_pct", IFM_M_L2_FABRIC_PERCENT, 1, "%", NOT_COUNTED},
     {"l2_hit_sd_pp", IFM_M_L2_HIT_SD_PP, 1, "pp", NOT_COUNTED},
     {"dram_bytes_over_ledger", IFM_M_DRAM_BYTES_OVER_LEDGER, 1, "1", NOT_COUNTED},
     {"dram_bytes_read_sd_pct", IFM_M_DRAM_BYTES_READ_SD_PERCENT, 1, "%", NOT_COUNTED},
