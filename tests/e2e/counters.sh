@@ -160,6 +160,14 @@ cp plain/ncu.json without/
 reads sectors "sectors=400000;sectorhits=300000;sectormisses=100000;fabric=100000"
 [ "$(number sectors read.bulk l2_sector_hit_percent)" = 75 ] || fail "$(number sectors read.bulk l2_sector_hit_percent)"
 
+# A dry run counts the ranges of every set: 0.2 s a set at least, and 30 ms each.
+fake "" "$INFEROMETER" stream --probe read --size 64KiB "${counts[@]}" --dry-run >dry 2>&1 || fail "dry run: $(cat dry)"
+python3 - <<'PY' || fail "later passes: $(cat dry)"
+import re
+later = float(re.search(r"later passes ([0-9.]+) s", open("dry").read()).group(1))
+assert 1.5 <= later <= 4, later
+PY
+
 # ---- what cannot be ----
 absent dropped "dropped=1" dram_bytes_read "dropped the range"
 absent incomplete "incomplete=1" dram_bytes_read "wants another pass"

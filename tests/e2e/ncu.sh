@@ -61,6 +61,24 @@ report = json.load(open("details.json")) # "134.23" Mbyte, "68.96" Mbyte, "75.49
 assert report["dram_bytes_read"] == 134230000 and report["dram_bytes_written"] == 68960000, report
 assert report["time_ns"] == 75490 and report["l2_hit_pct"] is None, report
 PY
+# Kernels of known traffic on an H200: 4 GiB read and written, and decode attention over 128 MiB.
+for name in stream-read stream-write decode; do
+    "$INFEROMETER" ncu --import "$captures/$name.csv" --out $name.json >$name.txt || fail "$name: $(cat $name.txt)"
+done
+python3 - <<'PY'
+import json
+def modes(name):
+    return {mode["mode"]: mode for mode in json.load(open(name))["summary"]["per_mode"]}
+read, written, decode = modes("stream-read.json"), modes("stream-write.json"), modes("decode.json")
+whole = 4 << 30
+assert abs(read["ifm_read_bulk"]["dram_bytes_read"] / whole - 1) < 1e-3 and read["ifm_read_bulk"]["launches"] == 2
+assert abs(written["ifm_write_store"]["dram_bytes_written"] / whole - 1) < 1e-2
+assert written["ifm_write_store"]["l2_sector_hit_pct"] is None # one of its launches says 100.02 %
+assert written["ifm_write_store"]["_absent"]["l2_sector_hit_pct"]["state"] == "refused"
+assert len(decode) == 2 and decode["ifm_decode_cluster_128_2"]["launches"] == 6
+assert abs(decode["ifm_decode_cluster_128_2"]["dram_bytes_read"] / (128 << 20) - 1) < 2e-2
+assert read["ifm_read_bulk"]["_sd"]["dram_bytes_read"] > 0 and "dram_bytes_read" not in read["ifm_read_linear"]["_sd"]
+PY
 # What cannot be is refused: the sector rate of a kernel that touches nothing, of two passes.
 "$INFEROMETER" ncu --import "$captures/null.csv" >table
 for words in 'refused' '101.68 %, which cannot be' 'too few for a share'; do
