@@ -5,7 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 python3
 
-captures=$IFM_SOURCE/tests/captures/ncu
+captures=$IFM_SOURCE/tests/fake_ncu/tables
 export LD_LIBRARY_PATH=$IFM_FAKE_CUDA IFM_NCU=$IFM_SOURCE/tests/fake_ncu/ncu FAKE_NCU_WORDS=$PWD/words
 ncu() { FAKE_NCU=$1 "$INFEROMETER" ncu "${@:2}"; }
 

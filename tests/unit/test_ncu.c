@@ -91,7 +91,7 @@ static void a_row_a_launch(void **state)
 {
     (void)state;
     struct ifm_ncu_report report;
-    read_file("tests/captures/ncu/nvtx.csv", &report);
+    read_file("tests/fake_ncu/tables/nvtx.csv", &report);
     assert_int_equal(report.n_launches, 3);
     assert_string_equal(report.launches[0].kernel, "void add_to<float, 3>(T1 *, const T1 *, long)");
     assert_string_equal(report.launches[2].capability, "9.0");
@@ -106,7 +106,7 @@ static void a_row_a_metric(void **state)
 {
     (void)state;
     struct ifm_ncu_report report;
-    read_file("tests/captures/ncu/details.csv", &report);
+    read_file("tests/fake_ncu/tables/details.csv", &report);
     assert_int_equal(report.n_launches, 1);
     assert_true(number_of(&report, 0, "dram__bytes_write.sum") == 68960000);
     assert_true(number_of(&report, 0, "gpu__time_duration.sum") == 75490);
@@ -158,7 +158,7 @@ static void complaints(void **state)
     assert_int_equal(ifm_ncu_judge("==WARNING== No kernels were profiled.\n", 0, arena, &error), IFM_INVALID);
     char *log;
     size_t size;
-    assert_int_equal(ifm_file_read("tests/captures/ncu/none.log", 1 << 20, &log, &size, &error), IFM_OK);
+    assert_int_equal(ifm_file_read("tests/fake_ncu/tables/none.log", 1 << 20, &log, &size, &error), IFM_OK);
     assert_int_equal(ifm_ncu_judge(log, 0, arena, &error), IFM_INVALID);
     assert_non_null(strstr(error.message, "launched add_to, fill"));
     free(log);
