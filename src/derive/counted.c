@@ -379,7 +379,9 @@ static void emit_cache(const struct counted *c)
             emit_spread(c, IFM_M_L2_HIT_SD_PP, &(struct quotient){{HITS, N}, ACCESSES, 100}, false);
     }
     (void)emit(c, IFM_M_L2_FABRIC_PERCENT, &(struct quotient){{FABRIC, N}, SECTORS, 100}, 100);
-    if (is_listed(c, IFM_M_L2_SECTOR_HIT_PERCENT))
+    /* A record of before these columns has no such number. */
+    if (c->ranges.has[SECTOR_HITS] ? is_listed(c, IFM_M_L2_SECTOR_HIT_PERCENT)
+                                   : ifm_derive_is_wanted(c->arm->work, IFM_M_L2_SECTOR_HIT_PERCENT))
         ifm_derive_emit(c->arm, IFM_M_L2_SECTOR_HIT_PERCENT, sector_value(c));
     (void)emit(c, IFM_M_L2_WRITE_SECTORS, &(struct quotient){{WRITE_SECTORS, N}, N, 1}, INFINITY);
 }

@@ -13,13 +13,17 @@
 
 static const struct ifm_compat_field shares[] = {
     {"l2_hit_pct", IFM_M_L2_HIT_PERCENT, 1, "%", NOT_COUNTED},
-    {"l2_sector_hit_pct", IFM_M_L2_SECTOR_HIT_PERCENT, 1, "%", NOT_COUNTED},
-    {"l2_fabric_pct", IFM_M_L2_FABRIC_PERCENT, 1, "%", NOT_COUNTED},
     {"l2_hit_sd_pp", IFM_M_L2_HIT_SD_PP, 1, "pp", NOT_COUNTED},
     {"dram_bytes_over_ledger", IFM_M_DRAM_BYTES_OVER_LEDGER, 1, "1", NOT_COUNTED},
     {"dram_bytes_read_sd_pct", IFM_M_DRAM_BYTES_READ_SD_PERCENT, 1, "%", NOT_COUNTED},
     {"tensor_flops", IFM_M_TENSOR_FLOPS, 1, "FLOP", NOT_COUNTED},
     {"counters_slower_pct", IFM_M_COUNTERS_SLOWER_PERCENT, 1, "%", NOT_COUNTED},
+};
+
+/* Of runs that counted sectors by two passes. */
+static const struct ifm_compat_field sectors[] = {
+    {"l2_sector_hit_pct", IFM_M_L2_SECTOR_HIT_PERCENT, 1, "%", NOT_COUNTED},
+    {"l2_fabric_pct", IFM_M_L2_FABRIC_PERCENT, 1, "%", NOT_COUNTED},
 };
 
 /* The specification's keys. `dram__throughput` is made of bytes, time and the bus, not read. */
@@ -43,6 +47,8 @@ bool ifm_compat_has_ncu(const struct ifm_plan *plan)
 static void fill(const struct ifm_compat *c)
 {
     ifm_compat_add_all(c, shares, sizeof shares / sizeof *shares);
+    if (c->cell != NULL && ifm_plan_counts(c->cell, "l2_sector_hits"))
+        ifm_compat_add_all(c, sectors, sizeof sectors / sizeof *sectors);
     ifm_compat_add_all(c, named, sizeof named / sizeof *named);
 }
 
