@@ -207,6 +207,7 @@ enum ifm_status ifm_cmd_gate(const struct ifm_given *given, struct ifm_error *er
 enum ifm_status ifm_cmd_list(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_summary(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_flops(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_ncu(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_power(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_lock(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_unlock(const struct ifm_given *given, struct ifm_error *error);

@@ -131,6 +131,21 @@ static const struct ifm_option cachegrind_options[] = {
     {HELP},
 };
 
+static const struct ifm_option ncu_options[] = {
+    {"import", '\0', "FILE", NULL, "read this report in place of running: its CSV, or a .ncu-rep"},
+    {"set", '\0', "NAME", NULL, "counters: a set of the GPU's list, or all (default: memory, which one pass holds)"},
+    {"metrics", '\0', "NAME[,NAME...]", NULL, "more metrics by ncu's names, for the JSON file"},
+    {"kernel", '\0', "REGEX", NULL, "only kernels whose name fits"},
+    {"nvtx", '\0', "RANGE", NULL, "only launches in this NVTX range; \"step/\" for one that is pushed and popped"},
+    {"launch-skip", '\0', "N", NULL, "leave out the first launches that fit"},
+    {"launch-count", '\0', "N", NULL, "profile so many launches"},
+    {"replay", '\0', "MODE", "kernel|application|range|app-range", "how ncu runs more than one pass"},
+    {"out", '\0', "FILE", NULL, "write ncu.json here"},
+    {"csv", '\0', "FILE", NULL, "write ncu's own table here"},
+    {RESULTS},
+    {HELP},
+};
+
 static const struct ifm_option flops_options[] = {
     {"prompt-tokens", '\0', "N", NULL, "tokens of a sequence that are there at first (default: 512)"},
     {"generated-tokens", '\0', "N", NULL, "tokens that follow them (default: 128)"},
@@ -204,6 +219,9 @@ const struct ifm_verb ifm_verbs[] = {
     {"cachegrind", "WORKLOAD [OPTIONS]",
      "print what a step of each arm reads, writes and misses in simulated caches (valgrind)",
      OPTIONS(cachegrind_options), .main = ifm_cmd_cachegrind},
+    {"ncu", "[OPTIONS] -- PROGRAM ARGUMENTS... | --import FILE",
+     "print what each kernel of any program reads, writes and hits, by Nsight Compute", OPTIONS(ncu_options),
+     .plain = ifm_cmd_ncu, .takes_command = true},
     {"flops", "MODEL [OPTIONS]",
      "print the operations that a model takes for a prompt and generated tokens, by its config.json or its files",
      OPTIONS(flops_options), .plain = ifm_cmd_flops},

@@ -10,6 +10,8 @@
 
 #define SHORTEST_NS 1e6     /* of a range: its edges are some 20 us */
 #define FEWEST_LOOKUPS 1e4  /* of a share: below it a few lookups of the driver show */
+#define FEWEST_SECTORS 1e6  /* the same of sectors, which every client of the cache looks up */
+#define TWO_PASSES 0.1      /* hits of one range and misses of another are the sectors of a third, but for this share */
 #define ADD_UP 0.005        /* hits + misses are the accesses, but for this share */
 #define LEAST_OF_LEDGER 0.9 /* of data that no cache holds, what the memory must have moved */
 #define PEAK_SLACK 1.02     /* clocks are rounded */
@@ -42,13 +44,16 @@ enum {
     WARPS,
     F16,
     BF16,
+    SECTOR_HITS,
+    SECTOR_MISSES,
     COST,
     N
 };
 static const char *const names[N] = {"l2_hits",           "l2_accesses",       "l2_misses",       "l2_sectors",
                                      "l2_write_sectors",  "l2_fabric_sectors", "dram_read_bytes", "dram_write_bytes",
                                      "counters_range_ns", "counters_cycles",   "warps",           "tensor_f16_ops",
-                                     "tensor_bf16_ops",   "counters_cost_ns"};
+                                     "tensor_bf16_ops",   "l2_sector_hits",    "l2_sector_misses",
+                                     "counters_cost_ns"};
 
 struct counted_range {
     int64_t values[N];
@@ -315,6 +320,56 @@ static struct ifm_value hit_value(const struct counted *c)
     return value;
 }
 
+/* What a column of one set has in a range and in a step. */
+struct of_set {
+    double range, step, error; /* error: standard error of step */
+    size_t n;
+};
+
+static struct of_set of_set(const struct counted *c, unsigned column)
+{
+    struct of_set out = {0};
+    const size_t n = values_of(&c->ranges, &(struct quotient){{column, N}, N, 1}, c->values);
+    const struct ifm_moments moments = moments_of(c->values, n);
+    for (size_t r = 0; r < c->ranges.n; r++)
+        if (c->ranges.items[r].values[column] != IFM_ABSENT)
+            out.range += (double)c->ranges.items[r].values[column] / (double)n;
+    out.n = n;
+    out.step = n > 0 ? moments.mean : 0;
+    out.error = n > 0 ? moments.sd / sqrt((double)n) : 0;
+    return out;
+}
+
+/* Hits were counted in some ranges and misses in others, so that the share is a cross-check of two passes: both must
+ * make the sectors of a third. */
+static struct ifm_value sector_value(const struct counted *c)
+{
+    struct ifm_arena *arena = c->arm->d->arena;
+    struct ifm_value value;
+    struct ifm_interval interval;
+    if (is_withheld(c->arm, &c->ranges, SECTOR_HITS, &value) || is_withheld(c->arm, &c->ranges, SECTOR_MISSES, &value))
+        return value;
+    const struct of_set hits = of_set(c, SECTOR_HITS), misses = of_set(c, SECTOR_MISSES), all = of_set(c, SECTORS);
+    const double lookups = hits.step + misses.step;
+    const size_t n = hits.n < misses.n ? hits.n : misses.n;
+    if (hits.range + misses.range < FEWEST_SECTORS)
+        return ifm_value_absent(ifm_arena_printf(arena, "%.0f sectors a range are too few for a share of two passes",
+                                                 hits.range + misses.range),
+                                "longer slots: measure.slot_min", (int64_t)n, "ranges");
+    if (all.n > 0 && fabs(lookups - all.step) > TWO_PASSES * all.step)
+        return ifm_value_refused(
+            arena, "rule-04",
+            ifm_arena_printf(arena, "%.6g sectors hit in one pass and %.6g missed in another, of %.6g in a third",
+                             hits.step, misses.step, all.step));
+    const double share = hits.step / lookups;
+    const double error = hypot((1 - share) * hits.error, share * misses.error) / lookups;
+    value = ifm_value_real(100 * share, (int64_t)n, "ranges");
+    if (n >= IFM_BLOCKS_NEEDED && ifm_stats_t_interval(100 * share, 100 * error * sqrt((double)n), (double)n, IFM_LEVEL,
+                                                       &interval) == IFM_STAT_OK)
+        ifm_value_bracket(&value, fmax(0, interval.low), fmin(100, interval.high), IFM_LEVEL);
+    return value;
+}
+
 static void emit_cache(const struct counted *c)
 {
     if (c->asked) { /* else counters.c has it, of the latency pass */
@@ -324,6 +379,10 @@ static void emit_cache(const struct counted *c)
             emit_spread(c, IFM_M_L2_HIT_SD_PP, &(struct quotient){{HITS, N}, ACCESSES, 100}, false);
     }
     (void)emit(c, IFM_M_L2_FABRIC_PERCENT, &(struct quotient){{FABRIC, N}, SECTORS, 100}, 100);
+    /* A record of before these columns has no such number. */
+    if (c->ranges.has[SECTOR_HITS] ? is_listed(c, IFM_M_L2_SECTOR_HIT_PERCENT)
+                                   : ifm_derive_is_wanted(c->arm->work, IFM_M_L2_SECTOR_HIT_PERCENT))
+        ifm_derive_emit(c->arm, IFM_M_L2_SECTOR_HIT_PERCENT, sector_value(c));
     (void)emit(c, IFM_M_L2_WRITE_SECTORS, &(struct quotient){{WRITE_SECTORS, N}, N, 1}, INFINITY);
 }
 

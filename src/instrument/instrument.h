@@ -21,6 +21,12 @@ struct ifm_instrument_told {
     const char *why; /* the last slot that it did not read has no numbers; "" = it read all */
 };
 
+/* What an instrument with groups takes, as far as it is known before it is opened. */
+struct ifm_instrument_expected {
+    unsigned groups;
+    double group_s, slot_s; /* of its own calls: once a group, and around each slot */
+};
+
 typedef void ifm_source_fn(void *context, int64_t *columns);
 
 struct ifm_instrument {
@@ -43,6 +49,7 @@ struct ifm_instrument {
      * chosen before it; 0 = nothing can be read here. */
     unsigned (*groups)(const struct ifm_instrument_state *state);
     void (*choose)(struct ifm_instrument_state *state, unsigned group);
+    void (*expects)(struct ifm_instrument_expected *out); /* of one with groups: opens nothing */
     void (*tell)(const struct ifm_instrument_state *state, struct ifm_instrument_told *told); /* NULL = nothing */
 };
 

@@ -6,8 +6,8 @@
  * time counts by its ratio, where that agrees with the ratio of the times and there is enough of it; an amount costs at
  * most in proportion. It "explains" the change when it points the same way and accounts for at least half of it; the
  * one that accounts for most of it comes first. Processor time that differs is work that differs, and leaves time that
- * was lost, and events, no more than the rest of the change. That is a place to look first, not a proof: whatever was
- * not recorded may still be the cause. */
+ * was lost, and events, no more than the rest of the change. Bytes that counters saw are an amount too. That is a place
+ * to look first, not a proof: whatever was not recorded may still be the cause. */
 #include "judge/internal.h"
 
 #include "base/names.h"
@@ -273,6 +273,47 @@ static struct beside gather_beside(const struct ifm_derived *derived, struct ifm
     return beside;
 }
 
+/* An amount that numbers of the arm add up to; NAN where one is missing. */
+static double measured(const struct ifm_derived *derived, const char *cell, const char *arm,
+                       const enum ifm_metric_id *metrics, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ifm_number *number = ifm_derived_find(derived, cell, arm, metrics[i]);
+        sum += number == NULL || number->value.state != IFM_STATE_OK ? NAN : number->value.number;
+    }
+    return sum;
+}
+
+/* What passes of their own measured: counters and energy. Bytes may be the cause; warps and power follow from the work.
+ * Folders of before counters had sectors were judged without it. */
+static void tell_measured(struct story *story, const struct ifm_cell *cell, const struct ifm_number *change,
+                          const struct ifm_derived *derived, struct ifm_arena *arena)
+{
+    static const struct {
+        const char *name, *unit;
+        enum ifm_companion_kind kind;
+        enum ifm_metric_id metrics[2];
+        size_t n;
+    } rows[] = {{"bytes of memory", "B", IFM_COMPANION_AMOUNT, {IFM_M_DRAM_BYTES_READ, IFM_M_DRAM_BYTES_WRITTEN}, 2},
+                {"warps", "", IFM_COMPANION_LEVEL, {IFM_M_WARPS_LAUNCHED}, 1},
+                {"power", "W", IFM_COMPANION_LEVEL, {IFM_M_GPU_POWER_W}, 1}};
+    const struct ifm_arm *baseline = NULL;
+    for (size_t a = 0; baseline == NULL && a < cell->n_arms; a++)
+        baseline = cell->arms[a].role == IFM_ROLE_BASELINE ? &cell->arms[a] : NULL;
+    if (baseline == NULL || !ifm_plan_counts(cell, "l2_sector_hits"))
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double own = measured(derived, change->cell, change->arm, rows[i].metrics, rows[i].n);
+        const double base = measured(derived, change->cell, baseline->name, rows[i].metrics, rows[i].n);
+        if (own > 0 && base > 0)
+            tell(story,
+                 &(struct ifm_companion){
+                     .column = rows[i].name, .unit = rows[i].unit, .kind = rows[i].kind, .own = own, .base = base},
+                 true, change->value.number, arena);
+    }
+}
+
 static const char *one_line(const struct ifm_cell *cell, const struct ifm_number *change,
                             const struct ifm_derived *derived, const struct beside *beside, struct ifm_arena *arena)
 {
@@ -296,6 +337,7 @@ static const char *one_line(const struct ifm_cell *cell, const struct ifm_number
              !beyond, v->number, arena);
     for (size_t i = 0; i < n; i++)
         tell(&story, beside->first[at] + i, true, v->number, arena);
+    tell_measured(&story, cell, change, derived, arena);
     conclude(&story, v, construction[0] != '\0');
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);
     ifm_text_free(&story.text);

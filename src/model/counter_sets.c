@@ -1,4 +1,5 @@
-/* data/counters, read: lines "key: value"; "chips" once, then sets, each with a line for every column that it fills. */
+/* data/counters, read: lines "key: value"; "chips" once, "capability" behind it, then sets, each with a line for every
+ * column that it fills. */
 #include "model/counter_sets.h"
 
 #include <stdio.h>
@@ -18,6 +19,8 @@ const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS] = {
     {"warps", "count"},
     {"tensor_f16_ops", "count"},
     {"tensor_bf16_ops", "count"},
+    {"l2_sector_hits", "count"},
+    {"l2_sector_misses", "count"},
     {"counters_cost_ns", "ns"},
 };
 
@@ -91,10 +94,15 @@ bool ifm_counter_sets_read(const char *text, const char *chip, struct ifm_counte
 {
     struct counter_line line;
     memset(out, 0, sizeof *out);
-    if (!next_line(&text, &line) || strcmp(line.key, "chips") != 0 || !lists(line.value, chip))
+    if (!next_line(&text, &line) || strcmp(line.key, "chips") != 0)
         return false;
+    bool is = lists(line.value, chip), any = next_line(&text, &line);
+    if (any && strcmp(line.key, "capability") == 0) {
+        is |= lists(line.value, chip);
+        any = next_line(&text, &line);
+    }
     snprintf(out->chip, sizeof out->chip, "%s", chip == NULL ? "" : chip);
-    while (next_line(&text, &line)) {
+    for (; is && any; any = next_line(&text, &line)) {
         if (strcmp(line.key, "set") == 0) {
             if (out->n == IFM_COUNTER_SETS_MOST || strlen(line.value) >= sizeof out->items[0].name)
                 return false;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* The columns that a set may fill, and behind them what counting a slot costs the host. */
-enum { IFM_COUNTER_COST = 13, IFM_COUNTER_COLUMNS, IFM_COUNTER_SETS_MOST = 4, IFM_COUNTER_METRICS_MOST = 16 };
+enum { IFM_COUNTER_COST = 15, IFM_COUNTER_COLUMNS, IFM_COUNTER_SETS_MOST = 4, IFM_COUNTER_METRICS_MOST = 16 };
 extern const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS];
 
 struct ifm_counter_set {
@@ -30,7 +30,8 @@ struct ifm_counter_sets {
 /* In words, with the name of the chip. */
 #define IFM_NO_COUNTER_SETS "this build has no list of counters for the chip %.16s"
 #define IFM_NO_COUNTER_SETS_REMEDY "a file in data/counters makes one (docs/maintain/counters.md)"
-/* The sets of the file that names the chip; false where none does, or the file is broken. */
+/* The sets of the file that names the chip, or its compute capability ("9.0"); false where none does, or the file is
+ * broken. */
 bool ifm_counter_sets_of(const char *chip, struct ifm_counter_sets *out);
 /* The same of one file's text: false too where the file is of other chips. `chip` NULL: of any. */
 bool ifm_counter_sets_read(const char *text, const char *chip, struct ifm_counter_sets *out);

@@ -156,6 +156,15 @@ const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_
     return NULL;
 }
 
+bool ifm_plan_counts(const struct ifm_cell *cell, const char *column)
+{
+    const struct ifm_pass *pass = ifm_plan_pass(cell, IFM_PASS_COUNTERS);
+    for (size_t c = 0; pass != NULL && c < pass->n_columns; c++)
+        if (strcmp(pass->columns[c], column) == 0)
+            return true;
+    return false;
+}
+
 bool ifm_cell_runs_programs(const struct ifm_cell *cell)
 {
     bool programs = cell->n_arms > 0;

@@ -182,6 +182,8 @@ const char *ifm_pass_name(const struct ifm_pass *pass);
 bool ifm_cell_counts_programs(const struct ifm_cell *cell);
 /* The cell's pass of this kind, or NULL. */
 const struct ifm_pass *ifm_plan_pass(const struct ifm_cell *cell, enum ifm_pass_kind kind);
+/* Whether its pass of counters was planned with this column. */
+bool ifm_plan_counts(const struct ifm_cell *cell, const char *column);
 
 /* The order of the slots in measured block `block` (0, 1, ...; warm-up blocks do not count, so that a resumed run goes
  * on in the same order): 2 * n_arms indices, a row and its mirror image, so that linear drift cancels inside the block.

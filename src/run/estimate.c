@@ -157,7 +157,7 @@ static double later_passes_s(const struct ifm_cell_run *cell, bool sensors)
     double seconds = 0;
     for (size_t i = 1; i < cell->plan->n_passes; i++)
         if (cell->plan->passes[i].kind != IFM_PASS_ENERGY || sensors)
-            seconds += ifm_pass_kinds[cell->plan->passes[i].kind]->expected_s(cell);
+            seconds += ifm_pass_kinds[cell->plan->passes[i].kind]->expected_s(cell, &cell->plan->passes[i]);
     return seconds;
 }
 

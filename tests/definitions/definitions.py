@@ -505,7 +505,8 @@ NOT_RECOMPUTED = {
     **dict.fromkeys("clock_sm_mhz clock_sm_reported_mhz l2_hit_percent l2_hit_change_pp temperature_range_k "
                     "gpu_power_capped_percent gpu_thermal_throttled_percent gpu_temperature_start_c "
                     "dram_bytes_read dram_bytes_written dram_bytes_over_ledger dram_bytes_read_sd_percent "
-                    "dram_throughput_percent l2_hit_sd_pp l2_fabric_percent l2_write_sectors warps_launched "
+                    "dram_throughput_percent l2_hit_sd_pp l2_sector_hit_percent l2_fabric_percent "
+                    "l2_write_sectors warps_launched "
                     "tensor_flops tensor_flops_over_ledger clock_counted_mhz range_step_ns counters_slower_percent "
                     "counters_cost_ns "
                     "gpu_temperature_end_c ceiling_matrix".split(), GPU),

@@ -156,12 +156,25 @@ fake "" "$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 300m
 cp plain/ncu.json without/
 "$INFEROMETER" verify without >log 2>&1 && fail "a stray ncu.json is verified"
 
+# The share of sectors, of two passes.
+reads sectors "sectors=400000;sectorhits=300000;sectormisses=100000;fabric=100000"
+[ "$(number sectors read.bulk l2_sector_hit_percent)" = 75 ] || fail "$(number sectors read.bulk l2_sector_hit_percent)"
+
+# A dry run counts the ranges of every set: 0.2 s a set at least, and 30 ms each.
+fake "" "$INFEROMETER" stream --probe read --size 64KiB "${counts[@]}" --dry-run >dry 2>&1 || fail "dry run: $(cat dry)"
+python3 - <<'PY' || fail "later passes: $(cat dry)"
+import re
+later = float(re.search(r"later passes ([0-9.]+) s", open("dry").read()).group(1))
+assert 1.5 <= later <= 4, later
+PY
+
 # ---- what cannot be ----
 absent dropped "dropped=1" dram_bytes_read "dropped the range"
 absent incomplete "incomplete=1" dram_bytes_read "wants another pass"
 absent passes "passes=2" dram_bytes_read "need 2 passes here"
 absent none "ranges=0" dram_bytes_read "0 ranges where one was counted"
 absent nan "nan=dram__bytes_read.sum" dram_bytes_read "which is no count"
+absent huge "huge=dram__bytes_read.sum" dram_bytes_read "which is no count"
 absent negative "negative=lts__t_sectors.sum" dram_bytes_read "which is no count"
 absent stale "stale=sm__warps_launched.sum" warps_launched "which is no count"
 absent busy "fails=cuptiRangeProfilerEnable:26" dram_bytes_read "another program holds the GPU's counters"
@@ -171,6 +184,9 @@ absent over "hits=2000;misses=0" l2_hit_percent "more lookups hit than there wer
 absent sums "hits=400" l2_hit_percent "are not"
 absent few "requests=10;hits=5;misses=5" l2_hit_percent "too few for a share"
 absent peak "read=1073741824000" dram_throughput_percent "is above 102"
+absent passes_differ "sectors=400000;sectorhits=300000;sectormisses=50000" l2_sector_hit_percent "missed in another, of"
+absent fewsectors "" l2_sector_hit_percent "too few for a share of two passes"
+absent sectornan "nan=lts__t_sectors_lookup_miss.sum" l2_sector_hit_percent "which is no count"
 absent far "fabric=5000" l2_fabric_percent "is above 100"
 reads short "" --slot-steps 1 --override measure.slot_min=0s --inner 1
 grep -q "its edges need 1 ms" <<<"$(number short read.bulk dram_bytes_read)" ||

@@ -12,10 +12,11 @@
  *   incomplete=1         Stop says that not all passes were submitted
  *   dropped=1            so many ranges are dropped
  *   ranges=0             so many ranges are in the image
- *   nan=METRIC           this metric is not a number; negative=METRIC: it is below 0
+ *   nan=METRIC           this metric is not a number; negative=METRIC: it is below 0;
+ *                        huge=METRIC: it overflowed
  *   stale=METRIC         nothing is written for it
- *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, writes=100, fabric=0, warps=8, f16=0,
- *   bf16=0               for each kernel
+ *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, sectorhits=3000, sectormisses=1000,
+ *   writes=100, fabric=0, warps=8, f16=0, bf16=0    for each kernel
  * Thread rule: one thread. */
 #include "dyn/cupti.h"
 #include "fake_script.h"
@@ -297,6 +298,8 @@ static double each_of(const char *metric)
                 {"dram__bytes_write", "write", 0},
                 {"dram_read_bytes", "read", 1048576},
                 {"dram_write_bytes", "write", 0},
+                {"sectors_lookup_hit", "sectorhits", 3000},
+                {"sectors_lookup_miss", "sectormisses", 1000},
                 {"lookup_hit", "hits", 250},
                 {"lookup_miss", "misses", 750},
                 {"requests_srcunit_tex", "requests", 1000},
@@ -330,6 +333,8 @@ int cuptiProfilerHostEvaluateToGpuValues(struct ifm_cupti_evaluate *params)
             params->values[i] = NAN;
         if (fake_script_says(getenv("FAKE_CUPTI"), "negative", name))
             params->values[i] = -1;
+        if (fake_script_says(getenv("FAKE_CUPTI"), "huge", name)) /* a counter of 64 bits that wrapped below 0 */
+            params->values[i] = 18446744073709551000.0;
     }
     return 0;
 }

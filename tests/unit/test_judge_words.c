@@ -483,9 +483,63 @@ static void it_is_all_in_verdict_json(void **state)
     jd_stop(&j);
 }
 
+/* Twice the time, with bytes, warps and power of passes of their own; `planned`: the counters of today. */
+static const char *triage_counted(struct judged *j, const double bytes[2], bool planned)
+{
+    static const char *const columns[] = {"l2_sector_hits"};
+    equal_columns(j);
+    j->fx.parts[0].step_ns[1] = 2 * j->fx.parts[0].step_ns[0];
+    jd_record(j);
+    fx_derive(&j->fx);
+    struct fixture *f = &j->fx;
+    const struct ifm_cell *cell = &f->cells[0];
+    struct ifm_number *numbers = IFM_ARENA_ARRAY(f->arena, struct ifm_number, f->derived->n_numbers + 8);
+    memcpy(numbers, f->derived->numbers, f->derived->n_numbers * sizeof *numbers);
+    for (size_t a = 0; a < 2; a++) {
+        const double of[] = {bytes[a], 0, 64, a == 0 ? 300 : 150};
+        const enum ifm_metric_id metrics[] = {IFM_M_DRAM_BYTES_READ, IFM_M_DRAM_BYTES_WRITTEN, IFM_M_WARPS_LAUNCHED,
+                                              IFM_M_GPU_POWER_W};
+        for (size_t m = 0; m < 4; m++)
+            numbers[f->derived->n_numbers++] = (struct ifm_number){
+                cell->name, cell->arms[a].name, metrics[m], {.number = of[m], .reason = "", .remedy = "", .text = ""}};
+    }
+    f->derived->numbers = numbers;
+    const struct ifm_pass *before = f->cells[0].passes;
+    struct ifm_pass *passes = IFM_ARENA_ARRAY(f->arena, struct ifm_pass, 2);
+    passes[0] = (struct ifm_pass){.kind = IFM_PASS_LATENCY};
+    passes[1] = (struct ifm_pass){.kind = IFM_PASS_COUNTERS, .columns = columns, .n_columns = planned ? 1 : 0};
+    const size_t n_before = f->cells[0].n_passes;
+    f->cells[0].passes = passes;
+    f->cells[0].n_passes = 2;
+    fx_judge(f);
+    f->cells[0].passes = before;
+    f->cells[0].n_passes = n_before;
+    return f->verdict->triage[0].text;
+}
+
+static void bytes_that_were_counted_explain(void **state)
+{
+    (void)state;
+    struct judged j;
+    const char *line = triage_counted(&j, (const double[]){1e9, 2e9}, true);
+    if (strstr(line, "bytes of memory +100.0 % could explain it") == NULL || strstr(line, "power -50.0 %") == NULL ||
+        strstr(line, "warps") != NULL)
+        fail_msg("%s", line);
+    jd_stop(&j);
+    line = triage_counted(&j, (const double[]){1e9, 1.1e9}, true); /* a tenth of the change */
+    if (strstr(line, "bytes of memory +10.0 %") == NULL || strstr(line, "nothing recorded explains it") == NULL)
+        fail_msg("%s", line);
+    jd_stop(&j);
+    line = triage_counted(&j, (const double[]){1e9, 2e9}, false); /* a folder of before */
+    if (strstr(line, "bytes of memory") != NULL)
+        fail_msg("%s", line);
+    jd_stop(&j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_that_were_counted_explain),
         cmocka_unit_test(classes_at_their_borders),
         cmocka_unit_test(an_interval_across_a_border_has_two_labels),
         cmocka_unit_test(memory_efficiency),

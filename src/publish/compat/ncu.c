@@ -20,6 +20,12 @@ static const struct ifm_compat_field shares[] = {
     {"counters_slower_pct", IFM_M_COUNTERS_SLOWER_PERCENT, 1, "%", NOT_COUNTED},
 };
 
+/* Of runs that counted sectors by two passes. */
+static const struct ifm_compat_field sectors[] = {
+    {"l2_sector_hit_pct", IFM_M_L2_SECTOR_HIT_PERCENT, 1, "%", NOT_COUNTED},
+    {"l2_fabric_pct", IFM_M_L2_FABRIC_PERCENT, 1, "%", NOT_COUNTED},
+};
+
 /* The specification's keys. `dram__throughput` is made of bytes, time and the bus, not read. */
 static const struct ifm_compat_field named[] = {
     {"ncu_metrics.dram__bytes_read.sum", IFM_M_DRAM_BYTES_READ, 1, "B/step", NOT_COUNTED},
@@ -41,6 +47,8 @@ bool ifm_compat_has_ncu(const struct ifm_plan *plan)
 static void fill(const struct ifm_compat *c)
 {
     ifm_compat_add_all(c, shares, sizeof shares / sizeof *shares);
+    if (c->cell != NULL && ifm_plan_counts(c->cell, "l2_sector_hits"))
+        ifm_compat_add_all(c, sectors, sizeof sectors / sizeof *sectors);
     ifm_compat_add_all(c, named, sizeof named / sizeof *named);
 }
 

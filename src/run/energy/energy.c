@@ -256,8 +256,9 @@ static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct if
     return log_done(pass, NULL, error);
 }
 
-static double expected_s(const struct ifm_cell_run *run)
+static double expected_s(const struct ifm_cell_run *run, const struct ifm_pass *plan)
 {
+    (void)plan;
     const struct ifm_cell *cell = run->plan;
     if (ifm_energy_slots_suffice(run, 0))
         return 2 * cell->measure.energy_idle_s + FLUSH_S * (double)(cell->measure.blocks_min + 1);

@@ -61,9 +61,22 @@ static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct if
                     .elapsed_s = pass->elapsed_s);
 }
 
-static double expected_s(const struct ifm_cell_run *cell)
+/* Before the pass its instruments are not open, and their groups are what they expect. */
+static double expected_s(const struct ifm_cell_run *cell, const struct ifm_pass *plan)
 {
-    return wanted(cell) * ifm_cell_block_s(cell);
+    struct ifm_instrument_expected most = {1, 0, 0};
+    unsigned slots = 0;
+    bool grouped = false;
+    for (size_t i = 0; i < plan->n_instruments; i++) {
+        const struct ifm_instrument *instrument = ifm_instrument_find(plan->instruments[i]);
+        if (instrument == NULL || instrument->expects == NULL)
+            continue;
+        instrument->expects(&most);
+        grouped = true;
+    }
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        slots += ifm_plan_in_blocks(cell->plan, i) ? cell->rows : 0;
+    return most.groups * (most.group_s + each(cell, grouped) * (ifm_cell_block_s(cell) + slots * most.slot_s));
 }
 
 const struct ifm_pass_hooks ifm_pass_observed = {

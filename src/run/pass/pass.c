@@ -70,7 +70,7 @@ static enum ifm_status open_and_execute(struct ifm_cell_run *cell, const struct 
     pass.events = events;
     for (size_t i = 0; i < cell->plan->n_passes; i++)
         if (&cell->plan->passes[i] > plan)
-            pass.later_s += ifm_pass_kinds[cell->plan->passes[i].kind]->expected_s(cell);
+            pass.later_s += ifm_pass_kinds[cell->plan->passes[i].kind]->expected_s(cell, &cell->plan->passes[i]);
     enum ifm_status status = execute(&pass, error);
     *unrecorded = pass.unrecorded;
     ifm_pass_close(&pass);

@@ -87,7 +87,7 @@ struct ifm_pass_hooks {
     /* After the last block: the facts that end the pass. */
     enum ifm_status (*end)(struct ifm_pass_run *pass, const char *reason, struct ifm_error *error);
     /* Seconds that the pass of an open cell will take; NULL = it is the first, and its blocks show. */
-    double (*expected_s)(const struct ifm_cell_run *cell);
+    double (*expected_s)(const struct ifm_cell_run *cell, const struct ifm_pass *plan);
     void (*close)(struct ifm_pass_run *pass); /* also after a failure. May be NULL */
 };
 

@@ -1,0 +1,308 @@
+/* ncu: counters of any program, by Nsight Compute's command, and of reports that it has written. */
+#include "cli/cli.h"
+#include "cli/ncu_numbers.h"
+#include "document/quantity.h"
+#include "publish/listing.h"
+
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "dyn/cuda.h"
+#include "instrument/ncu.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_MOST ((size_t)512 << 20)
+#define EXAMPLE "such as inferometer ncu -- ./program, or inferometer ncu --import report.ncu-rep"
+
+static const struct ifm_listing_column columns[] = {
+    {"kernel", "kernel", true},
+    {"launches", "launches", false},
+    {"time_ns", "kernel time", false},
+    {"dram_bytes_read", "memory read", false},
+    {"dram_bytes_written", "memory written", false},
+    {"l2_hit_pct", "L2 hits", false},
+    {"l2_fabric_pct", "far side", false},
+    {"l2_sector_hit_pct", "sector hits", false},
+    {"l2_write_sectors", "L2 writes", false},
+    {"warps_launched", "warps", false},
+    {"tensor_flops", "matrix FLOP", false},
+    {"", "notes", true},
+};
+
+/* ---- the table ---- */
+
+static void show_field(struct ifm_listing *listing, const struct ifm_ncu_counted *c, const struct ifm_ncu_group *group,
+                       const struct ifm_ncu_field *field, struct ifm_text *notes)
+{
+    double sd, total;
+    const struct ifm_value value = ifm_ncu_value_in(c, group, field, &sd, &total);
+    if (value.state == IFM_STATE_OK) {
+        ifm_listing_set_value(listing, field->field, &value,
+                              ifm_quantity_bare(value.number, field->unit, listing->arena));
+        return;
+    }
+    ifm_listing_show(listing, field->heading, ifm_state_label(value.state));
+    ifm_text_printf(
+        notes, "[%zu]",
+        ifm_listing_note(listing, ifm_arena_printf(listing->arena, "%s: %s", field->heading, value.reason)));
+}
+
+/* A column that the report was not asked for is left out of the table; the JSON says why. */
+static bool is_asked(const struct ifm_ncu_counted *c, const struct ifm_ncu_field *field)
+{
+    double sd, total;
+    const struct ifm_value value = ifm_ncu_value_in(c, &c->groups[0], field, &sd, &total);
+    return value.state == IFM_STATE_OK || strstr(value.reason, "the report lacks it") == NULL;
+}
+
+static void add_group(struct ifm_listing *listing, const struct ifm_ncu_counted *c, const struct ifm_ncu_group *group)
+{
+    struct ifm_text notes = {0};
+    ifm_listing_row(listing);
+    ifm_listing_set_text(listing, "kernel", ifm_text_plain(group->name, listing->arena));
+    ifm_listing_set(listing, "launches", json_integer((json_int_t)group->n),
+                    ifm_arena_printf(listing->arena, "%zu", group->n));
+    for (size_t f = 0; f < IFM_NCU_FIELDS; f++)
+        if (is_asked(c, &ifm_ncu_fields[f]))
+            show_field(listing, c, group, &ifm_ncu_fields[f], &notes);
+    ifm_listing_show(listing, "notes", ifm_text_keep(&notes, listing->arena));
+}
+
+static void print_table(const struct ifm_ncu_counted *c, enum ifm_format format, struct ifm_arena *arena)
+{
+    struct ifm_text text = {0};
+    struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof *columns, arena);
+    for (size_t g = 1; g < c->n_groups; g++)
+        add_group(&listing, c, &c->groups[g]);
+    ifm_listing_remark(&listing, "Means of a launch, by ncu. Caches and clocks were left alone.");
+    if (c->passes > 1)
+        ifm_listing_remark(&listing, ifm_arena_printf(arena,
+                                                      "ncu ran each launch up to %.0f times and put memory back "
+                                                      "between: caches held what the last time left, and numbers of "
+                                                      "different passes need not add up.",
+                                                      c->passes));
+    ifm_listing_compose(&listing, format, &text);
+    ifm_cli_print(&text, stdout);
+    ifm_listing_end(&listing);
+}
+
+/* ---- running ncu ---- */
+
+/* A file of our own, removed by whoever opened it. */
+static enum ifm_status temporary(char *path, size_t size, int *fd, struct ifm_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, size, "%s/inferometer-ncu-XXXXXX", folder == NULL || folder[0] == '\0' ? "/tmp" : folder);
+    *fd = mkostemp(path, O_CLOEXEC);
+    return *fd >= 0 ? IFM_OK
+                    : ifm_fail(error, IFM_INTERNAL, "", "set TMPDIR", "no temporary file: %s", strerror(errno));
+}
+
+static enum ifm_status run(char *const *words, int out, int *code, struct ifm_error *error)
+{
+    const struct ifm_subprocess program = {
+        .path = words[0], .argv = words, .stdin_fd = -1, .stdout_fd = out, .stderr_fd = -1, .tree = true};
+    struct ifm_subprocess_result result;
+    IFM_TRY(ifm_subprocess_prepare(error));
+    ifm_subprocess_run(&program, &result);
+    *code = result.code;
+    if (result.end == IFM_SUBPROCESS_INTERRUPTED)
+        return ifm_fail(error, IFM_INTERRUPTED, "ncu", "", "interrupted");
+    if (result.end == IFM_SUBPROCESS_NOT_STARTED)
+        return ifm_fail(error, IFM_MISSING, words[0], "", "%s", strerror(result.code));
+    if (result.end == IFM_SUBPROCESS_SIGNALED)
+        return ifm_fail(error, IFM_INVALID, "ncu", "", "it was ended by signal %d", result.code);
+    return IFM_OK;
+}
+
+/* The names of the chosen sets, with commas; the time and the cycles stand in several. */
+static enum ifm_status metrics_of(const struct ifm_counter_sets *sets, const char *chosen, struct ifm_arena *arena,
+                                  const char **out, struct ifm_error *error)
+{
+    const char *known[IFM_COUNTER_SETS_MOST];
+    struct ifm_names *names = ifm_names_create(arena);
+    struct ifm_text text = {0};
+    bool any = false;
+    for (size_t s = 0; s < sets->n; s++) {
+        known[s] = sets->items[s].name;
+        if (chosen == NULL ? s > 0 : strcmp(chosen, "all") != 0 && strcmp(chosen, known[s]) != 0)
+            continue;
+        any = true;
+        for (size_t m = 0; m < sets->items[s].n; m++) {
+            const size_t before = ifm_names_count(names);
+            if (ifm_names_add(names, sets->items[s].texts[m]) == before)
+                ifm_text_printf(&text, "%s%s", before > 0 ? "," : "", sets->items[s].texts[m]);
+        }
+    }
+    *out = ifm_text_keep(&text, arena);
+    if (any)
+        return IFM_OK;
+    const char *nearest = ifm_nearest(chosen, known, sets->n);
+    return ifm_fail(error, IFM_USAGE, "--set",
+                    nearest != NULL ? ifm_arena_printf(arena, "did you mean %s?", nearest) : "all, or memory",
+                    "this GPU has no set of counters called \"%.40s\"", chosen);
+}
+
+/* The names that are asked for beside the sets are ncu's to know; ours to keep free of anything else. */
+static enum ifm_status add_metrics(const struct ifm_given *given, const char **metrics, struct ifm_error *error)
+{
+    const char *more = ifm_given_text(given, "metrics");
+    if (more == NULL)
+        return IFM_OK;
+    for (const char *at = more; *at != '\0'; at++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,", *at) == NULL)
+            return ifm_fail(error, IFM_USAGE, "--metrics", "such as lts__t_sector_hit_rate.pct",
+                            "\"%.60s\" is no list of metrics", more);
+    *metrics = ifm_arena_printf(given->arena, "%s,%s", *metrics, more);
+    return IFM_OK;
+}
+
+static enum ifm_status wish_of(const struct ifm_given *given, struct ifm_ncu_wish *out, struct ifm_error *error)
+{
+    static const char *const modes[] = {"kernel", "application", "range", "app-range"};
+    double number = 0;
+    *out = (struct ifm_ncu_wish){.nvtx = ifm_given_text(given, "nvtx"),
+                                 .kernel = ifm_given_text(given, "kernel"),
+                                 .skip = ifm_given_text(given, "launch-skip"),
+                                 .count = ifm_given_text(given, "launch-count"),
+                                 .replay = ifm_given_text(given, "replay")};
+    IFM_TRY(ifm_given_number(given, "launch-skip", 1e9, true, &number, error));
+    IFM_TRY(ifm_given_number(given, "launch-count", 1e9, true, &number, error));
+    bool known = out->replay == NULL;
+    for (size_t i = 0; !known && i < sizeof modes / sizeof *modes; i++)
+        known = strcmp(out->replay, modes[i]) == 0;
+    if (!known)
+        return ifm_fail(error, IFM_USAGE, "--replay", "kernel, application, range or app-range",
+                        "ncu has no replay mode \"%.40s\"", out->replay);
+    out->metrics = "";
+    return add_metrics(given, &out->metrics, error);
+}
+
+/* The metrics of this machine's GPU, in front of those that are asked for. */
+static enum ifm_status choose_metrics(const struct ifm_given *given, struct ifm_ncu_wish *wish, struct ifm_error *error)
+{
+    struct ifm_cuda_card card;
+    struct ifm_cuda_absence absence;
+    struct ifm_counter_sets sets;
+    const char *metrics;
+    if (!ifm_cuda_first(&card, &absence))
+        return ifm_fail(error, IFM_MISSING, "", absence.remedy, "%s", absence.reason);
+    const char *capability = ifm_arena_printf(given->arena, "%u.%u", card.major, card.minor);
+    if (!ifm_counter_sets_of(capability, &sets))
+        return ifm_fail(error, IFM_MISSING, "", IFM_NO_COUNTER_SETS_REMEDY,
+                        "this build has no list of counters for compute capability %s", capability);
+    IFM_TRY(metrics_of(&sets, ifm_given_text(given, "set"), given->arena, &metrics, error));
+    wish->metrics = ifm_arena_printf(given->arena, "%s%s", metrics, wish->metrics);
+    return IFM_OK;
+}
+
+static enum ifm_status keep_log(const char *path, struct ifm_arena *arena, char **log, size_t *size,
+                                struct ifm_error *error)
+{
+    IFM_TRY(ifm_file_read(path, LOG_MOST, log, size, error));
+    ifm_arena_defer(arena, free, *log);
+    return IFM_OK;
+}
+
+static enum ifm_status profile(const struct ifm_given *given, char **log, size_t *size, struct ifm_error *error)
+{
+    char ncu[4096], program[4096], path[4096];
+    struct ifm_ncu_wish wish;
+    int fd, code = 0;
+    IFM_TRY(wish_of(given, &wish, error));
+    IFM_TRY(ifm_subprocess_find(given->command[0], program, sizeof program, error));
+    IFM_TRY(ifm_ncu_find(ncu, sizeof ncu, error));
+    IFM_TRY(choose_metrics(given, &wish, error));
+    IFM_TRY(temporary(path, sizeof path, &fd, error));
+    close(fd);
+    /* Standard output is the table's: what the program prints goes to standard error. */
+    enum ifm_status status =
+        run(ifm_ncu_arguments(ncu, &wish, path, given->command, given->arena), STDERR_FILENO, &code, error);
+    if (status == IFM_OK)
+        status = keep_log(path, given->arena, log, size, error);
+    unlink(path);
+    return status == IFM_OK ? ifm_ncu_judge(*log, code, given->arena, error) : status;
+}
+
+static bool is_report(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 8 && strcmp(path + length - 8, ".ncu-rep") == 0;
+}
+
+static enum ifm_status import(const struct ifm_given *given, const char *from, char **log, size_t *size,
+                              struct ifm_error *error)
+{
+    char ncu[4096], path[4096];
+    int fd, code = 0;
+    if (!is_report(from))
+        return keep_log(from, given->arena, log, size, error);
+    IFM_TRY(ifm_file_open(from, &fd, NULL, error));
+    close(fd);
+    IFM_TRY(ifm_ncu_find(ncu, sizeof ncu, error));
+    IFM_TRY(temporary(path, sizeof path, &fd, error));
+    enum ifm_status status = run(ifm_ncu_import_arguments(ncu, from, given->arena), fd, &code, error);
+    close(fd);
+    if (status == IFM_OK)
+        status = keep_log(path, given->arena, log, size, error);
+    unlink(path);
+    if (status == IFM_OK && code != 0)
+        status = ifm_ncu_judge(*log, code, given->arena, error);
+    return status;
+}
+
+/* ---- the command ---- */
+
+/* The table without the lines of ncu and the program, which name files of this machine. */
+static enum ifm_status write_csv(const char *path, const char *log, struct ifm_error *error)
+{
+    const char *table = strstr(log, "\"ID\",");
+    return table == NULL ? IFM_OK : ifm_file_write_named(path, table, strlen(table), error);
+}
+
+static enum ifm_status tell(const struct ifm_given *given, const char *name, const char *log, size_t size,
+                            struct ifm_error *error)
+{
+    struct ifm_ncu_report report;
+    struct ifm_ncu_counted counted;
+    struct ifm_counter_sets sets;
+    IFM_TRY(ifm_ncu_read(log, size, name, given->arena, &report, error));
+    const bool known = ifm_counter_sets_of(report.launches[0].capability, &sets);
+    ifm_ncu_count(&report, known ? &sets : NULL, given->arena, &counted);
+    const char *out = ifm_given_text(given, "out"), *csv = ifm_given_text(given, "csv");
+    if (csv != NULL)
+        IFM_TRY(write_csv(csv, log, error));
+    if (out != NULL) {
+        struct ifm_text text = {0};
+        json_t *json = ifm_ncu_json(&counted, name);
+        ifm_json_print(json, true, &text);
+        json_decref(json);
+        enum ifm_status status = ifm_file_write_named(out, text.data, text.size, error);
+        ifm_text_free(&text);
+        IFM_TRY(status);
+    }
+    print_table(&counted, given->format, given->arena);
+    return IFM_OK;
+}
+
+enum ifm_status ifm_cmd_ncu(const struct ifm_given *given, struct ifm_error *error)
+{
+    const char *from = ifm_given_text(given, "import");
+    char *log;
+    size_t size;
+    IFM_TRY(ifm_given_words(given, 0, "write the program after --", error));
+    if (from != NULL && given->command != NULL)
+        return ifm_fail(error, IFM_USAGE, "", "give one of them", "--import reads a report, and starts no program");
+    if (from == NULL && (given->command == NULL || given->command[0] == NULL))
+        return ifm_fail(error, IFM_USAGE, "", EXAMPLE, "there is no program after --");
+    if (from != NULL) {
+        IFM_TRY(import(given, from, &log, &size, error));
+        return tell(given, ifm_path_base(from), log, size, error);
+    }
+    IFM_TRY(profile(given, &log, &size, error));
+    return tell(given, ifm_path_base(given->command[0]), log, size, error);
+}

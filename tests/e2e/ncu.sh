@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# `inferometer ncu` over a driver of host memory and an ncu that plays recorded tables: what it is told, what becomes of
+# its tables, and every way in which there is none.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3 python3
+
+captures=$IFM_SOURCE/tests/fake_ncu/tables
+export LD_LIBRARY_PATH=$IFM_FAKE_CUDA IFM_NCU=$IFM_SOURCE/tests/fake_ncu/ncu FAKE_NCU_WORDS=$PWD/words
+ncu() { FAKE_NCU=$1 "$INFEROMETER" ncu "${@:2}"; }
+
+# ---- a program ----
+ncu "$captures/nvtx.csv" --nvtx step/ --kernel 'add|fill' --launch-skip 1 --launch-count 3 --replay application \
+    --metrics lts__t_sector_hit_rate.pct --out ncu.json --csv ncu.csv --format json -- echo "of the program" >table \
+    2>said || fail "a program: $(cat said)"
+has 'of the program' <said || fail "the program's output is lost"
+has 'of the program' <table && fail "the program's output is in the table"
+for pair in "--nvtx-include step/" "--kernel-name regex:add|fill" "--launch-skip 1" "--launch-count 3" \
+    "--replay-mode application" "--cache-control none" "--clock-control none" "--print-units base" "--page raw"; do
+    grep -qF -- "$pair" <<<"$(paste -sd ' ' words)" || fail "ncu was not told $pair: $(cat words)"
+done
+metrics=$(grep -A1 -x -- --metrics words | tail -n 1)
+grep -qF 'dram__bytes_read.sum' <<<"$metrics" && grep -qF 'lts__t_sector_hit_rate.pct' <<<"$metrics" || fail "$metrics"
+grep -qF 'sm__ops_path_tensor' <<<"$metrics" && fail "more than one set: $metrics"
+[ "$(tr , '\n' <<<"$metrics" | sort | uniq -d)" = "" ] || fail "twice: $metrics"
+has '==PROF' <ncu.csv && fail "a path of this machine is in ncu.csv"
+python3 - "$captures/nvtx.csv" <<'PY'
+import csv, json, sys
+rows = list(csv.reader(line for line in open(sys.argv[1]) if not line.startswith("==")))
+head, launches = rows[0], rows[2:]
+def column(name):
+    return [float(row[head.index(name)].replace(",", "")) for row in launches]
+report = json.load(open("ncu.json"))
+one = report["summary"]["per_mode"][0]
+assert one["mode"] == "all kernels" and one["launches"] == 3, one
+for key in ("dram__bytes_read.sum", "dram__bytes_write.sum", "lts__t_sectors_op_write.sum", "sm__warps_launched.sum",
+            "gpu__time_duration.sum"):
+    assert one["ncu_metrics"][key] == sum(column(key)), key
+hits, all = column("lts__t_requests_srcunit_tex_lookup_hit.sum"), column("lts__t_requests_srcunit_tex.sum")
+assert abs(report["l2_hit_pct"] - 100 * sum(hits) / sum(all)) < 1e-9
+read = column("dram__bytes_read.sum")
+mean = sum(read) / 3
+assert abs(report["dram_bytes_read"] - mean) < 1e-6 and report["_n"]["dram_bytes_read"] == 3
+assert abs(report["_sd"]["dram_bytes_read"] - (sum((x - mean) ** 2 for x in read) / 2) ** 0.5) < 1e-6
+assert report["tensor_flops"] is None and "lacks it" in report["_absent"]["tensor_flops"]["reason"]
+assert report["passes"] == 3, report["passes"]
+table = json.load(open("table"))
+assert table["rows"][0]["kernel"].startswith("void add_to<float, 3>(T1 *, const T1 *, long)"), table
+assert any("up to 3 times" in note for note in table["notes"]), table
+PY
+
+# ---- the other sets, and a report ----
+ncu "$captures/nvtx.csv" --set all -- true >table 2>said || fail "all sets: $(cat said)"
+grep -qF sm__ops_path_tensor words || fail "--set all lacks the tensor cores"
+: >run.ncu-rep
+ncu "$captures/details.csv" --import run.ncu-rep --out details.json >table || fail "a report: $(cat said)"
+grep -qxF -- --import words || fail "ncu was not asked for the report"
+python3 - <<'PY'
+import json
+report = json.load(open("details.json")) # "134.23" Mbyte, "68.96" Mbyte, "75.49" us
+assert report["dram_bytes_read"] == 134230000 and report["dram_bytes_written"] == 68960000, report
+assert report["time_ns"] == 75490 and report["l2_hit_pct"] is None, report
+PY
+# Kernels of known traffic on an H200: 4 GiB read and written, and decode attention over 128 MiB.
+for name in stream-read stream-write decode; do
+    "$INFEROMETER" ncu --import "$captures/$name.csv" --out $name.json >$name.txt || fail "$name: $(cat $name.txt)"
+done
+python3 - <<'PY'
+import json
+def modes(name):
+    return {mode["mode"]: mode for mode in json.load(open(name))["summary"]["per_mode"]}
+read, written, decode = modes("stream-read.json"), modes("stream-write.json"), modes("decode.json")
+whole = 4 << 30
+assert abs(read["ifm_read_bulk"]["dram_bytes_read"] / whole - 1) < 1e-3 and read["ifm_read_bulk"]["launches"] == 2
+assert abs(written["ifm_write_store"]["dram_bytes_written"] / whole - 1) < 1e-2
+assert written["ifm_write_store"]["l2_sector_hit_pct"] is None # one of its launches says 100.02 %
+assert written["ifm_write_store"]["_absent"]["l2_sector_hit_pct"]["state"] == "refused"
+assert len(decode) == 2 and decode["ifm_decode_cluster_128_2"]["launches"] == 6
+assert abs(decode["ifm_decode_cluster_128_2"]["dram_bytes_read"] / (128 << 20) - 1) < 2e-2
+assert read["ifm_read_bulk"]["_sd"]["dram_bytes_read"] > 0 and "dram_bytes_read" not in read["ifm_read_linear"]["_sd"]
+PY
+# What cannot be is refused: the sector rate of a kernel that touches nothing, of two passes.
+"$INFEROMETER" ncu --import "$captures/null.csv" >table
+for words in 'refused' '101.68 %, which cannot be' 'too few for a share'; do
+    has "$words" <table || fail "not '$words': $(cat table)"
+done
+
+# ---- where there is none ----
+expect() # STATUS WORDS FAKE ARGUMENTS...
+{
+    local status=$1 words=$2 got=0
+    ncu "${@:3}" >out.txt 2>error.txt </dev/null || got=$?
+    [ "$got" = "$status" ] && has "$words" <error.txt && [ "$(grep -c '^error: ' error.txt)" = 1 ] ||
+        fail "${*:3}: status $got, $(cat error.txt)"
+}
+expect 4 'administrators alone' denied -- true
+expect 3 'launched add_to, fill' none --kernel x -- true
+expect 3 'Failed to profile' error -- true
+expect 3 'error code (7)' "$captures/nvtx.csv" -- bash -c 'exit 7'
+expect 3 'ended by signal 9' killed -- true
+expect 3 'is no report' error --import run.ncu-rep
+expect 2 'no program after --' x
+expect 2 'give one of them' x --import run.ncu-rep -- true
+expect 2 'no set of counters called "memori"' x --set memori -- true
+expect 2 'no replay mode' x --replay twice -- true
+expect 2 'no list of metrics' x --metrics 'a b' -- true
+expect 2 'whole number' x --launch-count 0 -- true
+expect 3 'no table of ncu' x --import words
+(IFM_NCU=$PWD/nothing expect 4 'no program' x -- true)
+if ! command -v ncu >/dev/null && [ ! -e /usr/local/cuda/bin/ncu ]; then
+    (unset IFM_NCU && expect 4 'not installed' x -- /bin/true)
+fi
+(LD_LIBRARY_PATH= expect 4 'driver' x -- true)
+ls "${TMPDIR:-/tmp}"/inferometer-ncu-* 2>/dev/null && fail "temporary files are left"
+exit 0
