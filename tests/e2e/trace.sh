@@ -164,8 +164,8 @@ fake "" "$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 300m
 [ ! -e without/trace.json ] || fail "a trace that nobody asked for"
 cp graphs/trace.json without/
 "$INFEROMETER" verify without >log 2>&1 && fail "a stray trace.json is verified"
-cp -r graphs edited
-sed -i '3s/,ifm_/,IFM_/' edited/samples/0-trace-activity.csv
+cp -r graphs edited && rm edited/manifest.sha256
+sed -i 's|,ifm_|,IFM_|' edited/samples/0-trace-activity.csv
 "$INFEROMETER" derive edited >log 2>&1 && fail "an edited trace is derived"
 grep -q 'not the one that run.log tells of' log || fail "edited: $(cat log)"
 
