@@ -158,22 +158,40 @@ bool ifm_activity_begin(const struct ifm_cupti *cupti, bool runtime, char why[st
     return false;
 }
 
+/* All records that there are so far are delivered. */
+static bool flush(char why[static 320])
+{
+    if (recorder.cupti == NULL) {
+        snprintf(why, 320, "nothing records in this process");
+        return false;
+    }
+    const int result = recorder.cupti->p_cuptiActivityFlushAll(IFM_CUPTI_FLUSH_FORCED);
+    if (result == IFM_CUPTI_SUCCESS)
+        return true;
+    snprintf(why, 320, "%s", ifm_cupti_why(recorder.cupti, result, "fetching records").reason);
+    return false;
+}
+
 uint64_t ifm_activity_now(void)
 {
     uint64_t ns = 0;
     return recorder.cupti != NULL && recorder.cupti->p_cuptiGetTimestamp(&ns) == IFM_CUPTI_SUCCESS ? ns : 0;
 }
 
-uint64_t ifm_activity_reset(void)
+uint64_t ifm_activity_reset(char why[static 320])
 {
-    if (recorder.cupti == NULL ||
-        recorder.cupti->p_cuptiActivityFlushAll(IFM_CUPTI_FLUSH_FORCED) != IFM_CUPTI_SUCCESS)
+    uint64_t ns = 0;
+    if (!flush(why))
         return 0;
     pthread_mutex_lock(&recorder.lock);
     recorder.n = 0;
     recorder.lost = 0;
     pthread_mutex_unlock(&recorder.lock);
-    return ifm_activity_now();
+    const int result = recorder.cupti->p_cuptiGetTimestamp(&ns);
+    if (result == IFM_CUPTI_SUCCESS && ns > 0)
+        return ns;
+    snprintf(why, 320, "%s", ifm_cupti_why(recorder.cupti, result, "asking for the time").reason);
+    return 0;
 }
 
 static int by_start(const void *a, const void *b)
@@ -189,15 +207,8 @@ static int by_start(const void *a, const void *b)
 bool ifm_activity_take(struct ifm_activity_rows *out, char why[static 320])
 {
     *out = (struct ifm_activity_rows){NULL, 0, 0};
-    if (recorder.cupti == NULL) {
-        snprintf(why, 320, "nothing records in this process");
+    if (!flush(why))
         return false;
-    }
-    const int result = recorder.cupti->p_cuptiActivityFlushAll(IFM_CUPTI_FLUSH_FORCED);
-    if (result != IFM_CUPTI_SUCCESS) {
-        snprintf(why, 320, "%s", ifm_cupti_why(recorder.cupti, result, "fetching records").reason);
-        return false;
-    }
     pthread_mutex_lock(&recorder.lock);
     if (recorder.n > 0)
         qsort(recorder.rows, recorder.n, sizeof *recorder.rows, by_start);

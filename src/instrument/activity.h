@@ -44,8 +44,9 @@ struct ifm_activity_rows {
 
 /* Begin to record; only the first call does something. False: `why` says why not. `runtime`: its calls too. */
 bool ifm_activity_begin(const struct ifm_cupti *cupti, bool runtime, char why[static 320]);
-/* Forget what was recorded so far, once the GPU has done its work. Returns the time; 0 = CUPTI failed. */
-uint64_t ifm_activity_reset(void);
+/* Forget what was recorded so far, once the GPU has done its work. Returns the time; 0 = it failed, and
+ * `why` says how. */
+uint64_t ifm_activity_reset(char why[static 320]);
 /* All rows since then, sorted by their start, once the GPU has done its work; they live until the next reset. */
 bool ifm_activity_take(struct ifm_activity_rows *out, char why[static 320]);
 uint64_t ifm_activity_now(void);

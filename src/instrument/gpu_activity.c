@@ -80,6 +80,19 @@ static void activity_close(struct ifm_instrument_state *state)
     free(state);
 }
 
+/* Wait for the GPU. */
+static bool is_idle(struct ifm_instrument_state *state)
+{
+    CUcontext context = NULL;
+    CUresult result = process.cuda->p_cuCtxGetCurrent(&context);
+    if (result == CUDA_SUCCESS)
+        result = process.cuda->p_cuCtxSynchronize(context);
+    if (result == CUDA_SUCCESS)
+        return true;
+    snprintf(state->why, sizeof state->why, "the work around a slot failed: %s", ifm_cuda_error(process.cuda, result));
+    return false;
+}
+
 static void activity_start(struct ifm_instrument_state *state)
 {
     process.rows = (struct ifm_activity_rows){NULL, 0, 0};
@@ -89,8 +102,8 @@ static void activity_start(struct ifm_instrument_state *state)
         state->values[c] = IFM_ABSENT;
     if (!process.records)
         memcpy(state->why, process.why, sizeof state->why);
-    else if (process.cuda->p_cuCtxSynchronize() != CUDA_SUCCESS || (state->from = ifm_activity_reset()) == 0)
-        snprintf(state->why, sizeof state->why, "CUPTI did not begin to record a slot");
+    else if (is_idle(state))
+        state->from = ifm_activity_reset(state->why);
 }
 
 static void fill(struct ifm_instrument_state *state, const struct ifm_activity_rows *rows, uint64_t to)
@@ -110,9 +123,7 @@ static void activity_stop(struct ifm_instrument_state *state)
     if (state->from == 0)
         return;
     const uint64_t to = ifm_activity_now();
-    if (process.cuda->p_cuCtxSynchronize() != CUDA_SUCCESS)
-        snprintf(state->why, sizeof state->why, "the work of a slot failed");
-    else if (ifm_activity_take(&rows, state->why)) {
+    if (is_idle(state) && ifm_activity_take(&rows, state->why)) {
         if (rows.lost > 0)
             snprintf(state->why, sizeof state->why, "%llu records of a slot were lost", (unsigned long long)rows.lost);
         else if (rows.n == 0)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define IFM_ACTIVITY_COLUMNS "kind,start_ns,end_ns,correlation,place,graph,bytes,name"
 #define IFM_ACTIVITY_HEADER "arm," IFM_ACTIVITY_COLUMNS
@@ -28,6 +29,8 @@ struct ifm_activity_file {
     size_t n;
 };
 
+/* One row, behind what the file wants in front of it; `numbers` in the order of the columns. */
+void ifm_activity_write(FILE *file, const char *kind, const uint64_t numbers[static 6], const char *name);
 char *ifm_activity_path(const char *dir, unsigned cell, struct ifm_arena *arena);
 /* Parse the text of such a file in place; `with_arm`: rows begin with the number of an arm. IFM_INVALID names the line.
  */

@@ -169,6 +169,32 @@ sed -i 's|,ifm_|,IFM_|' edited/samples/0-trace-activity.csv
 "$INFEROMETER" derive edited >log 2>&1 && fail "an edited trace is derived"
 grep -q 'not the one that run.log tells of' log || fail "edited: $(cat log)"
 
+# ---- any program, by injection ----
+program=("$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 200ms --warmup 1 --out inner)
+fake "" "$INFEROMETER" trace --format json --out outer -- "${program[@]}" >listing 2>log || fail "trace: $(cat log)"
+python3 - <<'PY' || fail "trace: $(cat listing)"
+import csv, glob, json
+text = open("listing").read()
+row = json.loads(text[text.rindex('{"rows"'):] if '{"rows"' in text else text[text.index("{\n"):])["rows"][0]
+files = glob.glob("outer/activity-*.csv")
+assert len(files) == 1, files
+rows = [r for r in csv.DictReader(open(files[0])) if r["kind"] == "kernel" and r["name"] != "ifm_stamp"]
+assert len(rows) == row["kernels"] > 100, (len(rows), row)
+assert sum(r["graph"] != "0" for r in rows) == row["graph_kernels"]
+assert sum(int(r["end_ns"]) - int(r["start_ns"]) for r in rows) == row["kernel_ns"]
+trace = json.load(open("outer/trace.json"))["traceEvents"]
+assert {e["name"] for e in trace if e["ph"] == "B"} >= {"latency", "read.bulk", "read.linear"}
+PY
+fake "loses=2" "$INFEROMETER" trace --out partial -- "${program[@]/inner/inner2}" >log 2>&1 || fail "partial: $(cat log)"
+grep -q 'records were lost' log || fail "partial: $(cat log)"
+IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" trace --out blind -- "${program[@]/inner/inner3}" >log 2>&1 || fail "blind: $(cat log)"
+grep -q 'there is no library CUPTI' log || fail "blind: $(cat log)"
+"$INFEROMETER" trace --out nothing -- true >log 2>&1 && fail "a program without CUDA was traced"
+grep -q 'no process of the program started the CUDA driver' log || fail "nothing: $(cat log)"
+fake "" "$INFEROMETER" trace --out outer -- true >log 2>&1 && fail "a trace over another one"
+"$INFEROMETER" trace --out x >log 2>&1 && fail "nothing was traced"
+grep -q 'there is no command after --' log || fail "no command: $(cat log)"
+
 # ---- interrupted inside the pass, and gone on with ----
 cut_short INT cut 10:0-trace-slots.csv env FAKE_CUDA=kernel_ns=200000 LD_LIBRARY_PATH="$IFM_FAKE_CUDA" \
     "$INFEROMETER" stream --probe read --size 64KiB "${traces[@]}" --override measure.blocks_min=60 --out cut

@@ -425,8 +425,10 @@ CUresult fake_cuStreamSynchronize(CUstream stream)
     return ended("cuStreamSynchronize", start, sticky);
 }
 
-CUresult fake_cuCtxSynchronize(void)
+CUresult fake_cuCtxSynchronize(CUcontext context)
 {
+    if (context != current || context == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
     pass(1000, HIGHEST_KHZ); /* so that it begins after the time that somebody read before */
     const uint64_t start = begun();
     wait_for_work();

@@ -7,6 +7,7 @@
 #include "instrument/gpu_activity.h"
 #include "model/plan_json.h"
 #include "run/cell/arm.h"
+#include "sample/activity.h"
 #include "workload/plugin/plugin.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -131,11 +132,9 @@ static enum ifm_status run_slot(struct remote_worker *worker, const struct ifm_r
 
 static void write_row(FILE *file, const struct ifm_activity_row *row)
 {
-    fprintf(file, "%s,%llu,%llu,%u,%u,%u,%llu,", ifm_activity_names[row->kind], (unsigned long long)row->start,
-            (unsigned long long)row->end, row->correlation, row->place, row->graph, (unsigned long long)row->bytes);
-    for (const char *at = row->name; *at != '\0'; at++) /* names of templates have commas */
-        fputc((unsigned char)*at < ' ' || *at == ',' || *at == '"' ? ';' : *at, file);
-    fputc('\n', file);
+    ifm_activity_write(file, ifm_activity_names[row->kind],
+                       (const uint64_t[]){row->start, row->end, row->correlation, row->place, row->graph, row->bytes},
+                       row->name);
 }
 
 /* How many slots were recorded, and the rows of the last one, as text in the memory that the run shares with us. */
