@@ -61,5 +61,7 @@ for name in ("calls", "graphs", "decode", "gemm"):
         print("  trace.json: %d events, ranges %s" % (len(trace), sorted({e["name"] for e in trace if e["ph"] == "B"})))
     except OSError as e:
         bad.append("%s: %s" % (name, e))
+    if {e["name"] for e in trace if e["ph"] == "B"} != set(arms):
+        bad.append("%s: ranges" % name)
 print("\n".join(["NOT EXACT"] + bad) if bad else "exact")
 PY

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BUFFER = 4 << 20, MOST_ROWS = 1 << 24, NAMES = 1024, ALIGNMENT = 8 };
 
@@ -194,6 +195,24 @@ uint64_t ifm_activity_reset(char why[static 320])
     return 0;
 }
 
+static void add_range(enum ifm_activity_kind kind, const char *name)
+{
+    const uint64_t now = ifm_activity_now();
+    pthread_mutex_lock(&recorder.lock);
+    add(&(struct ifm_activity_row){kind, now, now, 0, (uint32_t)gettid(), 0, 0, keep_name(name)});
+    pthread_mutex_unlock(&recorder.lock);
+}
+
+void ifm_activity_push(const char *name)
+{
+    add_range(IFM_ACTIVITY_BEGIN, name);
+}
+
+void ifm_activity_pop(void)
+{
+    add_range(IFM_ACTIVITY_END, "");
+}
+
 static int by_start(const void *a, const void *b)
 {
     const struct ifm_activity_row *x = a, *y = b;
@@ -261,28 +280,37 @@ static void count_call(const struct ifm_activity_row *row, struct ifm_activity_c
     out->graph_launches += begins_with(row->name, "cuGraphLaunch");
 }
 
-/* Work of the GPU, in order of its start. */
-static void count_work(const struct ifm_activity_row *row, struct ifm_activity_counts *out, uint64_t *first,
-                       uint64_t *last)
+/* Time of the GPU so far: its first work, the end of its last, and how long it had any. */
+struct busy {
+    uint64_t first, last;
+    int64_t ns;
+};
+
+/* Work of the GPU, in order of its start. What follows the last kernel is how results are fetched. */
+static void count_work(const struct ifm_activity_row *row, struct ifm_activity_counts *out, struct busy *busy)
 {
     const bool is_kernel = row->kind == IFM_ACTIVITY_KERNEL;
-    const uint64_t from = row->start > *last ? row->start : *last;
+    const uint64_t from = row->start > busy->last ? row->start : busy->last;
     out->kernels += is_kernel && row->graph == 0;
     out->graph_kernels += is_kernel && row->graph != 0;
     out->kernel_ns += is_kernel ? (int64_t)(row->end - row->start) : 0;
     out->copies += !is_kernel;
     out->copy_bytes += (int64_t)row->bytes;
-    if (*first == 0)
-        *first = row->start;
+    if (busy->last == 0)
+        busy->first = row->start;
     if (row->end > from)
-        out->busy_ns += (int64_t)(row->end - from);
-    *last = row->end > *last ? row->end : *last;
+        busy->ns += (int64_t)(row->end - from);
+    busy->last = row->end > busy->last ? row->end : busy->last;
+    if (is_kernel) {
+        out->busy_ns = busy->ns;
+        out->span_ns = (int64_t)(busy->last - busy->first);
+    }
 }
 
 struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *rows, size_t n, uint64_t from, uint64_t to)
 {
     struct ifm_activity_counts out = {0};
-    uint64_t first = 0, last = 0;
+    struct busy busy = {0};
     size_t n_stamps;
     uint32_t *stamps = stamps_of(rows, n, &n_stamps);
     for (size_t i = 0; i < n; i++) {
@@ -292,7 +320,7 @@ struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *row
             bsearch(&row->correlation, stamps, n_stamps, sizeof *stamps, by_number) != NULL)
             continue;
         if (row->kind <= IFM_ACTIVITY_FILL)
-            count_work(row, &out, &first, &last);
+            count_work(row, &out, &busy);
         else if (row->kind == IFM_ACTIVITY_WAIT && in_time)
             out.waits++;
         else if (row->kind == IFM_ACTIVITY_CALL && in_time)
@@ -301,6 +329,5 @@ struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *row
             out.overhead_ns += (int64_t)(row->end - row->start);
     }
     free(stamps);
-    out.span_ns = (int64_t)(last - first);
     return out;
 }

@@ -50,6 +50,9 @@ uint64_t ifm_activity_reset(char why[static 320]);
 /* All rows since then, sorted by their start, once the GPU has done its work; they live until the next reset. */
 bool ifm_activity_take(struct ifm_activity_rows *out, char why[static 320]);
 uint64_t ifm_activity_now(void);
+/* Ranges of this process itself, as rows. */
+void ifm_activity_push(const char *name);
+void ifm_activity_pop(void);
 
 /* What rows amount to. Stamps of our own clock, and events of a stream, are no work and no call of the steps. */
 struct ifm_activity_counts {
@@ -57,7 +60,7 @@ struct ifm_activity_counts {
     int64_t launches, graph_launches;
     int64_t copies, copy_bytes, waits, calls;
     int64_t kernel_ns, call_ns; /* sums */
-    int64_t busy_ns, span_ns;   /* of the GPU: time with any work, and from its first to its last */
+    int64_t busy_ns, span_ns;   /* of the GPU: time with any work, and from its first work to its last kernel */
     int64_t overhead_ns;        /* that CUPTI says it took */
 };
 /* Calls count that began from `from` to `to`. Rows are sorted by their start. */

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "instrument/instrument.h"
+#include "instrument/nvtx.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +49,10 @@ void ifm_gpu_activity_prepare(void)
         snprintf(process.why, sizeof process.why, "%s", absence.reason);
         return;
     }
-    if (cupti->file != NULL)
-        (void)setenv("NVTX_INJECTION64_PATH", cupti->file, 1);
     snprintf(process.source, sizeof process.source, "%s", cupti->name);
     process.records = ifm_activity_begin(cupti, false, process.why);
+    if (process.records)
+        ifm_nvtx_tap(ifm_activity_push, ifm_activity_pop);
 }
 
 struct ifm_activity_rows ifm_gpu_activity_rows(void)
