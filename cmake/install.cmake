@@ -1,6 +1,8 @@
 # The command, its man page and its completions, all from one binary; and a Debian package of them (packaging/).
 include(GNUInstallDirs)
 install(TARGETS inferometer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Beside no other library: `inferometer trace` finds it from its own path.
+install(TARGETS inferometer_trace LIBRARY DESTINATION lib/inferometer)
 
 # The command writes these texts from its parameter tables. Not part of `all`: a sanitizer build need not run.
 add_custom_target(

@@ -10,7 +10,7 @@ set(known ${required} instead columns)
 set(class_words count time rate compare ceiling cache error counter energy estimate)
 set(rounding_words interval plain ratio comparison steps)
 set(scope_words arm cell run)
-set(tables arms compression energy energy_step counters)
+set(tables arms compression energy energy_step counters trace)
 # Characters that CMake's lists would take apart, while a text is in a list.
 string(ASCII 1 semicolon)
 string(ASCII 2 open)

@@ -41,7 +41,7 @@ static void print_word(const struct ifm_entry *word)
 static const struct ifm_metric *metric_of_heading(const char *text)
 {
     const struct ifm_metric_columns *tables[] = {&ifm_columns_arms, &ifm_columns_compression, &ifm_columns_energy,
-                                                 &ifm_columns_energy_step, &ifm_columns_counters};
+                                                 &ifm_columns_energy_step, &ifm_columns_counters, &ifm_columns_trace};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (size_t c = 0; c < tables[t]->n; c++)
             if (strcasecmp(tables[t]->items[c].heading, text) == 0)

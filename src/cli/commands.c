@@ -155,6 +155,12 @@ static const struct ifm_option flops_options[] = {
     {HELP},
 };
 
+static const struct ifm_option trace_options[] = {
+    {"out", '\0', "DIR", NULL, "folder for trace.json and the rows, new or empty (default: trace)"},
+    {RESULTS},
+    {HELP},
+};
+
 static const struct ifm_option lock_options[] = {
     {"gpu-clock", '\0', "MHZ", NULL, "lowest = highest clock of the multiprocessors"},
     {"memory-clock", '\0', "MHZ", NULL, "lowest = highest clock of the GPU's memory"},
@@ -222,6 +228,9 @@ const struct ifm_verb ifm_verbs[] = {
     {"ncu", "[OPTIONS] -- PROGRAM ARGUMENTS... | --import FILE",
      "print what each kernel of any program reads, writes and hits, by Nsight Compute", OPTIONS(ncu_options),
      .plain = ifm_cmd_ncu, .takes_command = true},
+    {"trace", "[--out DIR] -- COMMAND ARGUMENTS...",
+     "run a program and count the kernels, launches, copies and calls of its GPU, with a trace for a viewer",
+     OPTIONS(trace_options), .plain = ifm_cmd_trace, .takes_command = true},
     {"flops", "MODEL [OPTIONS]",
      "print the operations that a model takes for a prompt and generated tokens, by its config.json or its files",
      OPTIONS(flops_options), .plain = ifm_cmd_flops},

@@ -98,6 +98,10 @@ static const struct ifm_param measure[] = {
      "Count what a GPU's hardware does too (bytes of memory, cache hits, warps, matrix operations), in a separate pass "
      "after the latencies: at least three repetitions of each arm and set of counters, live and without replay",
      M(counters)},
+    {"measure.trace", "trace", IFM_TYPE_BOOL, IFM_LATER, "", "false", 0, 0, NULL,
+     "Record every kernel, copy and call of a GPU too, in a separate pass after the latencies and in a process of its "
+     "own: how many there are in a step, how long they take, and trace.json",
+     M(trace)},
     {"measure.energy", "energy", IFM_TYPE_BOOL, 0, "", "false", 0, 0, NULL,
      "Measure energy too: windows of each arm under every power sensor, in a separate pass after the latencies; runs "
      "of "

@@ -19,12 +19,12 @@
 
 /* ---- ranges ---- */
 
-const struct ifm_record *ifm_derive_counters_record(const struct ifm_cell_work *work)
+const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, enum ifm_pass_kind kind)
 {
     const struct ifm_facts_view *facts = work->d->facts;
     const size_t cell = (size_t)(work - work->d->cells);
     for (size_t p = 0; facts->records != NULL && p < work->cell->n_passes && p < facts->max_passes; p++)
-        if (work->cell->passes[p].kind == IFM_PASS_COUNTERS)
+        if (work->cell->passes[p].kind == kind)
             return facts->records[cell * facts->max_passes + p];
     return NULL;
 }
@@ -68,7 +68,7 @@ struct counted_ranges {
 
 static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct ifm_arena *arena)
 {
-    const struct ifm_record *record = ifm_derive_counters_record(arm->work);
+    const struct ifm_record *record = ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS);
     struct counted_ranges out = {NULL, 0, {false}};
     int columns[N];
     if (record == NULL)
@@ -133,10 +133,10 @@ static struct ifm_moments moments_of(const double *values, size_t n)
 }
 
 /* Mean with its t interval; counts that are the same in all ranges have one without width. */
-static struct ifm_value value_of(const double *values, size_t n)
+struct ifm_value ifm_derive_mean(const double *values, size_t n, const char *of)
 {
     const struct ifm_moments moments = moments_of(values, n);
-    struct ifm_value value = ifm_value_real(moments.mean, (int64_t)n, "ranges");
+    struct ifm_value value = ifm_value_real(moments.mean, (int64_t)n, of);
     struct ifm_interval interval = {moments.mean, moments.mean};
     const bool same = moments.sd <= 0;
     if (n >= IFM_BLOCKS_NEEDED &&
@@ -236,7 +236,7 @@ static bool emit(const struct counted *c, enum ifm_metric_id metric, const struc
         return false;
     if (!is_withheld(c->arm, &c->ranges, q->over[0], &value)) {
         const size_t n = values_of(&c->ranges, q, c->values);
-        value = n > 0 ? value_of(c->values, n) : unread(c->arm, q->over[0], c->ranges.n);
+        value = n > 0 ? ifm_derive_mean(c->values, n, "ranges") : unread(c->arm, q->over[0], c->ranges.n);
         if (n > 0 && value.number > most)
             value = ifm_value_refused(
                 c->arm->d->arena, "rule-03",
@@ -314,7 +314,7 @@ static struct ifm_value hit_value(const struct counted *c)
         return ifm_value_refused(
             arena, "rule-04",
             ifm_arena_printf(arena, "%.6g hits and %.6g misses are not %.6g lookups", hits, misses, accesses));
-    value = value_of(c->values, n);
+    value = ifm_derive_mean(c->values, n, "ranges");
     value.number = fmin(100.0, 100 * hits / accesses); /* the ratio of sums; lookups of the edges may be short of one */
     value.has_interval &= value.low <= value.number && value.number <= value.high;
     return value;
@@ -412,7 +412,7 @@ static void emit_work(const struct counted *c)
 }
 
 /* Time of samples over their steps, in the record of the pass. */
-static double step_in(const struct ifm_arm_work *arm, const struct ifm_record *record)
+double ifm_derive_step_in(const struct ifm_arm_work *arm, const struct ifm_record *record)
 {
     double time = 0, steps = 0;
     for (size_t k = 0; k < record->n_slots; k++) {
@@ -428,10 +428,10 @@ static double step_in(const struct ifm_arm_work *arm, const struct ifm_record *r
 
 static void emit_cost(const struct counted *c)
 {
-    const struct ifm_record *own = ifm_derive_counters_record(c->arm->work), *timed = c->arm->work->record;
+    const struct ifm_record *own = ifm_derive_record_of(c->arm->work, IFM_PASS_COUNTERS), *timed = c->arm->work->record;
     if (!c->asked || own == NULL || timed == NULL || c->ranges.n == 0)
         return;
-    const double slower = 100 * (step_in(c->arm, own) / step_in(c->arm, timed) - 1);
+    const double slower = 100 * (ifm_derive_step_in(c->arm, own) / ifm_derive_step_in(c->arm, timed) - 1);
     if (isfinite(slower))
         ifm_derive_emit(c->arm, IFM_M_COUNTERS_SLOWER_PERCENT, ifm_value_real(slower, (int64_t)c->ranges.n, "ranges"));
     if (slower > MUCH_SLOWER)
@@ -443,12 +443,12 @@ static void emit_cost(const struct counted *c)
         if (c->ranges.items[r].values[COST] != IFM_ABSENT)
             c->values[i++] = (double)c->ranges.items[r].values[COST];
     if (n > 0)
-        ifm_derive_emit(c->arm, IFM_M_COUNTERS_COST_NS, value_of(c->values, n));
+        ifm_derive_emit(c->arm, IFM_M_COUNTERS_COST_NS, ifm_derive_mean(c->values, n, "ranges"));
 }
 
 bool ifm_derive_is_counted(const struct ifm_cell_work *work)
 {
-    return work->cell->measure.counters || ifm_derive_column(ifm_derive_counters_record(work), names[RANGE_NS]) >= 0;
+    return work->cell->measure.counters || ifm_derive_column(ifm_derive_record_of(work, IFM_PASS_COUNTERS), names[RANGE_NS]) >= 0;
 }
 
 /* ---- against the baseline ---- */
@@ -475,7 +475,7 @@ static void add_hits(const struct ifm_record *record, size_t arm, struct block_h
 struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
-    const struct ifm_record *record = ifm_derive_counters_record(work);
+    const struct ifm_record *record = ifm_derive_record_of(work, IFM_PASS_COUNTERS);
     struct ifm_arena *scratch = ifm_arena_create();
     const size_t room = record == NULL ? 1 : record->n_slots + 1;
     struct block_hits *own = IFM_ARENA_ARRAY(scratch, struct block_hits, room),
@@ -491,7 +491,7 @@ struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm)
             points[n++] = 100 * (own[b].hits / own[b].accesses - base[b].hits / base[b].accesses);
     struct counted sides[2] = {{arm, ranges_of(arm, scratch), NULL, true},
                                {work->baseline, ranges_of(work->baseline, scratch), NULL, true}};
-    struct ifm_value value = n > 0 ? value_of(points, n) : unread(arm, HITS, 0);
+    struct ifm_value value = n > 0 ? ifm_derive_mean(points, n, "blocks") : unread(arm, HITS, 0);
     value.n_of = "blocks";
     for (size_t i = 2; i-- > 0;) {
         sides[i].values = IFM_ARENA_ARRAY(scratch, double, sides[i].ranges.n + 1);

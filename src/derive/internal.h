@@ -310,7 +310,14 @@ void ifm_derive_counter_changes(const struct ifm_arm_work *arm);
 /* counted.c: numbers of the pass of counters, per step over its ranges; absent where a gate asks for one in vain. */
 void ifm_derive_counted(const struct ifm_arm_work *arm);
 bool ifm_derive_is_counted(const struct ifm_cell_work *work); /* the cell was asked to count, or did */
-const struct ifm_record *ifm_derive_counters_record(const struct ifm_cell_work *work); /* NULL = none */
+/* The record of the cell's pass of a kind; NULL = none. */
+const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, enum ifm_pass_kind kind);
+/* Mean of `n` values, of so many `of`, with its t interval where they are enough. */
+struct ifm_value ifm_derive_mean(const double *values, size_t n, const char *of);
+/* Time of samples over their steps, in the record of a pass; NaN without steps. */
+double ifm_derive_step_in(const struct ifm_arm_work *arm, const struct ifm_record *record);
+/* traced.c: numbers of the pass trace, per step over its slots. */
+void ifm_derive_traced(const struct ifm_arm_work *arm);
 struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm);
 /* energy.c: total_energy_j and power_mean_w of an arm, and what else the energy pass gives of it; nothing where nothing
  * was recorded and nobody asked. */

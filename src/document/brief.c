@@ -118,8 +118,10 @@ static bool add_group(struct ifm_builder *builder, const struct ifm_group *group
     ifm_group_table(builder, group, sentences, false, section);
     ifm_add_commands(builder, group->first, IFM_LEVEL_BRIEF, section);
     add_energy_absent(builder, group->first, section);
-    for (size_t i = 0; i < group->n && group->n <= COUNTED_CELLS; i++)
+    for (size_t i = 0; i < group->n && group->n <= COUNTED_CELLS; i++) {
         ifm_build_counters(builder, &group->first[i], IFM_LEVEL_BRIEF, section);
+        ifm_build_trace(builder, &group->first[i], IFM_LEVEL_BRIEF, section);
+    }
     if (sentences)
         add_sentences(builder, group, section);
     const char *model = group->n == 1 ? ifm_model_words(builder, group->first) : "";

@@ -69,6 +69,9 @@ void ifm_build_energy(struct ifm_builder *builder, const struct ifm_cell *cell, 
 /* hardware.c: at the level IFM_LEVEL_BRIEF the main columns alone, without a section of their own */
 void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,
                         struct ifm_block *parent);
+/* The same of what was recorded. */
+void ifm_build_trace(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,
+                     struct ifm_block *parent);
 void ifm_build_review(struct ifm_builder *builder);        /* review.c: notes, triage, causes */
 void ifm_build_findings(struct ifm_builder *builder);      /* findings.c */
 void ifm_build_causes(struct ifm_builder *builder);        /* causes.c: the page's findings */

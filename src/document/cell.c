@@ -567,6 +567,7 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
     add_compression(builder, cell, section);
     ifm_build_energy(builder, cell, section);
     ifm_build_counters(builder, cell, IFM_LEVEL_ALWAYS, section);
+    ifm_build_trace(builder, cell, IFM_LEVEL_ALWAYS, section);
     add_ceilings(builder, cell, section);
     if (builder->most == IFM_LEVEL_PAGE)
         ifm_add_probe_findings(builder, cell, section);

@@ -13,12 +13,12 @@ static bool shows(const struct ifm_builder *builder, const struct ifm_cell *cell
 }
 
 /* The first reason that a row has for a column of the table. */
-static const struct ifm_value *first_absent(const struct ifm_builder *builder, const struct ifm_cell *cell)
+static const struct ifm_value *first_absent(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                            const struct ifm_metric_columns *table)
 {
     for (size_t a = 0; a < cell->n_arms; a++)
-        for (size_t c = 0; c < ifm_columns_counters.n; c++) {
-            const struct ifm_value *value =
-                ifm_value_of(builder, cell, &cell->arms[a], ifm_columns_counters.items[c].metric);
+        for (size_t c = 0; c < table->n; c++) {
+            const struct ifm_value *value = ifm_value_of(builder, cell, &cell->arms[a], table->items[c].metric);
             if (ifm_is_row(builder, cell, &cell->arms[a]) && value != NULL && !ifm_is_ok(value))
                 return value;
         }
@@ -27,25 +27,25 @@ static const struct ifm_value *first_absent(const struct ifm_builder *builder, c
 
 /* Columns with a number in some row; a brief grid has those of part 1. */
 static size_t choose(const struct ifm_builder *builder, const struct ifm_cell *cell, bool brief,
-                     const struct ifm_metric_column **out)
+                     const struct ifm_metric_columns *table, const struct ifm_metric_column **out)
 {
     size_t n = 0;
-    for (size_t c = 0; c < ifm_columns_counters.n; c++) {
-        const struct ifm_metric_column *column = &ifm_columns_counters.items[c];
+    for (size_t c = 0; c < table->n; c++) {
+        const struct ifm_metric_column *column = &table->items[c];
         if ((!brief || column->part == 1) && shows(builder, cell, column->metric, true))
             out[n++] = column;
     }
     return n;
 }
 
-static void add_grid(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_metric_column **shown,
-                     size_t n, struct ifm_block *section)
+static void add_grid(struct ifm_builder *builder, const struct ifm_cell *cell, const char *caption,
+                     const struct ifm_metric_column **shown, size_t n, struct ifm_block *section)
 {
     size_t rows = 0, row = 0;
     for (size_t a = 0; a < cell->n_arms; a++)
         rows += ifm_is_row(builder, cell, &cell->arms[a]);
     struct ifm_grid grid = ifm_grid_make(builder->arena, n + 1, rows);
-    grid.caption = ifm_arena_printf(builder->arena, "Counters in %s", cell->name);
+    grid.caption = ifm_arena_printf(builder->arena, "%s in %s", caption, cell->name);
     grid.headings[0] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
     for (size_t c = 0; c < n; c++)
         grid.headings[c + 1] = (struct ifm_heading){shown[c]->heading, shown[c]->metric, false, shown[c]->part};
@@ -68,16 +68,16 @@ void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell
     const bool brief = level == IFM_LEVEL_BRIEF;
     const struct ifm_metric_column **shown =
         IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, ifm_columns_counters.n + 1);
-    const struct ifm_value *missing = first_absent(builder, cell);
+    const struct ifm_value *missing = first_absent(builder, cell, &ifm_columns_counters);
     if (!cell->measure.counters)
         return;
     struct ifm_block *section = brief ? parent : ifm_add_section(builder, parent, level, "", "Counters");
-    const size_t n = choose(builder, cell, brief, shown);
+    const size_t n = choose(builder, cell, brief, &ifm_columns_counters, shown);
     const bool counted = shows(builder, cell, IFM_M_DRAM_BYTES_READ, true) ||
                          shows(builder, cell, IFM_M_L2_HIT_PERCENT, true) ||
                          shows(builder, cell, IFM_M_TENSOR_FLOPS, true);
     if (counted)
-        add_grid(builder, cell, shown, n, section);
+        add_grid(builder, cell, "Counters", shown, n, section);
     else if (missing != NULL)
         ifm_add_line(builder, section, level, IFM_AS_ASIDE,
                      ifm_arena_printf(builder->arena, "counters absent: %s",
@@ -85,4 +85,27 @@ void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell
     if (counted && !brief)
         ifm_add_line(builder, section, level, IFM_AS_ASIDE,
                      "Per step, counted live in a pass of its own; times are of the pass without counters.");
+}
+
+void ifm_build_trace(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,
+                     struct ifm_block *parent)
+{
+    const bool brief = level == IFM_LEVEL_BRIEF;
+    const struct ifm_metric_column **shown =
+        IFM_ARENA_ARRAY(builder->arena, const struct ifm_metric_column *, ifm_columns_trace.n + 1);
+    const struct ifm_value *missing = first_absent(builder, cell, &ifm_columns_trace);
+    if (!cell->measure.trace)
+        return;
+    struct ifm_block *section = brief ? parent : ifm_add_section(builder, parent, level, "", "Trace");
+    const size_t n = choose(builder, cell, brief, &ifm_columns_trace, shown);
+    if (n > 0)
+        add_grid(builder, cell, "Trace", shown, n, section);
+    if (missing != NULL)
+        ifm_add_line(builder, section, level, IFM_AS_ASIDE,
+                     ifm_arena_printf(builder->arena, "trace absent: %s",
+                                      ifm_with_remedy(missing->reason, missing->remedy, builder->arena)));
+    if (n > 0 && !brief)
+        ifm_add_line(builder, section, level, IFM_AS_ASIDE,
+                     "Per step, recorded in a process of its own; trace.json has the last slot of each arm, for "
+                     "ui.perfetto.dev. Latency is measured without recording.");
 }

@@ -101,6 +101,7 @@ enum { IFM_CUDA_CONSTANTS(IFM_CUDA_CONSTANT) };
     F(cuDevicePrimaryCtxReset, (CUdevice device))                                                                      \
     F(cuCtxSetCurrent, (CUcontext context))                                                                            \
     F(cuCtxGetCurrent, (CUcontext * context))                                                                          \
+    F(cuCtxSynchronize, (CUcontext context))                                                                           \
     F(cuModuleLoadData, (CUmodule * module, const void *image))                                                        \
     F(cuModuleUnload, (CUmodule module))                                                                               \
     F(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char *name))                                 \

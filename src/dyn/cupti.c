@@ -21,10 +21,12 @@ static bool identify(void *functions)
 
 #define SYMBOL(name) IFM_TOOLKIT_SYMBOL(struct ifm_cupti, name)
 #define SYMBOL_OF(name, type, last) SYMBOL(name)
+#define SYMBOL_CALLED(name, parameters) SYMBOL(name)
 #define SYMBOLS                                                                                                        \
     (const struct ifm_toolkit_symbol[])                                                                                \
     {                                                                                                                  \
-        IFM_CUPTI_FUNCTIONS(SYMBOL_OF) SYMBOL(cuptiGetVersion) SYMBOL(cuptiGetResultString)                            \
+        IFM_CUPTI_FUNCTIONS(SYMBOL_OF) IFM_CUPTI_ACTIVITY_FUNCTIONS(SYMBOL_CALLED) SYMBOL(cuptiGetVersion)             \
+            SYMBOL(cuptiGetResultString)                                                                               \
         {                                                                                                              \
             NULL, 0                                                                                                    \
         }                                                                                                              \

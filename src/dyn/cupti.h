@@ -1,4 +1,5 @@
-/* CUPTI's range profiler, opened at run time: hardware counters of a GPU. Declared by us.
+/* CUPTI, opened at run time. Its range profiler: hardware counters of a GPU. Its activity: records of kernels, copies and
+ * calls (layouts in dyn/cupti_activity.h). Declared by us.
  *
  * Owns the handle of libcupti.so.13 (of 12 where the driver is older), which stays open as long as the process. It is
  * looked for where IFM_CUPTI says (a file or a folder) and nowhere else when that is set; else where dyn/toolkit.h
@@ -195,9 +196,24 @@ struct ifm_cupti_info {
     F(cuptiRangeProfilerDecodeData, decode, dropped)                                                                   \
     F(cuptiRangeProfilerGetCounterDataInfo, info, ranges)
 
+/* A(name, parameters): the activity functions, each returns a CUptiResult. A record is one of cupti_activity.h. */
+typedef void ifm_cupti_request_fn(uint8_t **buffer, size_t *bytes, size_t *most_records);
+typedef void ifm_cupti_complete_fn(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
+#define IFM_CUPTI_ACTIVITY_FUNCTIONS(A)                                                                                \
+    A(cuptiActivityRegisterCallbacks, (ifm_cupti_request_fn * request, ifm_cupti_complete_fn * complete))              \
+    A(cuptiActivityEnable, (int kind))                                                                                 \
+    A(cuptiActivityFlushAll, (uint32_t flag))                                                                          \
+    A(cuptiActivityGetNextRecord, (uint8_t * buffer, size_t valid, void **record))                                     \
+    A(cuptiActivityGetNumDroppedRecords, (CUcontext context, uint32_t stream, size_t * dropped))                       \
+    A(cuptiGetTimestamp, (uint64_t * ns))                                                                              \
+    A(cuptiGetCallbackName, (int domain, uint32_t id, const char **name))
+
 struct ifm_cupti {
 #define IFM_CUPTI_MEMBER(name, type, last) int (*p_##name)(struct ifm_cupti_##type *);
     IFM_CUPTI_FUNCTIONS(IFM_CUPTI_MEMBER)
+#undef IFM_CUPTI_MEMBER
+#define IFM_CUPTI_MEMBER(name, parameters) int(*p_##name) parameters;
+    IFM_CUPTI_ACTIVITY_FUNCTIONS(IFM_CUPTI_MEMBER)
 #undef IFM_CUPTI_MEMBER
     int (*p_cuptiGetVersion)(uint32_t *version);
     int (*p_cuptiGetResultString)(int result, const char **words);

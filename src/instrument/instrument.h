@@ -33,6 +33,7 @@ struct ifm_instrument {
     const char *name;
     const char *device; /* the only one that it works on; NULL = every real one */
     enum ifm_intrusion intrusion;
+    bool own_process; /* it must be there before the device is opened: its pass runs in a process for each arm */
     const struct ifm_column *columns; /* integers per slot, in file order */
     size_t n_columns;
     /* "" when column `c` can be read here; otherwise the reason, with `remedy` filled. */
@@ -56,6 +57,7 @@ struct ifm_instrument {
 extern const struct ifm_instrument ifm_instrument_os;  /* context switches, faults, steal, run delay, clock frequency */
 extern const struct ifm_instrument ifm_instrument_gpu; /* cycles of a GPU's multiprocessors, and its reported clock */
 extern const struct ifm_instrument ifm_instrument_gpu_counters; /* what a GPU's hardware counts, by CUPTI */
+extern const struct ifm_instrument ifm_instrument_gpu_activity; /* kernels, copies and calls of a GPU, by CUPTI */
 extern const struct ifm_instrument ifm_instrument_fake;         /* what the fake device's script gives */
 /* The same instrument in each class of intrusion: [IFM_INTRUSION_PASSIVE] is ifm_instrument_fake. */
 extern const struct ifm_instrument *const ifm_fake_instruments[IFM_INTRUSIONS];

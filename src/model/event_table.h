@@ -44,6 +44,8 @@
     S(column_absent, each, forgotten) \
     S(clock_unread, once_a_session, forgotten) \
     S(counters_read, each, forgotten) \
+    S(traced, each, forgotten) \
+    S(trace_file, once_a_session, forgotten) \
     S(calibrate, each, forgotten) \
     S(block, each, forgotten) \
     S(warmup, once_a_session, forgotten) \
@@ -113,6 +115,11 @@ enum ifm_stage {
 #define IFM_FIELDS_counters_read(F, r) \
     F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, text, instrument, _) F(r, must, text, source, _) \
     F(r, must, count, slots, _) F(r, must, count, read, _) F(r, may, text, reason, _)
+#define IFM_FIELDS_traced(F, r) \
+    F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, source, _) F(r, must, count, slots, _) \
+    F(r, must, count, read, _) F(r, may, text, reason, _) F(r, must, count, rows, _) F(r, must, count, left_out, _) \
+    F(r, may, text, outputs, _)
+#define IFM_FIELDS_trace_file(F, r) F(r, must, text, cell, _) F(r, must, text, sha256, _)
 #define IFM_FIELDS_calibrate(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, inner, _) \
     F(r, must, count, samples_per_slot, _) F(r, must, amount, step_ns, _) F(r, must, amount, clock_ns, _) \

@@ -63,9 +63,9 @@ struct ifm_metric_columns {
     const struct ifm_metric_column *items;
     size_t n;
 };
-/* Of the arms; of compressed arms; of energy where steps make tokens, and where they do not; of counters. */
+/* Of the arms; of compressed arms; of energy where steps make tokens, and where they do not; of counters and traces. */
 extern const struct ifm_metric_columns ifm_columns_arms, ifm_columns_compression, ifm_columns_energy,
-    ifm_columns_energy_step, ifm_columns_counters;
+    ifm_columns_energy_step, ifm_columns_counters, ifm_columns_trace;
 
 /* The cell's number that holds the measured ceiling of a kind (enum ifm_ceiling), and the size of a cache (L1 is 0). */
 enum { IFM_CACHES_SHOWN = 3 };

@@ -114,6 +114,7 @@ static const struct ifm_plan_field measure_rows[] = {
     OPTIONAL(struct ifm_measure, F64, truncate),
     OPTIONAL(struct ifm_measure, U64, resamples),
     OPTIONAL(struct ifm_measure, BOOL, counters),
+    OPTIONAL(struct ifm_measure, BOOL, trace),
     OPTIONAL(struct ifm_measure, BOOL, energy),
     OTHERWISE(struct ifm_measure, F64, energy_window_s, 10),
     OTHERWISE(struct ifm_measure, U64, energy_windows, 4),

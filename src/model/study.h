@@ -33,6 +33,7 @@ struct ifm_measure {
     double truncate;    /* numbers: per cent of the samples that a trimmed mean leaves out at either end; 0 = its own */
     uint64_t resamples; /* numbers: of every bootstrap interval; 0 = as many as n asks for, and none of the median */
     bool counters;      /* a counters pass follows it: what the hardware counts */
+    bool trace;         /* a trace pass follows it: kernels, copies and calls of a GPU */
     bool energy;        /* an energy pass follows the latency pass */
     double energy_window_s;  /* length of one of its windows */
     uint64_t energy_windows; /* of each arm, at least 3; rounded up to an even number */

@@ -11,7 +11,7 @@ IFM_CHECKED enum ifm_status ifm_compose_check(const struct ifm_publication *publ
 enum ifm_published_kind {
     IFM_PUBLISHED_NUMBERS = 0, /* derived.json, the first */
     IFM_PUBLISHED_TREE,
-    IFM_PUBLISHED_SERIES, /* power over time */
+    IFM_PUBLISHED_SERIES, /* power over time, a trace */
     IFM_PUBLISHED_TABLE,  /* rows of numbers, states and words */
     IFM_PUBLISHED_WORDS
 };
@@ -70,6 +70,12 @@ json_t *ifm_compat_ncu(const struct ifm_publication *publication);
 size_t ifm_compat_count_baseline(const struct ifm_plan *plan);
 json_t *ifm_compat_baseline_summary(const struct ifm_publication *publication);
 json_t *ifm_compat_baseline_config(const struct ifm_publication *publication, size_t index);
+
+/* trace.json, of a run that recorded one: what the GPU and the host did, for Chrome's trace viewer. IFM_INVALID where the
+ * record is not the one that the journal tells of. */
+bool ifm_compose_has_trace(const struct ifm_publication *publication);
+IFM_CHECKED enum ifm_status ifm_compose_trace(const struct ifm_publication *publication, struct ifm_arena *arena,
+                                              struct ifm_text *out, struct ifm_error *error);
 
 /* power.csv first, where a device was measured, and a file for each sensor; none where there are no readings. Names and
  * the list live in the arena, the texts are freed with ifm_power_files_free. */

@@ -53,6 +53,18 @@ static enum ifm_status visit_compat(const struct file_walk *walk, struct ifm_err
     return IFM_OK;
 }
 
+static enum ifm_status visit_trace(const struct file_walk *walk, struct ifm_error *error)
+{
+    struct ifm_text text = {0};
+    if (!ifm_compose_has_trace(walk->publication))
+        return IFM_OK;
+    enum ifm_status status = ifm_compose_trace(walk->publication, walk->arena, &text, error);
+    if (status == IFM_OK)
+        status = visit_text(walk, "trace.json", IFM_PUBLISHED_SERIES, &text, error);
+    ifm_text_free(&text);
+    return status;
+}
+
 static enum ifm_status visit_power(const struct file_walk *walk, struct ifm_error *error)
 {
     struct ifm_power_files files;
@@ -130,6 +142,7 @@ enum ifm_status ifm_published_each(const struct ifm_publication *publication, st
                        error));
     IFM_TRY(visit_compat(&walk, error));
     IFM_TRY(visit_power(&walk, error));
+    IFM_TRY(visit_trace(&walk, error));
     enum ifm_status status = visit_gates(&walk, &text, error);
     if (status == IFM_OK)
         status = visit_reports(&walk, &text, error);

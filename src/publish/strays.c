@@ -66,6 +66,7 @@ static enum ifm_status check_name(const struct ifm_publication *publication, con
         return check_power(publication, name, error);
     bool stray = (strcmp(name, "elastic_kv.json") == 0 && !ifm_compat_has_elastic_kv(plan)) ||
                  (strcmp(name, "ncu.json") == 0 && !ifm_compat_has_ncu(plan)) ||
+                 (strcmp(name, "trace.json") == 0 && !ifm_compose_has_trace(publication)) ||
                  (strcmp(name, "summary.json") == 0 && n == 0) || number > n ||
                  (is_of_gates(name) && publication->verdict->n_gates == 0);
     return stray ? ifm_fail(error, IFM_INVALID, name, "remove it", "%s is there, and the record does not give it", name)
@@ -122,8 +123,8 @@ static bool is_sample_of(const struct ifm_publication *publication, const struct
 {
     for (size_t p = 0; p < cell->n_passes; p++) {
         const char *stem = ifm_arena_printf(arena, "samples/%u-%s", cell->index, ifm_pass_name(&cell->passes[p]));
-        static const char *const ends[] = {".csv", "-slots.csv"};
-        for (size_t i = 0; i < 2; i++)
+        static const char *const ends[] = {".csv", "-slots.csv", "-activity.csv"};
+        for (size_t i = 0; i < 2 + (cell->passes[p].kind == IFM_PASS_TRACE); i++)
             if (is_named(name, stem, "", ends[i], false) ||
                 was_set_aside(publication, cell, name, stem, ends[i], false))
                 return true;

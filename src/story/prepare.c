@@ -47,14 +47,19 @@ static size_t list_workloads(const struct ifm_machine *machine, struct ifm_workl
 }
 
 /* What every run on the device takes along. A scripted device has nothing to observe but what its script gives. */
-static size_t list_instruments(const struct ifm_device_ops *device, const char *script, bool counters,
-                               struct ifm_instrument_entry *entries)
+static size_t list_instruments(const struct ifm_device_ops *device, const char *script,
+                               const struct ifm_measure *measure, struct ifm_instrument_entry *entries)
 {
+    const struct {
+        bool wanted;
+        enum ifm_intrusion class;
+    } asked[] = {{measure->counters, IFM_INTRUSION_REPLAYING}, {measure->trace, IFM_INTRUSION_TRACING}};
     if (device != &ifm_device_fake) {
-        const size_t n = ifm_instruments_offered(device->name, entries, MOST_INSTRUMENTS);
-        return n + (counters ? ifm_instruments_of_class(device->name, IFM_INTRUSION_REPLAYING, entries + n,
-                                                        MOST_INSTRUMENTS - n)
-                             : 0);
+        size_t n = ifm_instruments_offered(device->name, entries, MOST_INSTRUMENTS);
+        for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+            if (asked[i].wanted)
+                n += ifm_instruments_of_class(device->name, asked[i].class, entries + n, MOST_INSTRUMENTS - n);
+        return n;
     }
     entries[0] = ifm_instrument_entry(&ifm_instrument_fake);
     return ifm_fake_script_has_columns(script) ? 1 : 0;
@@ -107,7 +112,7 @@ void ifm_story_catalog(const struct ifm_config *config, const struct ifm_machine
     const struct ifm_device_ops *device = ifm_device_find(machine->device);
     *out = (struct ifm_catalog){.measure = &ifm_section_measure, .machine = *machine, .instruments = instruments};
     out->n_instruments = list_instruments(device, ifm_config_device(config)->script,
-                                          ifm_config_study(config)->measure.counters, instruments);
+                                          &ifm_config_study(config)->measure, instruments);
     out->workloads = own != NULL ? own : registered;
     out->n_workloads = own != NULL ? 1 : list_workloads(machine, registered);
 }

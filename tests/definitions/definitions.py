@@ -487,7 +487,7 @@ RECOMPUTED = {
 }
 
 ENERGY = "of the energy pass: readings of sensors, whose windows are compared in test_captures and test_joules"
-GPU = "of a GPU's counters or states, which no recorded folder holds; e2e/counters computes those of the counters"
+GPU = "of a GPU's counters or states, which no recorded folder holds; e2e/counters and e2e/trace compute those of the counters and of traces"
 SIMULATED = "an algorithm of src/stats that its own tests compare with published values"
 MARKS = "of marked blocks, ends of intervals or seeded draws, which tests/unit compares by hand"
 NOT_RECOMPUTED = {
@@ -508,7 +508,8 @@ NOT_RECOMPUTED = {
                     "dram_throughput_percent l2_hit_sd_pp l2_sector_hit_percent l2_fabric_percent "
                     "l2_write_sectors warps_launched "
                     "tensor_flops tensor_flops_over_ledger clock_counted_mhz range_step_ns counters_slower_percent "
-                    "counters_cost_ns "
+                    "counters_cost_ns kernels_launched graph_kernels graph_launches launch_calls gpu_copies gpu_waits "
+                    "driver_calls kernel_time_ns call_time_ns gpu_idle_percent trace_slower_percent trace_cost_ns "
                     "gpu_temperature_end_c ceiling_matrix".split(), GPU),
     **dict.fromkeys("modes_count change_points steady_from_percent latency_ns_p50_bootstrap cache_l1_bytes "
                     "cache_l2_bytes cache_l3_bytes".split(), SIMULATED),

@@ -1,14 +1,31 @@
 /* What the fake driver says of itself and its GPU. */
 #include "fake_cuda/internal.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the driver: device ---- */
 
+/* As the real driver does: a library of whoever set the variable, once. */
+static void inject(void)
+{
+    static bool tried;
+    const char *file = getenv("CUDA_INJECTION64_PATH");
+    void *library = tried || file == NULL ? NULL : dlopen(file, RTLD_NOW);
+    int (*initialize)(void);
+    tried = true;
+    void *symbol = library == NULL ? NULL : dlsym(library, "InitializeInjection");
+    memcpy(&initialize, &symbol, sizeof initialize);
+    if (symbol != NULL)
+        (void)initialize();
+}
+
 CUresult fake_cuInit(unsigned flags)
 {
     (void)flags;
+    inject();
     return (CUresult)fake_number("init", CUDA_SUCCESS);
 }
 

@@ -4,6 +4,12 @@
 #include <string.h>
 
 FAKE_EXPORT ifm_cuda_get_proc_fn cuGetProcAddress_v2;
+FAKE_EXPORT CUresult cuDriverGetVersion(int *version);
+
+FAKE_EXPORT CUresult cuDriverGetVersion(int *version)
+{
+    return fake_cuDriverGetVersion(version);
+}
 
 FAKE_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
                                          CUdriverProcAddressQueryResult *status)

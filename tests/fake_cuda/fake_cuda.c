@@ -126,6 +126,36 @@ uint64_t fake_cuda_cycles(void)
     return (uint64_t)device_cycles;
 }
 
+/* ---- who watches ---- */
+
+static fake_cuda_watcher *watcher;
+static uint32_t call_number, graph_number; /* of the open call, and of the graph that it runs */
+
+FAKE_EXPORT void fake_cuda_watch(fake_cuda_watcher *told)
+{
+    watcher = told;
+}
+
+static void tell(const char *what, const char *name, uint64_t start, uint64_t bytes)
+{
+    if (watcher != NULL)
+        watcher(what, name, start, device_ns, call_number, graph_number, bytes);
+}
+
+/* A call of the driver that began at `start` has ended. */
+static CUresult ended(const char *name, uint64_t start, CUresult result)
+{
+    graph_number = 0;
+    tell("call", name, start, 0);
+    return result;
+}
+
+static uint64_t begun(void)
+{
+    call_number++;
+    return device_ns;
+}
+
 static void begin_work(void)
 {
     if (!busy) {
@@ -152,6 +182,7 @@ static CUresult run(const struct work *work)
     if (sticky != CUDA_SUCCESS)
         return sticky;
     begin_work();
+    const uint64_t start = device_ns;
     bool fine = true;
     if (work->kernel != NULL) {
         const char *name = work->kernel->name, *wrong = fake_value("wrong");
@@ -178,6 +209,10 @@ static CUresult run(const struct work *work)
         for (uint64_t i = 0; fine && i < work->words; i++)
             memcpy((unsigned char *)(uintptr_t)work->to + 4 * i, &work->word, sizeof work->word);
     }
+    if (work->kernel != NULL)
+        tell("kernel", work->kernel->name, start, 0);
+    else
+        tell(work->words > 0 ? "fill" : "copy", "", start, work->bytes);
     if (!fine) /* a device says so later, at the next call */
         sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
     return CUDA_SUCCESS;
@@ -348,14 +383,17 @@ CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 
 CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    return is(stream, STREAM) ? put(&(struct work){.to = to, .from = from, .bytes = bytes}, stream)
-                              : CUDA_ERROR_INVALID_HANDLE;
+    const uint64_t start = begun();
+    return is(stream, STREAM)
+               ? ended("cuMemcpyDtoDAsync_v2", start, put(&(struct work){.to = to, .from = from, .bytes = bytes}, stream))
+               : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult fake_cuMemsetD32Async(CUdeviceptr to, unsigned word, size_t words, CUstream stream)
 {
-    return is(stream, STREAM) ? put(&(struct work){.to = to, .bytes = 4 * words, .words = words, .word = word}, stream)
-                              : CUDA_ERROR_INVALID_HANDLE;
+    const uint64_t start = begun();
+    const struct work work = {.to = to, .bytes = 4 * words, .words = words, .word = word};
+    return is(stream, STREAM) ? ended("cuMemsetD32Async", start, put(&work, stream)) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* ---- stream, graphs, events ---- */
@@ -381,8 +419,21 @@ CUresult fake_cuStreamSynchronize(CUstream stream)
         capture_broken = true;
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
+    const uint64_t start = begun();
     wait_for_work();
-    return sticky;
+    tell("wait", "", start, 0);
+    return ended("cuStreamSynchronize", start, sticky);
+}
+
+CUresult fake_cuCtxSynchronize(CUcontext context)
+{
+    if (context != current || context == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    pass(1000, HIGHEST_KHZ); /* so that it begins after the time that somebody read before */
+    const uint64_t start = begun();
+    wait_for_work();
+    tell("wait", "", start, 0);
+    return ended("cuCtxSynchronize", start, sticky);
 }
 
 CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
@@ -464,11 +515,13 @@ CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream stream)
     if (captured != NULL)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     const struct object *object = (const struct object *)(const void *)exec;
+    const uint64_t start = begun();
     CUresult result = sticky;
     graph_launches++;
+    graph_number = 1;
     for (size_t i = 0; i < object->n_work && result == CUDA_SUCCESS; i++)
         result = run(&object->work[i]);
-    return result;
+    return ended("cuGraphLaunch", start, result);
 }
 
 CUresult fake_cuGraphDestroy(CUgraph graph)
@@ -504,7 +557,7 @@ CUresult fake_cuEventRecord(CUevent event, CUstream stream)
     begin_work();
     object->recorded = true;
     object->at_ns = device_ns;
-    return CUDA_SUCCESS;
+    return ended("cuEventRecord", begun(), CUDA_SUCCESS);
 }
 
 CUresult fake_cuEventElapsedTime(float *ms, CUevent from, CUevent to)
@@ -533,7 +586,8 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsign
         memcpy(work.launch.arguments + at, arguments[i], sizes[i]);
     if (work.kernel->size > 0)
         memcpy(work.launch.arguments, arguments[0], work.kernel->size);
-    return put(&work, stream);
+    const uint64_t start = begun();
+    return ended("cuLaunchKernel", start, put(&work, stream));
 }
 
 CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra)

@@ -1,6 +1,7 @@
 /* Compiled alone, where the CUDA toolkit is: our declarations of the driver API against those of cuda.h. */
 #include <cuda.h>
 
+#define cuCtxSynchronize cuCtxSynchronize_v2 /* what cuGetProcAddress gives for CUDA 13.0 */
 #include "dyn/cuda_api.h"
 
 #define SAME_VALUE(name, value) _Static_assert((int)(name) == (value), #name);

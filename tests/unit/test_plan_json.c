@@ -69,7 +69,7 @@ static const struct ifm_pass passes[] = {
     {IFM_PASS_LATENCY, instruments, COUNT(instruments), columns, units, COUNT(columns)},
     {IFM_PASS_ENERGY, NULL, 0, NULL, NULL, 0},
 };
-#define ENERGY_OFF false, false, 10, 4, 5, 1, 10, 0, "" /* nor counters */
+#define ENERGY_OFF false, false, false, 10, 4, 5, 1, 10, 0, "" /* nor counters */
 static struct ifm_cell cells[] = {
     {.index = 0,
      .name = "decode kv_len=4096",

@@ -73,9 +73,9 @@ enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *de
 }
 
 enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struct ifm_device *device, struct ifm_session *session,
-                                  size_t arm, struct ifm_cell_run *out, struct ifm_error *error)
+                                  size_t arm, size_t pass, struct ifm_cell_run *out, struct ifm_error *error)
 {
-    *out = (struct ifm_cell_run){.plan = plan, .pass = &plan->passes[0], .device = device, .session = session};
+    *out = (struct ifm_cell_run){.plan = plan, .pass = &plan->passes[pass], .device = device, .session = session};
     if (arm >= plan->n_arms)
         return ifm_fail(error, IFM_INTERNAL, plan->name, NULL, "the cell has no arm %zu", arm);
     out->arms = ifm_zeros(plan->n_arms, sizeof *out->arms);

@@ -83,10 +83,11 @@ struct ifm_cell_run {
 IFM_CHECKED enum ifm_status ifm_cell_open(const struct ifm_cell *plan, struct ifm_device *device,
                                           struct ifm_session *session, struct ifm_cell_run *out,
                                           struct ifm_error *error);
-/* One arm and the instruments, without checks: what a process of its own needs. Close it also after a failure. */
+/* One arm and the instruments of pass number `pass`, without checks: what a process of its own needs. Close it also
+ * after a failure. */
 IFM_CHECKED enum ifm_status ifm_cell_open_one(const struct ifm_cell *plan, struct ifm_device *device,
-                                              struct ifm_session *session, size_t arm, struct ifm_cell_run *out,
-                                              struct ifm_error *error);
+                                              struct ifm_session *session, size_t arm, size_t pass,
+                                              struct ifm_cell_run *out, struct ifm_error *error);
 /* Compare each arm with its oracle and write the fact: of a step of its own ("before"), or of what the last timed step
  * left and of steps behind it ("after"). */
 IFM_CHECKED enum ifm_status ifm_cell_check(struct ifm_cell_run *cell, const char *when, struct ifm_error *error);

@@ -6,6 +6,7 @@
  * the caches after another arm has run; long steps of a slot that it would hardly change go without. */
 #include "run/cell/slot.h"
 
+#include "instrument/nvtx.h"
 #include "run/cell/instruments.h"
 #include "run/interrupt.h"
 #include <string.h>
@@ -120,10 +121,12 @@ enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, stru
         arm->implementation->spoil(arm->state, false);
     ifm_slot_collect_own(cell, arm, columns); /* of calibration, checks and warm-up: thrown away */
     ifm_slot_start(cell);
+    ifm_nvtx_push(arm->plan->name);
     if (cold || arm->plan->gaps)
         status = time_apart(cell, arm, cold, error);
     else
         status = time_hot(cell, arm, error);
+    ifm_nvtx_pop();
     ifm_slot_stop(cell);
     IFM_TRY(status);
     ifm_slot_collect(cell, arm_index, slot, samples, columns);

@@ -9,6 +9,7 @@
 #include "run/cell/arm.h"
 #include "run/cell/calibrate.h"
 #include "run/cell/instruments.h"
+#include "run/pass/traced.h"
 
 enum { LEAST_A_GROUP = 3 };
 
@@ -42,6 +43,8 @@ static const char *reason(const struct ifm_pass_run *pass)
 /* The pass before may have left the device idle. */
 static enum ifm_status begin(struct ifm_pass_run *pass, struct ifm_error *error)
 {
+    if (ifm_traced_wants(pass) && reason(pass) == NULL)
+        IFM_TRY(ifm_traced_open(pass, error));
     for (size_t i = 0; i < pass->cell->plan->n_arms && reason(pass) == NULL; i++)
         if (!pass->without[i])
             IFM_TRY(ifm_arm_warm(pass->cell, i, 1, error));
@@ -55,7 +58,10 @@ static double left_s(const struct ifm_pass_run *pass, double block_s)
 
 static enum ifm_status end(struct ifm_pass_run *pass, const char *why, struct ifm_error *error)
 {
-    IFM_TRY(ifm_instruments_log_read(pass->cell, error));
+    if (ifm_traced_wants(pass))
+        IFM_TRY(ifm_traced_tell(pass, error));
+    else
+        IFM_TRY(ifm_instruments_log_read(pass->cell, error));
     return IFM_FACT(pass->cell->session, error, pass_done, true, .cell = pass->cell->plan->name,
                     .pass = ifm_pass_name(pass->cell->pass), .reason = why, .blocks = pass->measured,
                     .elapsed_s = pass->elapsed_s);
@@ -87,4 +93,6 @@ const struct ifm_pass_hooks ifm_pass_observed = {
     .left_s = left_s,
     .end = end,
     .expected_s = expected_s,
+    .failed = ifm_traced_failed,
+    .close = ifm_traced_close,
 };

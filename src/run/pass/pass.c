@@ -1,5 +1,6 @@
 /* A pass from its record to the facts that end it, and the kinds of passes. */
 #include "run/pass/pass.h"
+#include "instrument/nvtx.h"
 #include "run/cell/watch.h"
 
 #include "run/cell/instruments.h"
@@ -71,7 +72,11 @@ static enum ifm_status open_and_execute(struct ifm_cell_run *cell, const struct 
     for (size_t i = 0; i < cell->plan->n_passes; i++)
         if (&cell->plan->passes[i] > plan)
             pass.later_s += ifm_pass_kinds[cell->plan->passes[i].kind]->expected_s(cell, &cell->plan->passes[i]);
+    ifm_nvtx_push(ifm_pass_names[plan->kind]);
     enum ifm_status status = execute(&pass, error);
+    ifm_nvtx_pop();
+    if (pass.hooks->failed != NULL)
+        status = pass.hooks->failed(&pass, status, error);
     *unrecorded = pass.unrecorded;
     ifm_pass_close(&pass);
     return status;

@@ -58,6 +58,7 @@ struct ifm_pass_run {
     /* latency */
     struct ifm_stop stop;
     struct ifm_converge converge; /* what ran last, and which slots have a pre-roll; {0} = none has */
+    char outputs[IFM_MOST_ARMS][20]; /* trace: hash of each arm's first output under recording; "" = none */
     void *own;                    /* of another kind; of latency: what is done along with it, or NULL */
 };
 
@@ -88,6 +89,8 @@ struct ifm_pass_hooks {
     enum ifm_status (*end)(struct ifm_pass_run *pass, const char *reason, struct ifm_error *error);
     /* Seconds that the pass of an open cell will take; NULL = it is the first, and its blocks show. */
     double (*expected_s)(const struct ifm_cell_run *cell, const struct ifm_pass *plan);
+    /* It failed with `status`; IFM_OK = the run goes on without it. May be NULL. */
+    enum ifm_status (*failed)(struct ifm_pass_run *pass, enum ifm_status status, struct ifm_error *error);
     void (*close)(struct ifm_pass_run *pass); /* also after a failure. May be NULL */
 };
 

@@ -59,10 +59,10 @@ static json_t *plugins_json(void)
 
 /* plan.json of this cell alone, the texts of its private parameters, and the plugins: in memory that only the workers
  * see. */
-static bool write_plan(const struct ifm_cell *cell, int fd)
+static bool write_plan(const struct ifm_cell *cell, const char *device, int fd)
 {
     struct ifm_cell alone = *cell;
-    struct ifm_plan plan = {.run_id = "", .config_hash = "", .device = "cpu", .cells = &alone, .n_cells = 1};
+    struct ifm_plan plan = {.run_id = "", .config_hash = "", .device = device, .cells = &alone, .n_cells = 1};
     alone.index = 0;
     json_t *json = json_pack("{s:o, s:o*, s:o}", "plan", ifm_plan_to_json(&plan), "private", ifm_private_json(),
                              "plugins", plugins_json());
@@ -98,7 +98,7 @@ static enum ifm_status share(struct ifm_cell_run *cell, struct ifm_error *error)
         shared->memory = mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared->samples, 0);
     if (shared->memory == MAP_FAILED || shared->plan < 0)
         return system_failed("share memory with worker processes", error);
-    if (!write_plan(cell->plan, shared->plan))
+    if (!write_plan(cell->plan, cell->device->ops->name, shared->plan))
         return system_failed("hand the plan to worker processes", error);
     return IFM_OK;
 }
@@ -177,8 +177,10 @@ enum ifm_status ifm_remote_ask(struct ifm_cell_run *cell, unsigned index, struct
     ssize_t n;
     request.arm = index;
     /* Our own workers spin for a while after a slot; with all but the driver released, this waits until they sleep. */
-    device->ops->hold(device, 1);
-    device->ops->release(device);
+    if (device->ops->resolve == NULL) {
+        device->ops->hold(device, 1);
+        device->ops->release(device);
+    }
     if (send(arm->remote->socket, &request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request)
         return died(cell, arm, error);
     do
@@ -191,11 +193,39 @@ enum ifm_status ifm_remote_ask(struct ifm_cell_run *cell, unsigned index, struct
     return answer->status;
 }
 
-enum ifm_status ifm_remote_open(struct ifm_cell_run *cell, unsigned index, struct ifm_error *error)
+static struct ifm_remote_request opening(const struct ifm_cell_run *cell)
 {
     const struct ifm_device_options *options = cell->session->device;
-    struct ifm_remote_request request = {
-        .op = IFM_REMOTE_OPEN, .threads = options->threads, .huge_pages = options->huge_pages, .seed = options->seed};
+    return (struct ifm_remote_request){.op = IFM_REMOTE_OPEN,
+                                       .threads = options->threads,
+                                       .huge_pages = options->huge_pages,
+                                       .seed = options->seed,
+                                       .no_graphs = options->no_graphs,
+                                       .kernels = options->kernels};
+}
+
+enum ifm_status ifm_remote_open_recorded(struct ifm_cell_run *cell, unsigned index, struct ifm_error *error)
+{
+    struct ifm_remote_request request = opening(cell);
+    struct ifm_remote_answer answer;
+    request.pass = (uint32_t)(cell->pass - cell->plan->passes);
+    request.records = true;
+    if (cell->shared == NULL)
+        IFM_TRY(share(cell, error));
+    if (!ifm_cpu_mask_process(&request.cpus))
+        return system_failed("read the CPUs of this process", error);
+    IFM_TRY(start(cell, &cell->arms[index].remote, error));
+    return ifm_remote_ask(cell, index, request, &answer, error);
+}
+
+const char *ifm_remote_text(const struct ifm_cell_run *cell)
+{
+    return (const char *)cell->shared->memory;
+}
+
+enum ifm_status ifm_remote_open(struct ifm_cell_run *cell, unsigned index, struct ifm_error *error)
+{
+    struct ifm_remote_request request = opening(cell);
     struct ifm_remote_answer answer;
     if (cell->shared == NULL)
         IFM_TRY(share(cell, error));

@@ -25,7 +25,8 @@ enum ifm_remote_op {
     IFM_REMOTE_ROUGH,
     IFM_REMOTE_ROLL,
     IFM_REMOTE_SLOT,
-    IFM_REMOTE_FEATURES
+    IFM_REMOTE_FEATURES,
+    IFM_REMOTE_TELL
 };
 
 struct ifm_remote_request {
@@ -40,9 +41,24 @@ struct ifm_remote_request {
     bool huge_pages;
     uint64_t seed;
     struct ifm_cpu_mask cpus;
+    bool no_graphs;
+    enum ifm_device_kernels kernels;
+    uint32_t pass; /* whose instruments it opens */
+    bool records;  /* what its GPU does, from before the device is opened */
 };
 
+/* TELL: what an instrument with a process of its own says of its slots, and the rows of the last one: so many bytes of
+ * text at the start of the shared memory, a line each. */
+struct ifm_remote_told {
+    char source[64], why[320];
+    uint64_t slots, read;
+    uint64_t rows, left_out; /* rows in the text, and others */
+    size_t bytes;
+};
+enum { IFM_TRACE_MOST_ROWS = 50000 }; /* of an arm in the record */
+
 struct ifm_remote_answer {
+    struct ifm_remote_told told;
     enum ifm_status status;
     struct ifm_error error;
     struct ifm_check check;
@@ -67,6 +83,10 @@ static inline size_t ifm_remote_bytes(const struct ifm_pass *pass)
 
 /* Start the worker of an arm and let it open the arm. */
 IFM_CHECKED enum ifm_status ifm_remote_open(struct ifm_cell_run *cell, unsigned arm, struct ifm_error *error);
+/* The same on any device, in a process that records what its GPU does; its slots are those of the open pass. */
+IFM_CHECKED enum ifm_status ifm_remote_open_recorded(struct ifm_cell_run *cell, unsigned arm, struct ifm_error *error);
+/* What IFM_REMOTE_TELL left in the shared memory. */
+const char *ifm_remote_text(const struct ifm_cell_run *cell);
 /* End it and wait for its end; nothing happens when there is none. */
 void ifm_remote_close(struct ifm_arm_run *arm);
 /* What all workers of a cell share; after every ifm_remote_close. NULL is allowed. */

@@ -4,12 +4,15 @@
 #include "base/hash.h"
 #include "base/private.h"
 #include "device/cpu.h"
+#include "instrument/gpu_activity.h"
 #include "model/plan_json.h"
 #include "run/cell/arm.h"
+#include "sample/activity.h"
 #include "workload/plugin/plugin.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -69,21 +72,27 @@ static enum ifm_status open_arm(struct remote_worker *worker, const struct ifm_r
                                 struct ifm_error *error)
 {
     struct ifm_device_options options = {
-        .threads = request->threads, .huge_pages = request->huge_pages, .seed = request->seed};
+        .threads = request->threads, .huge_pages = request->huge_pages, .seed = request->seed,
+        .no_graphs = request->no_graphs, .kernels = request->kernels};
     IFM_TRY(read_plan(worker, error));
     const struct ifm_cell *plan = worker->plan->cells;
+    if (request->pass >= plan->n_passes)
+        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "the plan has no pass %u", request->pass);
     const struct ifm_device_ops *ops = ifm_device_find(worker->plan->device);
     if (!ifm_cpu_mask_set(&request->cpus) || ops == NULL)
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "the worker process cannot take its CPUs: %s",
                         strerror(errno));
     worker->memory =
-        mmap(NULL, ifm_remote_bytes(&plan->passes[0]), PROT_READ | PROT_WRITE, MAP_SHARED, IFM_REMOTE_SAMPLES, 0);
+        mmap(NULL, ifm_remote_bytes(&plan->passes[request->pass]), PROT_READ | PROT_WRITE, MAP_SHARED, IFM_REMOTE_SAMPLES, 0);
     if (worker->memory == MAP_FAILED) {
         worker->memory = NULL;
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "the worker process cannot share memory: %s", strerror(errno));
     }
+    if (request->records)
+        ifm_gpu_activity_prepare();
     IFM_TRY(ops->open(&options, &worker->device, error));
-    return ifm_cell_open_one(plan, worker->device, &worker->session, request->arm, &worker->cell, error);
+    return ifm_cell_open_one(plan, worker->device, &worker->session, request->arm, request->pass, &worker->cell,
+                             error);
 }
 
 /* Room for the marks of a slot, touched before anything is timed. */
@@ -121,6 +130,41 @@ static enum ifm_status run_slot(struct remote_worker *worker, const struct ifm_r
     return ifm_arm_slot(cell, request->arm, slot, samples, columns, error);
 }
 
+static void write_row(FILE *file, const struct ifm_activity_row *row)
+{
+    ifm_activity_write(file, ifm_activity_names[row->kind],
+                       (const uint64_t[]){row->start, row->end, row->correlation, row->place, row->graph, row->bytes},
+                       row->name);
+}
+
+/* How many slots were recorded, and the rows of the last one, as text in the memory that the run shares with us. */
+static enum ifm_status tell(struct remote_worker *worker, struct ifm_remote_answer *answer, struct ifm_error *error)
+{
+    const struct ifm_activity_rows rows = ifm_gpu_activity_rows();
+    const struct ifm_cell_run *cell = &worker->cell;
+    for (size_t i = 0; i < cell->n_instruments; i++) {
+        struct ifm_instrument_told told;
+        if (!cell->instruments[i].instrument->own_process)
+            continue;
+        cell->instruments[i].instrument->tell(cell->instruments[i].state, &told);
+        snprintf(answer->told.source, sizeof answer->told.source, "%s", told.source);
+        snprintf(answer->told.why, sizeof answer->told.why, "%s", told.why);
+        answer->told.slots = told.slots;
+        answer->told.read = told.read;
+    }
+    answer->told.rows = rows.n < IFM_TRACE_MOST_ROWS ? rows.n : IFM_TRACE_MOST_ROWS;
+    answer->told.left_out = rows.n - answer->told.rows;
+    FILE *file = fmemopen(worker->memory, ifm_remote_bytes(cell->pass), "w");
+    if (file == NULL)
+        return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "out of memory");
+    for (size_t i = 0; i < answer->told.rows; i++)
+        write_row(file, &rows.items[i]);
+    const bool written = fflush(file) == 0 && ferror(file) == 0;
+    answer->told.bytes = (size_t)ftell(file);
+    fclose(file);
+    return written ? IFM_OK : ifm_fail(error, IFM_INTERNAL, NULL, NULL, "the rows of a slot do not fit");
+}
+
 static enum ifm_status serve(struct remote_worker *worker, const struct ifm_remote_request *request,
                              struct ifm_remote_answer *answer, struct ifm_error *error)
 {
@@ -139,6 +183,8 @@ static enum ifm_status serve(struct remote_worker *worker, const struct ifm_remo
         IFM_TRY(run_slot(worker, request, &answer->slot, error));
         answer->displaced = 1 + ifm_cpu_displaced(worker->device, &(bool){false});
         return IFM_OK;
+    case IFM_REMOTE_TELL:
+        return tell(worker, answer, error);
     case IFM_REMOTE_FEATURES:
         return ifm_arm_feature_runs(cell, request->arm, &answer->runs, error);
     }
@@ -181,7 +227,7 @@ enum ifm_status ifm_worker_serve(struct ifm_error *error)
     while (recv(IFM_REMOTE_SOCKET, &request, sizeof request, 0) == (ssize_t)sizeof request) {
         struct ifm_remote_answer answer = {0};
         answer.status = serve(&worker, &request, &answer, &answer.error);
-        if (worker.device != NULL) { /* asleep, all of them, before another process works */
+        if (worker.device != NULL && worker.device->ops->resolve == NULL) { /* asleep, all of them, before another process works */
             worker.device->ops->hold(worker.device, 1);
             worker.device->ops->release(worker.device);
         }

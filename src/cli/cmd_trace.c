@@ -1,0 +1,234 @@
+/* trace: run a program with our recorder inside (src/inject), and say what its GPU did. No number here is compared with
+ * another: recording makes launches slower. */
+#include "cli/cli.h"
+#include "instrument/activity.h"
+#include "publish/listing.h"
+#include "publish/trace.h"
+#include "sample/activity.h"
+
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_PROCESSES = 1024 };
+
+static const struct ifm_listing_column columns[] = {
+    {"process", "process", true},
+    {"kernels", "kernels", false},
+    {"graph_kernels", "in graphs", false},
+    {"launch_calls", "launch calls", false},
+    {"graph_launches", "graph launches", false},
+    {"copies", "copies", false},
+    {"copy_bytes", NULL, false},
+    {"waits", "waits", false},
+    {"calls", "calls", false},
+    {"kernel_ns", "kernel time", false},
+    {"call_ns", "call time", false},
+    {"gpu_idle_percent", "GPU idle", false},
+    {"reason", NULL, true},
+    {"remedy", NULL, true},
+    {"", "notes", true},
+};
+
+/* The recorder lies beside this program, or where the package puts it. */
+static enum ifm_status find_recorder(char out[static 4200], struct ifm_error *error)
+{
+    static const char *const places[] = {"", "../lib/inferometer/"};
+    char program[4096];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return ifm_fail(error, IFM_INTERNAL, "", "", "the path of this program cannot be read");
+    program[length] = '\0';
+    char *slash = strrchr(program, '/');
+    *(slash == NULL ? program : slash + 1) = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(out, 4200, "%s%sinferometer_trace.so", program, places[i]);
+        if (ifm_file_exists(out))
+            return IFM_OK;
+    }
+    return ifm_fail(error, IFM_MISSING, "", "build or install inferometer whole",
+                    "inferometer_trace.so is neither beside this program nor in ../lib/inferometer");
+}
+
+static enum ifm_status run(const struct ifm_given *given, const char *dir, const char *recorder,
+                           struct ifm_subprocess_result *result, struct ifm_error *error)
+{
+    char path[4096];
+    char *whole = realpath(dir, NULL); /* the program may change its folder */
+    IFM_TRY(ifm_subprocess_find(given->command[0], path, sizeof path, error));
+    const struct ifm_subprocess program = {.path = path, .argv = given->command, .stdin_fd = -1, .stdout_fd = -1,
+                                           .stderr_fd = -1, .tree = true, .strays_s = 1};
+    if (whole == NULL)
+        return ifm_fail(error, IFM_USAGE, dir, "", "the folder cannot be read");
+    (void)setenv("CUDA_INJECTION64_PATH", recorder, 1);
+    (void)setenv("IFM_TRACE_DIR", whole, 1);
+    free(whole);
+    IFM_TRY(ifm_subprocess_prepare(error));
+    ifm_subprocess_run(&program, result);
+    (void)unsetenv("CUDA_INJECTION64_PATH");
+    if (result->end == IFM_SUBPROCESS_NOT_STARTED)
+        return ifm_fail(error, IFM_USAGE, given->command[0], "", "the program does not start");
+    return IFM_OK;
+}
+
+/* ---- what was recorded ---- */
+
+static enum ifm_activity_kind kind_of(const char *name)
+{
+    unsigned kind = 0;
+    while (kind < IFM_ACTIVITY_KINDS && strcmp(ifm_activity_names[kind], name) != 0)
+        kind++;
+    return (enum ifm_activity_kind)kind;
+}
+
+static void set_count(struct ifm_listing *listing, const char *field, int64_t count)
+{
+    ifm_listing_set(listing, field, json_integer(count), ifm_arena_printf(listing->arena, "%lld", (long long)count));
+}
+
+static void set_ns(struct ifm_listing *listing, const char *field, int64_t ns)
+{
+    char text[48];
+    ifm_listing_set(listing, field, json_integer(ns), ifm_format_human((double)ns, "ns", text));
+}
+
+/* The line that says that records are missing, or why there are none; NULL = all are there. */
+static const char *why_partial(const struct ifm_activity_file *file, struct ifm_arena *arena)
+{
+    bool whole = false;
+    for (size_t i = 0; i < file->n; i++) {
+        const struct ifm_activity_line *line = &file->lines[i];
+        if (strcmp(line->kind, "absent") == 0)
+            return line->name;
+        if (strcmp(line->kind, "lost") == 0)
+            return ifm_arena_printf(arena, "%llu records were lost, or had not ended when the program did",
+                                    (unsigned long long)line->bytes);
+        whole |= strcmp(line->kind, "whole") == 0;
+    }
+    return whole ? NULL : "the rows break off: the process was ended while it wrote them";
+}
+
+/* Keeps the lines of activity alone; their sums become the row. */
+static void add_process(struct ifm_listing *listing, const char *name, struct ifm_activity_file *file,
+                        struct ifm_arena *arena)
+{
+    struct ifm_activity_row *rows = IFM_ARENA_ARRAY(arena, struct ifm_activity_row, file->n + 1);
+    const char *why = why_partial(file, arena);
+    size_t n = 0;
+    for (size_t i = 0; i < file->n; i++) {
+        const struct ifm_activity_line line = file->lines[i];
+        if (kind_of(line.kind) == IFM_ACTIVITY_KINDS)
+            continue;
+        rows[n] = (struct ifm_activity_row){kind_of(line.kind), line.start, line.end, (uint32_t)line.correlation,
+                                            (uint32_t)line.place, (uint32_t)line.graph, line.bytes, line.name};
+        file->lines[n++] = line;
+    }
+    file->n = n;
+    ifm_listing_row(listing);
+    ifm_listing_set_text(listing, "process", name);
+    if (why != NULL) {
+        ifm_listing_absent(listing, why, "");
+        return;
+    }
+    const struct ifm_activity_counts c = ifm_activity_count(rows, n, 0, UINT64_MAX);
+    const struct {
+        const char *field;
+        int64_t count;
+    } counts[] = {{"kernels", c.kernels + c.graph_kernels}, {"graph_kernels", c.graph_kernels},
+                  {"launch_calls", c.launches}, {"graph_launches", c.graph_launches}, {"copies", c.copies},
+                  {"copy_bytes", c.copy_bytes}, {"waits", c.waits}, {"calls", c.calls}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        set_count(listing, counts[i].field, counts[i].count);
+    set_ns(listing, "kernel_ns", c.kernel_ns);
+    set_ns(listing, "call_ns", c.call_ns);
+    if (c.span_ns > 0)
+        ifm_listing_set(listing, "gpu_idle_percent",
+                        json_real(100 * (1 - (double)c.busy_ns / (double)c.span_ns)),
+                        ifm_arena_printf(arena, "%.1f %%", 100 * (1 - (double)c.busy_ns / (double)c.span_ns)));
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names of the processes' files, sorted. */
+static size_t list_files(const char *dir, const char **names, struct ifm_arena *arena)
+{
+    size_t n = 0;
+    DIR *folder = opendir(dir);
+    const struct dirent *entry;
+    while (folder != NULL && n < MOST_PROCESSES && (entry = readdir(folder)) != NULL)
+        if (strncmp(entry->d_name, "activity-", 9) == 0)
+            names[n++] = ifm_arena_printf(arena, "%s", entry->d_name);
+    if (folder != NULL)
+        closedir(folder);
+    qsort(names, n, sizeof *names, by_text);
+    return n;
+}
+
+static enum ifm_status tell(const struct ifm_given *given, const char *dir, struct ifm_error *error)
+{
+    struct ifm_arena *arena = given->arena;
+    const char **names = IFM_ARENA_ARRAY(arena, const char *, MOST_PROCESSES);
+    struct ifm_text text = {0}, trace = {0};
+    struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof columns[0], arena);
+    const size_t n = list_files(dir, names, arena);
+    bool first = true;
+    enum ifm_status status = IFM_OK;
+    ifm_trace_begin(&trace);
+    for (size_t i = 0; i < n && status == IFM_OK; i++) {
+        struct ifm_activity_file file;
+        const char *process = ifm_arena_printf(arena, "%.*s", (int)strcspn(names[i] + 9, "."), names[i] + 9);
+        status = ifm_activity_read(ifm_path_join(arena, dir, names[i]), false, arena, &file, NULL, error);
+        if (status != IFM_OK)
+            break;
+        add_process(&listing, process, &file, arena);
+        ifm_trace_events(&file, (unsigned)i + 1, &process, 1, &first, &trace);
+    }
+    ifm_trace_end(&trace);
+    if (status == IFM_OK && n == 0)
+        status = ifm_fail(error, IFM_INVALID, given->command[0],
+                          "trace a program that uses CUDA; one that ends by a signal or _exit leaves no rows",
+                          "no process of the program started the CUDA driver and ended by itself");
+    if (status == IFM_OK)
+        status = ifm_file_write_atomic(ifm_path_join(arena, dir, "trace.json"), trace.data, trace.size, error);
+    if (status == IFM_OK) {
+        ifm_listing_remark(&listing, ifm_arena_printf(arena, "Recorded live, which makes launches slower. Open %s/trace.json "
+                                                             "in ui.perfetto.dev.", dir));
+        ifm_listing_compose(&listing, given->format, &text);
+        ifm_cli_print(&text, stdout);
+    }
+    ifm_text_free(&trace);
+    ifm_listing_end(&listing);
+    return status;
+}
+
+enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *error)
+{
+    char recorder[4200];
+    struct ifm_subprocess_result result;
+    const char *dir = ifm_given_text(given, "out") == NULL ? "trace" : ifm_given_text(given, "out");
+    IFM_TRY(ifm_given_words(given, 0, "write the command after --", error));
+    if (given->command == NULL || given->command[0] == NULL)
+        return ifm_fail(error, IFM_USAGE, "", "such as `inferometer trace -- python3 model.py`",
+                        "there is no command after --");
+    IFM_TRY(find_recorder(recorder, error));
+    IFM_TRY(ifm_dir_create_all(dir, error));
+    if (list_files(dir, (const char **)IFM_ARENA_ARRAY(given->arena, const char *, MOST_PROCESSES), given->arena) > 0)
+        return ifm_fail(error, IFM_USAGE, dir, "name another folder with --out, or remove it",
+                        "the folder holds a trace already");
+    IFM_TRY(run(given, dir, recorder, &result, error));
+    IFM_TRY(tell(given, dir, error));
+    if (result.end == IFM_SUBPROCESS_INTERRUPTED)
+        return ifm_fail(error, IFM_INTERRUPTED, given->command[0], "", "interrupted");
+    if (result.end != IFM_SUBPROCESS_EXITED || result.code != 0)
+        return ifm_fail(error, IFM_INVALID, given->command[0], "", "the program %s %d",
+                        result.end == IFM_SUBPROCESS_SIGNALED ? "was ended by signal" : "ended with status", result.code);
+    return IFM_OK;
+}

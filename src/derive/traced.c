@@ -1,0 +1,151 @@
+/* What the pass of traces recorded, per step over its slots. Nothing of it enters a time or a rate.
+ *
+ * A number is withheld where records of a slot were lost, and refused where what was computed under recording is not
+ * what is computed without. */
+#include "derive/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { KERNELS, GRAPH_KERNELS, GRAPHS, LAUNCHES, COPIES, WAITS, CALLS, KERNEL_NS, CALL_NS, BUSY, SPAN, N };
+static const char *const names[N] = {"trace_kernels", "trace_graph_kernels", "trace_graph_launches", "trace_launches",
+                                     "trace_copies",  "trace_waits",         "trace_calls",          "trace_kernel_ns",
+                                     "trace_call_ns", "trace_busy_ns",       "trace_span_ns"};
+
+/* Of a column each, over the steps. */
+static const struct {
+    enum ifm_metric_id metric;
+    unsigned column;
+} per_step[] = {{IFM_M_KERNELS_LAUNCHED, KERNELS}, {IFM_M_GRAPH_KERNELS, GRAPH_KERNELS},
+                {IFM_M_GRAPH_LAUNCHES, GRAPHS},    {IFM_M_LAUNCH_CALLS, LAUNCHES},
+                {IFM_M_GPU_COPIES, COPIES},        {IFM_M_GPU_WAITS, WAITS},
+                {IFM_M_DRIVER_CALLS, CALLS},       {IFM_M_KERNEL_TIME_NS, KERNEL_NS},
+                {IFM_M_CALL_TIME_NS, CALL_NS}};
+enum { PER_STEP = sizeof per_step / sizeof *per_step };
+
+struct traced {
+    const struct ifm_arm_work *arm;
+    const struct ifm_record *record; /* NULL = the cell has no such pass */
+    int columns[N];
+    double *values;
+    size_t slots, read; /* of this arm */
+};
+
+static bool is_mine(const struct traced *t, const struct ifm_slot *slot)
+{
+    return slot->phase == IFM_PHASE_MEASURE && slot->arm == t->arm->index;
+}
+
+/* Each slot that was read: its column over its steps. */
+static size_t values_of(const struct traced *t, unsigned column)
+{
+    size_t n = 0;
+    for (size_t k = 0; t->record != NULL && k < t->record->n_slots; k++) {
+        const struct ifm_slot *slot = &t->record->slots[k];
+        const int64_t value = t->columns[column] < 0 ? IFM_ABSENT : slot->columns[t->columns[column]];
+        if (is_mine(t, slot) && value != IFM_ABSENT)
+            t->values[n++] = (double)value / ((double)slot->samples * (double)slot->inner + ifm_derive_lead(t->arm));
+    }
+    return n;
+}
+
+/* Why there is no number; a value that is OK where there is one. */
+static struct ifm_value state_of(const struct traced *t)
+{
+    const struct ifm_cell *cell = t->arm->work->cell;
+    const char *reason = NULL, *remedy = "", *outputs = NULL, *before = NULL;
+    if (!cell->measure.trace)
+        return ifm_value_absent("activity was not recorded",
+                                "--trace (measure.trace) records it, in a pass of its own", 0, "slots");
+    if (ifm_plan_pass(cell, IFM_PASS_TRACE) == NULL)
+        return ifm_value_absent(ifm_is_empty(cell->unsupported) ? "no instrument of this version records this device"
+                                                                : cell->unsupported,
+                                "measure on a GPU: device.kind=cuda", 0, "slots");
+    IFM_EACH_TOLD(event, t->arm->work, column_absent, NULL) {
+        const struct ifm_event_column_absent *told = IFM_FACTS(event, column_absent);
+        if (strcmp(told->pass, ifm_pass_names[IFM_PASS_TRACE]) != 0 || strncmp(told->column, "trace_", 6) != 0)
+            continue;
+        reason = told->reason;
+        remedy = told->remedy;
+    }
+    IFM_EACH_TOLD(event, t->arm->work, traced, NULL) {
+        const struct ifm_event_traced *told = IFM_FACTS(event, traced);
+        const bool is_own = strcmp(told->arm, t->arm->arm->name) == 0;
+        if (told->reason != NULL && (is_own || told->slots == 0))
+            reason = told->reason;
+        outputs = is_own && told->outputs != NULL ? told->outputs : outputs;
+    }
+    IFM_EACH_TOLD(event, t->arm->work, check, t->arm->arm->name)
+        before = before == NULL ? IFM_FACTS(event, check)->output_xxh3 : before;
+    if (reason == NULL && t->read == 0)
+        reason = "no slot of this arm was recorded";
+    if (reason != NULL)
+        return ifm_value_absent(t->read == 0 ? reason
+                                             : ifm_arena_printf(t->arm->d->arena, "%zu of %zu slots were not read: %s",
+                                                                t->slots - t->read, t->slots, reason),
+                                remedy, (int64_t)t->read, "slots");
+    if (outputs != NULL && before != NULL && strcmp(outputs, before) != 0 && !ifm_arm_of_library(t->arm->arm))
+        return ifm_value_refused(t->arm->d->arena, "rule-12",
+                                 "the arm's output under recording is not its output without");
+    return ifm_value_real(0, (int64_t)t->read, "slots");
+}
+
+static void emit_idle(const struct traced *t)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < t->record->n_slots; k++) {
+        const struct ifm_slot *slot = &t->record->slots[k];
+        if (!is_mine(t, slot) || t->columns[SPAN] < 0 || t->columns[BUSY] < 0)
+            continue;
+        const int64_t span = slot->columns[t->columns[SPAN]], busy = slot->columns[t->columns[BUSY]];
+        if (span > 0 && busy != IFM_ABSENT && busy <= span)
+            t->values[n++] = 100 * (1 - (double)busy / (double)span);
+    }
+    ifm_derive_emit(t->arm, IFM_M_GPU_IDLE_PERCENT,
+                    n > 0 ? ifm_derive_mean(t->values, n, "slots")
+                          : ifm_value_absent("the GPU had no work in a slot that could be recorded", "", 0, "slots"));
+}
+
+static void emit_cost(const struct traced *t)
+{
+    double kernels = 0;
+    for (unsigned column = KERNELS; column <= GRAPH_KERNELS; column++) {
+        const size_t n = values_of(t, column);
+        for (size_t i = 0; i < n; i++)
+            kernels += t->values[i] / (double)n;
+    }
+    if (t->arm->work->record == NULL)
+        return;
+    const double own = ifm_derive_step_in(t->arm, t->record), timed = ifm_derive_step_in(t->arm, t->arm->work->record);
+    if (!isfinite(own / timed))
+        return;
+    ifm_derive_emit(t->arm, IFM_M_TRACE_SLOWER_PERCENT,
+                    ifm_value_real(100 * (own / timed - 1), (int64_t)t->read, "slots"));
+    if (kernels > 0)
+        ifm_derive_emit(t->arm, IFM_M_TRACE_COST_NS,
+                        ifm_value_real((own - timed) / kernels, (int64_t)t->read, "slots"));
+}
+
+void ifm_derive_traced(const struct ifm_arm_work *arm)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    struct traced t = {.arm = arm, .record = ifm_derive_record_of(arm->work, IFM_PASS_TRACE)};
+    const bool asked = arm->work->cell->measure.trace && ifm_plan_isolates(arm->work->cell, arm->index);
+    t.values = IFM_ARENA_ARRAY(scratch, double, (t.record == NULL ? 0 : t.record->n_slots) + 1);
+    for (size_t i = 0; i < N && t.record != NULL; i++)
+        t.columns[i] = ifm_derive_column(t.record, names[i]);
+    for (size_t k = 0; t.record != NULL && k < t.record->n_slots; k++)
+        t.slots += is_mine(&t, &t.record->slots[k]);
+    t.read = values_of(&t, KERNELS);
+    const struct ifm_value state = state_of(&t);
+    for (size_t i = 0; i < PER_STEP; i++)
+        if (asked || ifm_derive_is_wanted(arm->work, per_step[i].metric)) {
+            const size_t n = state.state == IFM_STATE_OK ? values_of(&t, per_step[i].column) : 0;
+            ifm_derive_emit(arm, per_step[i].metric, n > 0 ? ifm_derive_mean(t.values, n, "slots") : state);
+        }
+    if (asked && state.state == IFM_STATE_OK) {
+        emit_idle(&t);
+        emit_cost(&t);
+    }
+    ifm_arena_destroy(scratch);
+}

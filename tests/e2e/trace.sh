@@ -1,0 +1,205 @@
+#!/usr/bin/env bash
+# Activity of a GPU from the command to trace.json, over a driver and a profiler of host memory (tests/fake_cuda,
+# tests/fake_cupti): exact launch counts, every number computed anew from the record, lost records, a process that dies,
+# and every way in which there is no trace.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+need python3 python3
+
+traces=(--device cuda --cap 300ms --warmup 1 --slot-steps 10 --trace)
+
+# fake SCRIPT command...: with the driver and the profiler of host memory
+fake()
+{
+    local script=$1
+    shift
+    FAKE_CUPTI=$script FAKE_CUDA="${cuda:-kernel_ns=200000}" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$@"
+}
+
+# number FOLDER ARM METRIC: the value in derived.json; else its state and reason
+number()
+{
+    python3 - "$@" <<'PY'
+import json, sys
+folder, arm, metric = sys.argv[1:]
+for n in json.load(open(folder + "/derived.json"))["numbers"]:
+    if n.get("arm", "") == arm and n["metric"] == metric:
+        print("%.10g" % n["value"] if n["state"] == "ok" else n["state"] + ": " + n["reason"])
+PY
+}
+
+# reads NAME SCRIPT ARGUMENTS...: a run of the read probe that succeeds and verifies
+reads()
+{
+    local name=$1 script=$2
+    shift 2
+    fake "$script" "$INFEROMETER" stream --probe read --size 64KiB "${traces[@]}" --out "$name" "$@" >log 2>&1 ||
+        fail "$name: $(cat log)"
+    "$INFEROMETER" verify "$name" >verified 2>&1 || fail "$name: $(cat verified)"
+}
+
+# absent NAME SCRIPT WORDS: no number of the trace, in these words; the latency is there
+absent()
+{
+    local name=$1 script=$2 words=$3
+    reads "$name" "$script"
+    for metric in kernels_launched graph_kernels graph_launches call_time_ns; do
+        grep -qF -- "$words" <<<"$(number "$name" read.bulk $metric)" ||
+            fail "$name: $metric is $(number "$name" read.bulk $metric)"
+    done
+    [ -z "$(number "$name" read.bulk trace_cost_ns)" ] || fail "$name: a cost of what was not recorded"
+    [ "$(number "$name" read.bulk step_ns)" = 200000 ] || fail "$name: no latency"
+}
+
+# ---- every number, from the record ----
+fake "" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 "${traces[@]}" --out decode >log 2>&1 ||
+    fail "decode: $(cat log)"
+"$INFEROMETER" verify decode >verified 2>&1 || fail "decode: $(cat verified)"
+grep -q 'kernels in graphs' log || fail "decode: no table: $(cat log)"
+cat >anew.py <<'PY'
+import csv, json, math, sys
+folder = sys.argv[1]
+cell = json.load(open(folder + "/plan.json"))["cells"][0]
+events = [json.loads(line) for line in open(folder + "/run.log")]
+leads = {e["meta"]["arm"]: e["meta"].get("lead", 1) for e in events if e["stage"] == "calibrate"}
+numbers = {(n.get("arm"), n["metric"]): n for n in json.load(open(folder + "/derived.json"))["numbers"]}
+
+def slots(kind):
+    return list(csv.DictReader(open(folder + "/samples/0-%s-slots.csv" % kind)))
+
+def step(kind, arm):
+    durations = [int(r["duration_ns"]) for r in csv.DictReader(open(folder + "/samples/0-%s.csv" % kind))]
+    at, time, steps = 0, 0, 0
+    for r in slots(kind):
+        n = int(r["samples"])
+        if int(r["arm"]) == arm and r["phase"] == "1":
+            time += sum(durations[at:at + n])
+            steps += n * int(r["inner"])
+        at += n
+    return time / steps
+
+activity = list(csv.DictReader(open(folder + "/samples/0-trace-activity.csv")))
+METRICS = {"kernels_launched": "kernels", "graph_kernels": "graph_kernels", "graph_launches": "graph_launches",
+           "launch_calls": "launches", "gpu_copies": "copies", "gpu_waits": "waits", "driver_calls": "calls",
+           "kernel_time_ns": "kernel_ns", "call_time_ns": "call_ns"}
+for index, arm in enumerate(cell["arms"]):
+    if arm["role"] == "ceiling":
+        continue
+    mine = [r for r in slots("trace") if int(r["arm"]) == index]
+    assert len(mine) >= 6, len(mine)
+    steps = [int(r["samples"]) * int(r["inner"]) + leads[arm["name"]] for r in mine]
+    for metric, column in METRICS.items():
+        values = [int(r["trace_" + column]) / s for r, s in zip(mine, steps)]
+        n = numbers[arm["name"], metric]
+        assert n["state"] == "ok", n
+        assert math.isclose(n["value"], sum(values) / len(values), rel_tol=1e-9, abs_tol=1e-12), (metric, n)
+        assert n["n"] == len(mine) and n["n_of"] == "slots", n
+    idle = [100 * (1 - int(r["trace_busy_ns"]) / int(r["trace_span_ns"])) for r in mine]
+    assert math.isclose(numbers[arm["name"], "gpu_idle_percent"]["value"], sum(idle) / len(idle), abs_tol=1e-9)
+    kernels = numbers[arm["name"], "kernels_launched"]["value"] + numbers[arm["name"], "graph_kernels"]["value"]
+    cost = (step("trace", index) - step("latency", index)) / kernels
+    assert math.isclose(numbers[arm["name"], "trace_cost_ns"]["value"], cost, rel_tol=1e-9, abs_tol=1e-6), cost
+    # The rows of the last slot are its columns.
+    rows = [r for r in activity if int(r["arm"]) == index]
+    work = [r for r in rows if r["kind"] == "kernel" and r["name"] != "ifm_stamp"]
+    last = mine[-1]
+    assert sum(r["graph"] == "0" for r in work) == int(last["trace_kernels"])
+    assert sum(r["graph"] != "0" for r in work) == int(last["trace_graph_kernels"])
+    assert sum(int(r["end_ns"]) - int(r["start_ns"]) for r in work) == int(last["trace_kernel_ns"])
+    assert len(rows) == int(last["trace_records"])
+    assert sum(r["name"] == "cuGraphLaunch" for r in rows) == int(last["trace_graph_launches"])
+    # Outputs are the same with and without recording, bit for bit.
+    before = [e["meta"]["output_xxh3"] for e in events if e["stage"] == "check" and e["meta"]["arm"] == arm["name"]][0]
+    assert [e["meta"]["outputs"] for e in events if e["stage"] == "traced" and e["meta"]["arm"] == arm["name"]] == [before]
+trace = json.load(open(folder + "/trace.json"))["traceEvents"]
+assert sum(e.get("ph") == "X" for e in trace) == sum(r["kind"] not in ("begin", "end") for r in activity)
+names = {e["pid"]: e["args"]["name"] for e in trace if e["ph"] == "M"}
+assert set(names.values()) == {a["name"] for a in cell["arms"] if a["role"] != "ceiling"}, names
+# Each arm's slot is a range of ours, begun and ended.
+for pid, name in names.items():
+    assert [e["ph"] for e in trace if e["pid"] == pid and e["ph"] in "BE"] == ["B", "E"], name
+    assert [e["name"] for e in trace if e["pid"] == pid and e["ph"] == "B"] == [name]
+PY
+python3 anew.py decode >log 2>&1 || fail "numbers: $(cat log)"
+
+# ---- exact counts: 10 000 launches and more, and the kernels of graphs apart from the launches of graphs ----
+cuda="kernel_ns=1000;launch_ns=100" reads launches "" --no-graphs --inner 1000
+[ "$(number launches read.bulk kernels_launched)" = 1 ] || fail "launches: $(number launches read.bulk kernels_launched)"
+[ "$(number launches read.bulk graph_kernels)" = 0 ] || fail "launches: kernels in graphs without graphs"
+python3 - <<'PY' || fail "launches: $(head -3 launches/samples/0-trace-slots.csv)"
+import csv
+rows = list(csv.DictReader(open("launches/samples/0-trace-slots.csv")))
+assert rows and all(int(r["trace_kernels"]) == int(r["trace_launches"]) == int(r["samples"]) * int(r["inner"]) + 1 > 10000
+                    for r in rows), rows
+PY
+cuda="kernel_ns=10000" reads graphs "" --inner 64
+[ "$(number graphs read.bulk graph_kernels)" = 1 ] || fail "graphs: $(number graphs read.bulk graph_kernels)"
+python3 - <<'PY' || fail "graphs: $(head -3 graphs/samples/0-trace-slots.csv)"
+import csv
+rows = list(csv.DictReader(open("graphs/samples/0-trace-slots.csv")))
+assert rows and all(int(r["trace_graph_kernels"]) == int(r["samples"]) * 64 + 1 for r in rows), rows
+assert all(int(r["trace_graph_launches"]) == int(r["samples"]) + 1 and r["trace_launches"] == "0" for r in rows), rows
+PY
+
+# ---- what is not whole ----
+absent lost "loses=3" "records of a slot were lost"
+absent some "loses=1;loses_at=9" "slots were not read: 1 records of a slot were lost"
+absent refused "refuses=39" "another profiler is attached"
+reads empty "forgets=kernel"
+[ "$(number empty read.bulk graph_kernels)" = 0 ] || fail "empty: $(number empty read.bulk graph_kernels)"
+grep -q "no work in a slot" <<<"$(number empty read.bulk gpu_idle_percent)" || fail "empty: an idle share"
+absent crash "crashes=4" "was ended by signal 6"
+grep -q '"stage":"pass_done","ok":false' crash/run.log || fail "crash: the journal does not say that the pass failed"
+absent library "version=120600" "the library is CUPTI 12.6, and the driver supports CUDA 13.0"
+IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" stream --probe read --size 64KiB "${traces[@]}" --out gone >log 2>&1 ||
+    fail "gone: $(cat log)"
+grep -q "there is no library CUPTI" <<<"$(number gone read.bulk graph_kernels)" || fail "gone: no reason"
+[ ! -e gone/trace.json ] || fail "gone: a trace of nothing"
+"$INFEROMETER" null --trace --cap 200ms --out cpu >log 2>&1 || fail "cpu: $(cat log)"
+grep -q 'trace absent: no instrument of this version records this device' log || fail "cpu: $(cat log)"
+
+# ---- nobody asked; edits are found ----
+fake "" "$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 300ms --warmup 1 --out without >log 2>&1 ||
+    fail "without: $(cat log)"
+[ ! -e without/trace.json ] || fail "a trace that nobody asked for"
+cp graphs/trace.json without/
+"$INFEROMETER" verify without >log 2>&1 && fail "a stray trace.json is verified"
+cp -r graphs edited && rm edited/manifest.sha256
+sed -i 's|,ifm_|,IFM_|' edited/samples/0-trace-activity.csv
+"$INFEROMETER" derive edited >log 2>&1 && fail "an edited trace is derived"
+grep -q 'not the one that run.log tells of' log || fail "edited: $(cat log)"
+
+# ---- any program, by injection ----
+program=("$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 200ms --warmup 1 --out inner)
+fake "" "$INFEROMETER" trace --format json --out outer -- "${program[@]}" >listing 2>log || fail "trace: $(cat log)"
+python3 - <<'PY' || fail "trace: $(cat listing)"
+import csv, glob, json
+text = open("listing").read()
+row = json.loads(text[text.rindex('{"rows"'):] if '{"rows"' in text else text[text.index("{\n"):])["rows"][0]
+files = glob.glob("outer/activity-*.csv")
+assert len(files) == 1, files
+rows = [r for r in csv.DictReader(open(files[0])) if r["kind"] == "kernel" and r["name"] != "ifm_stamp"]
+assert len(rows) == row["kernels"] > 100, (len(rows), row)
+assert sum(r["graph"] != "0" for r in rows) == row["graph_kernels"]
+assert sum(int(r["end_ns"]) - int(r["start_ns"]) for r in rows) == row["kernel_ns"]
+trace = json.load(open("outer/trace.json"))["traceEvents"]
+assert {e["name"] for e in trace if e["ph"] == "B"} >= {"latency", "read.bulk", "read.linear"}
+PY
+fake "loses=2" "$INFEROMETER" trace --out partial -- "${program[@]/inner/inner2}" >log 2>&1 || fail "partial: $(cat log)"
+grep -q 'records were lost' log || fail "partial: $(cat log)"
+IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" trace --out blind -- "${program[@]/inner/inner3}" >log 2>&1 || fail "blind: $(cat log)"
+grep -q 'there is no library CUPTI' log || fail "blind: $(cat log)"
+"$INFEROMETER" trace --out nothing -- true >log 2>&1 && fail "a program without CUDA was traced"
+grep -q 'no process of the program started the CUDA driver' log || fail "nothing: $(cat log)"
+fake "" "$INFEROMETER" trace --out outer -- true >log 2>&1 && fail "a trace over another one"
+"$INFEROMETER" trace --out x >log 2>&1 && fail "nothing was traced"
+grep -q 'there is no command after --' log || fail "no command: $(cat log)"
+
+# ---- interrupted inside the pass, and gone on with ----
+cut_short INT cut 10:0-trace-slots.csv env FAKE_CUDA=kernel_ns=200000 LD_LIBRARY_PATH="$IFM_FAKE_CUDA" \
+    "$INFEROMETER" stream --probe read --size 64KiB "${traces[@]}" --override measure.blocks_min=60 --out cut
+[ $status = 130 ] || fail "interrupted: exit $status"
+fake "" "$INFEROMETER" run --resume cut >log 2>&1 || fail "resume: $(cat log)"
+"$INFEROMETER" verify cut >log 2>&1 || fail "resumed: $(cat log)"
+[ "$(number cut read.bulk graph_kernels)" = 1 ] || fail "resumed: $(number cut read.bulk graph_kernels)"
+echo "counts are exact, numbers follow from the record, and what is not whole is no number"
