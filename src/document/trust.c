@@ -12,40 +12,45 @@ const char *ifm_trust_label(enum ifm_trust_word word)
     return labels[word];
 }
 
-#define BUSY "other work takes its time here whatever you wait for: measure on a machine of your own"
-
-/* What helps; a session has no flags: `session`, NULL where that is the same. `otherwise`: what is left where that
- * cannot be done on the machine of the run. */
+/* What helps; a session has no flags: `session`, NULL where that is the same. `otherwise`: what is left where clocks
+ * cannot be locked on the machine of the run. */
 struct remedy {
     const char *of, *command, *session, *otherwise;
 };
-
-/* Clocks that nobody can lock here are not locked, and who has waited for quiet in vain is not told to wait. */
-static bool can_be_done(const char *remedy, const struct ifm_events *events)
-{
-    if (strstr(remedy, "inferometer lock") != NULL)
-        return ifm_lock_is_possible(events);
-    return strstr(remedy, "--wait-quiet") == NULL || !ifm_waited_in_vain(events);
-}
 
 static const char *remedy_in(const struct remedy *remedy, const struct ifm_publication *from)
 {
     const struct ifm_plan *plan = from->plan;
     const bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
     const char *text = session && remedy->session != NULL ? remedy->session : remedy->command;
-    return remedy->otherwise == NULL || can_be_done(text, from->events) ? text : remedy->otherwise;
+    return remedy->otherwise == NULL || ifm_lock_is_possible(from->events) ? text : remedy->otherwise;
+}
+
+/* Against other work, the first that may still help: to end it or to wait, to leave it a CPU, to go elsewhere. */
+static const char *remedy_of_load(const struct ifm_publication *from, struct ifm_arena *arena)
+{
+    static const struct remedy quiet = {"", "end other work, or --wait-quiet 10min",
+                                        "end other work, and measure again", NULL};
+    const unsigned beside = ifm_cpus_beside_load(from->events);
+    unsigned threads = 0;
+    if (!ifm_waited_in_vain(from->events))
+        return remedy_in(&quiet, from);
+    for (size_t i = 0; i < from->plan->n_cells && strcmp(from->plan->device, "cuda") != 0; i++)
+        threads = from->plan->cells[i].threads > threads ? from->plan->cells[i].threads : threads;
+    return beside > 0 && threads > beside
+               ? ifm_arena_printf(arena, "--threads %u, which leaves other work its CPU%s", beside,
+                                  threads - beside == 1 ? "" : "s")
+               : "other work takes its time here whatever you wait for: measure on a machine of your own";
 }
 
 /* What most often helps against what a rule found. */
-static const char *remedy_of(const char *rule, const struct ifm_publication *from)
+static const char *remedy_of(const char *rule, const struct ifm_publication *from, struct ifm_arena *arena)
 {
     static const struct remedy remedies[] = {
         {"rule-01", "measure again", NULL, NULL},
-        {"rule-02", "end other work, or --wait-quiet 10min", "end other work, and measure again", BUSY},
         {"rule-03", "see rates beside their ceilings: --verbose", "see rates in the report", NULL},
         {"rule-04", "measure again into a new folder", NULL, NULL},
         {"rule-05", "see what each sensor can do: inferometer power", NULL, NULL},
-        {"rule-07", "end other work, or --wait-quiet 10min", "end other work, and measure again", BUSY},
         {"rule-08", "lock the clocks: inferometer lock", NULL,
          "clocks cannot be locked here: compare arms of one run, and on bare metal others"},
         {"rule-10", "compare the output with the baseline's before the speed", NULL, NULL},
@@ -56,12 +61,14 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strcmp(rule, remedies[i].of) == 0)
             return remedy_in(&remedies[i], from);
-    return "";
+    const bool of_load = strcmp(rule, "rule-02") == 0 || strcmp(rule, "rule-07") == 0;
+    return of_load ? remedy_of_load(from, arena) : "";
 }
 
 /* What the words of a cause ask for; else what most often helps against what its rule finds. Whoever quiets the machine
  * against what lies in an arm does so in vain. */
-static const char *remedy_for(const char *cause, const char *rule, const struct ifm_publication *from)
+static const char *remedy_for(const char *cause, const char *rule, const struct ifm_publication *from,
+                              struct ifm_arena *arena)
 {
     static const struct remedy remedies[] = {
         {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
@@ -87,7 +94,7 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strstr(cause, remedies[i].of) != NULL)
             return remedy_in(&remedies[i], from);
-    return remedy_of(rule, from);
+    return remedy_of(rule, from, arena);
 }
 
 /* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
@@ -224,7 +231,7 @@ static struct ifm_trust by_finding(const struct ifm_publication *from, const str
         .place = ifm_document_place(finding->cell, finding->arm, arena),
         .cause = finding->text,
         .rule = rule_text(finding),
-        .remedy = remedy_for(finding->text, rule_text(finding), from),
+        .remedy = remedy_for(finding->text, rule_text(finding), from, arena),
     };
 }
 
@@ -241,7 +248,7 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
         .place = ifm_document_place(number->cell, number->arm, arena),
         .cause = reason,
         .rule = rule,
-        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule, from) : value->remedy,
+        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule, from, arena) : value->remedy,
     };
 }
 

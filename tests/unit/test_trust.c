@@ -147,6 +147,14 @@ static void a_remedy_can_be_done_here(void **state)
         {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9}}", "--wait-quiet 10min", "of your own"},
         {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9,'waited_s':600}}", "a machine of your own",
          "--wait-quiet"},
+        {&load,
+         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
+         "{'stage':'load','meta':{'when':'before','foreign_load':0.16,'waited_s':600}}",
+         "--threads 7, which leaves other work its CPU", "of your own"},
+        {&load,
+         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
+         "{'stage':'load','meta':{'when':'before','foreign_load':1.02,'waited_s':600}}",
+         "of your own", "--threads"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sample *s = sample_of(cases[i].finding, 1);
@@ -233,6 +241,19 @@ static void an_open_gate_and_its_comparison_need_the_same_blocks(void **state)
     assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena),
                         "undecided after 24 blocks: about 100 more would decide, if the estimate holds");
     assert_has(again(s).remedy, "about 100 more blocks");
+    /* The tables count all blocks, and the comparison those that stand: both are told. */
+    struct ifm_number all = s->numbers[CHANGE], *kept = s->derived.numbers;
+    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
+    all.metric = IFM_M_CHANGE_PERCENT_ALL_BLOCKS;
+    all.value.n = 85;
+    memcpy(with, kept, s->derived.n_numbers * sizeof *with);
+    with[s->derived.n_numbers++] = all;
+    s->derived.numbers = with;
+    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena),
+                        "undecided after 24 of 85 blocks, as 61 were disturbed: about 100 more would decide, if the "
+                        "estimate holds");
+    s->derived.numbers = kept;
+    s->derived.n_numbers--;
     struct ifm_value *change = &s->numbers[CHANGE].value, estimate = *change;
     *change = (struct ifm_value){.number = 2, .low = -3, .high = 7, .has_interval = true, .n = 24, .text = "undecided"};
     sample_fill(s->numbers, COUNT(decided));
@@ -439,6 +460,50 @@ static void the_table_says_its_level_and_no_verdict(void **state)
     free(text);
 }
 
+/* The words of the page, without its tags. */
+static char *page(struct sample *s)
+{
+    struct ifm_text text = {0};
+    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_PAGE, false, true, &text, &error), IFM_OK);
+    char *to = text.data;
+    bool tag = false;
+    for (const char *at = text.data; *at != '\0'; at++) {
+        tag |= *at == '<';
+        if (!tag)
+            *to++ = *at;
+        tag &= *at != '>';
+    }
+    *to = '\0';
+    return text.data;
+}
+
+/* Where the interval would decide and the word does not, the sentence says that a warning took it; where the interval
+ * holds the margin, no more is to be said. */
+static void a_word_that_was_taken_is_said_to_be(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[CHANGE].value.text = "undecided";
+    char *text = page(s);
+    assert_has(text, "half is undecided: 2.00x [1.90, 2.10] the speed of plain; a warning takes its word");
+    free(text);
+    s->numbers[SPEEDUP].value.low = 1.001; /* above 1, and within the margin */
+    text = page(s);
+    assert_has(text, "half is undecided: 2.00x [1.00, 2.10] the speed of plain");
+    assert_lacks(text, "a warning takes its word");
+    free(text);
+    s->numbers[SPEEDUP].value.number = 0.5; /* slower */
+    s->numbers[SPEEDUP].value.low = 0.4;
+    s->numbers[SPEEDUP].value.high = 0.6;
+    text = page(s);
+    assert_has(text, "the speed of plain; a warning takes its word");
+    free(text);
+    s->numbers[CHANGE].value.text = "slower";
+    text = page(s);
+    assert_lacks(text, "a warning takes its word");
+    free(text);
+}
+
 static void a_verdict_that_was_asked_for_stays(void **state)
 {
     (void)state;
@@ -505,6 +570,7 @@ int main(void)
         cmocka_unit_test(nothing_measured_is_not_to_be_used),
         cmocka_unit_test(a_run_that_did_not_end_says_so_first),
         cmocka_unit_test(the_table_says_its_level_and_no_verdict),
+        cmocka_unit_test(a_word_that_was_taken_is_said_to_be),
         cmocka_unit_test(a_verdict_that_was_asked_for_stays),
         cmocka_unit_test(footnotes_are_those_of_the_table),
         cmocka_unit_test(the_rest_is_counted),
