@@ -309,11 +309,12 @@ static enum ifm_status parse_bool(const struct param_reading *in, bool *out)
 static const char *format_meant(const char *text, struct ifm_list words)
 {
     static const char *const elsewhere[][2] = {
-        {"fp4", "int4"},   {"nvfp4", "int4"}, {"mxfp4", "int4"},    {"nf4", "int4"},  {"q4", "int4"},  {"q4_0", "int4"},
-        {"q4_1", "int4"},  {"u4", "int4"},    {"int3", "int4"},     {"fp8", "e4m3"},  {"f8", "e4m3"},  {"e5m2", "e4m3"},
-        {"fp8_e4m3", "e4m3"}, {"fp8_e5m2", "e4m3"}, {"mxfp8", "e4m3"}, {"q8", "int8"}, {"q8_0", "int8"}, {"q8_1", "int8"},
-        {"u8", "int8"},    {"q2", "int2"},    {"q2_k", "int2"},     {"fp16", "f16"},  {"half", "f16"}, {"float16", "f16"},
-        {"bf16", "f16"},   {"fp32", "f32"},   {"float32", "f32"},   {"float", "f32"}, {"single", "f32"},
+        {"fp4", "int4"},  {"nvfp4", "int4"},  {"mxfp4", "int4"},    {"nf4", "int4"},      {"q4", "int4"},
+        {"q4_0", "int4"}, {"q4_1", "int4"},   {"u4", "int4"},       {"int3", "int4"},     {"fp8", "e4m3"},
+        {"f8", "e4m3"},   {"e5m2", "e4m3"},   {"fp8_e4m3", "e4m3"}, {"fp8_e5m2", "e4m3"}, {"mxfp8", "e4m3"},
+        {"q8", "int8"},   {"q8_0", "int8"},   {"q8_1", "int8"},     {"u8", "int8"},       {"q2", "int2"},
+        {"q2_k", "int2"}, {"fp16", "f16"},    {"half", "f16"},      {"float16", "f16"},   {"bf16", "f16"},
+        {"fp32", "f32"},  {"float32", "f32"}, {"float", "f32"},     {"single", "f32"},
     };
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strcasecmp(text, elsewhere[i][0]) == 0 && ifm_list_has(&words, elsewhere[i][1]))

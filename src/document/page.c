@@ -50,8 +50,8 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
     const char *kl = any_ok(builder, IFM_M_ATTENTION_KL_NATS) ? "KL is of attention weights. " : "";
     ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE,
                  ifm_arena_printf(builder->arena,
-                                  "Measured: %s, not a whole model. %sNothing here says anything of perplexity.",
-                                  all, kl));
+                                  "Measured: %s, not a whole model. %sNothing here says anything of perplexity.", all,
+                                  kl));
 }
 
 /* The terminal's last line. */

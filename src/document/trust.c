@@ -26,17 +26,32 @@ static const char *remedy_in(const struct remedy *remedy, const struct ifm_publi
     return remedy->otherwise == NULL || ifm_lock_is_possible(from->events) ? text : remedy->otherwise;
 }
 
+/* Of the cells; 0 where a GPU computes. */
+static unsigned most_threads(const struct ifm_plan *plan)
+{
+    unsigned threads = 0;
+    for (size_t i = 0; i < plan->n_cells && strcmp(plan->device, "cuda") != 0; i++)
+        threads = plan->cells[i].threads > threads ? plan->cells[i].threads : threads;
+    return threads;
+}
+
+/* A baseline that the machine would let be faster; more threads are no remedy where all CPUs work. */
+static const char *remedy_of_weakness(const struct ifm_publication *from)
+{
+    const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed;
+    return cpus > 0 && (int64_t)most_threads(from->plan) >= cpus
+               ? "a faster baseline, as all CPUs work already; a quieter machine does not help"
+               : "a faster baseline, such as with more --threads; a quieter machine does not help";
+}
+
 /* Against other work, the first that may still help: to end it or to wait, to leave it a CPU, to go elsewhere. */
 static const char *remedy_of_load(const struct ifm_publication *from, struct ifm_arena *arena)
 {
     static const struct remedy quiet = {"", "end other work, or --wait-quiet 10min",
                                         "end other work, and measure again", NULL};
-    const unsigned beside = ifm_cpus_beside_load(from->events);
-    unsigned threads = 0;
+    const unsigned beside = ifm_cpus_beside_load(from->events), threads = most_threads(from->plan);
     if (!ifm_waited_in_vain(from->events))
         return remedy_in(&quiet, from);
-    for (size_t i = 0; i < from->plan->n_cells && strcmp(from->plan->device, "cuda") != 0; i++)
-        threads = from->plan->cells[i].threads > threads ? from->plan->cells[i].threads : threads;
     return beside > 0 && threads > beside
                ? ifm_arena_printf(arena, "--threads %u, which leaves other work its CPU%s", beside,
                                   threads - beside == 1 ? "" : "s")
@@ -74,7 +89,6 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
         {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
          "measure more blocks, with a larger measure.cap", NULL},
         {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
-        {"reaches only", "a faster baseline, such as with more --threads; a quieter machine does not help", NULL, NULL},
         {"served by caches", "a shape that the caches do not hold either way", NULL, NULL},
         {"no steady state", "see what changes in this arm, or --warmup-cap for longer",
          "see what changes in this arm, or a longer measure.warmup_cap", NULL},
@@ -91,6 +105,8 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
     };
     if (strstr(cause, "--") != NULL) /* they say so themselves */
         return "";
+    if (strstr(cause, "reaches only") != NULL)
+        return remedy_of_weakness(from);
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strstr(cause, remedies[i].of) != NULL)
             return remedy_in(&remedies[i], from);

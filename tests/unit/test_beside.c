@@ -186,8 +186,8 @@ static void a_level_that_wanders_is_in_the_interval_of_the_mean(void **state)
     assert_true(missed <= 22 && middles <= RUNS / 3); /* 74 missed before */
 }
 
-/* The machine disturbs nearly all blocks, and the baseline takes longer behind the other arm. Whatever finding says that
- * a word is taken says no word that the interval beside it does not bear. */
+/* The machine disturbs nearly all blocks, and the baseline takes longer behind the other arm. Whatever finding says
+ * that a word is taken says no word that the interval beside it does not bear. */
 static void no_finding_says_what_the_interval_does_not(void **state)
 {
     (void)state;
@@ -210,9 +210,9 @@ static void no_finding_says_what_the_interval_does_not(void **state)
         const struct ifm_value *speedup = fx_value(&fx, "other", "speedup");
         const bool holds_one = speedup->has_interval && speedup->low <= 1 && speedup->high >= 1;
         widened += holds_one;
-        said += holds_one && (fx_finding(&fx, "rule-02", "faster over") != NULL ||
-                              fx_finding(&fx, "rule-02", "faster, but") != NULL ||
-                              fx_finding(&fx, "rule-07", "faster by") != NULL);
+        said += holds_one &&
+                (fx_finding(&fx, "rule-02", "faster over") != NULL ||
+                 fx_finding(&fx, "rule-02", "faster, but") != NULL || fx_finding(&fx, "rule-07", "faster by") != NULL);
         fx_stop(&fx);
     }
     print_message("%u of %d intervals hold 1x, beside %u of which a finding says faster\n", widened, RUNS, said);

@@ -525,13 +525,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(the_ratio_says_how_much_and_beyond_what), TEST(a_refused_speed_is_named_and_not_drawn),
+        TEST(the_ratio_says_how_much_and_beyond_what),
+        TEST(a_refused_speed_is_named_and_not_drawn),
         TEST(an_axis_holds_the_interval_of_one_comparison),
         TEST(a_label_ends_at_the_edge),
-        TEST(the_frontier_names_who_beats_whom),       TEST(the_roofline_has_two_dots_and_both_roofs),
-        TEST(no_line_of_memory_where_caches_serve),    TEST(rates_stand_against_their_ceiling),
-        TEST(caches_are_a_curve_with_marks),           TEST(cells_of_like_names_have_ids_of_their_own),
-        TEST(any_numbers_give_a_whole_drawing),        TEST(many_arms_are_cut_and_it_is_said),
+        TEST(the_frontier_names_who_beats_whom),
+        TEST(the_roofline_has_two_dots_and_both_roofs),
+        TEST(no_line_of_memory_where_caches_serve),
+        TEST(rates_stand_against_their_ceiling),
+        TEST(caches_are_a_curve_with_marks),
+        TEST(cells_of_like_names_have_ids_of_their_own),
+        TEST(any_numbers_give_a_whole_drawing),
+        TEST(many_arms_are_cut_and_it_is_said),
     };
     return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
 }

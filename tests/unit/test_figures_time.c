@@ -351,12 +351,18 @@ static void degenerate_records_are_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quiet_run_is_called_quiet),     cmocka_unit_test(the_unknown_is_not_quiet),
-        cmocka_unit_test(a_name_stands_whole),     cmocka_unit_test(the_unknown_is_not_quiet),
-        cmocka_unit_test(disturbed_blocks_are_told_first), cmocka_unit_test(late_changes_are_no_steady_state),
-        cmocka_unit_test(withheld_arms_are_not_drawn),     cmocka_unit_test(most_strips_and_none),
-        cmocka_unit_test(far_outliers_do_not_squash),      cmocka_unit_test(modes_and_wide_spreads_are_told),
-        cmocka_unit_test(degenerate_records_are_drawn),    cmocka_unit_test(the_page_draws_the_record),
+        cmocka_unit_test(a_quiet_run_is_called_quiet),
+        cmocka_unit_test(the_unknown_is_not_quiet),
+        cmocka_unit_test(a_name_stands_whole),
+        cmocka_unit_test(the_unknown_is_not_quiet),
+        cmocka_unit_test(disturbed_blocks_are_told_first),
+        cmocka_unit_test(late_changes_are_no_steady_state),
+        cmocka_unit_test(withheld_arms_are_not_drawn),
+        cmocka_unit_test(most_strips_and_none),
+        cmocka_unit_test(far_outliers_do_not_squash),
+        cmocka_unit_test(modes_and_wide_spreads_are_told),
+        cmocka_unit_test(degenerate_records_are_drawn),
+        cmocka_unit_test(the_page_draws_the_record),
     };
     return cmocka_run_group_tests_name("figures_time", tests, NULL, NULL);
 }
