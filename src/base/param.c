@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 bool ifm_list_has(const struct ifm_list *list, const char *item)
 {
@@ -304,6 +305,23 @@ static enum ifm_status parse_bool(const struct param_reading *in, bool *out)
                     in->row->path, ifm_param_shown(in->text, shown));
 }
 
+/* What formats of numbers are called elsewhere, and the nearest one of ours in bits; not always the same format. */
+static const char *format_meant(const char *text, struct ifm_list words)
+{
+    static const char *const elsewhere[][2] = {
+        {"fp4", "int4"},  {"nvfp4", "int4"},  {"mxfp4", "int4"},    {"nf4", "int4"},      {"q4", "int4"},
+        {"q4_0", "int4"}, {"q4_1", "int4"},   {"u4", "int4"},       {"int3", "int4"},     {"fp8", "e4m3"},
+        {"f8", "e4m3"},   {"e5m2", "e4m3"},   {"fp8_e4m3", "e4m3"}, {"fp8_e5m2", "e4m3"}, {"mxfp8", "e4m3"},
+        {"q8", "int8"},   {"q8_0", "int8"},   {"q8_1", "int8"},     {"u8", "int8"},       {"q2", "int2"},
+        {"q2_k", "int2"}, {"fp16", "f16"},    {"half", "f16"},      {"float16", "f16"},   {"bf16", "f16"},
+        {"fp32", "f32"},  {"float32", "f32"}, {"float", "f32"},     {"single", "f32"},
+    };
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (strcasecmp(text, elsewhere[i][0]) == 0 && ifm_list_has(&words, elsewhere[i][1]))
+            return elsewhere[i][1];
+    return NULL;
+}
+
 /* The index of the text among the choices, of one with a parameter by the part up to its '='. */
 static enum ifm_status parse_choice(const struct param_reading *in, int *out)
 {
@@ -315,7 +333,8 @@ static enum ifm_status parse_choice(const struct param_reading *in, int *out)
             return IFM_OK;
     }
     wrong_type(in);
-    const char *nearest = ifm_nearest(in->text, words.items, words.n);
+    const char *nearest = format_meant(in->text, words);
+    nearest = nearest != NULL ? nearest : ifm_nearest(in->text, words.items, words.n);
     for (size_t i = 0; i < words.n; i++) { /* "3%" alone */
         const char *equals = strchr(words.items[i], '=');
         const size_t digits = strspn(in->text, "0123456789.");

@@ -17,7 +17,13 @@ static enum ifm_status preset_of(const char *limit, struct ifm_arena *arena, con
     bool marked = length > 1 && digits[length - 1] == '%';
     if (marked)
         digits[length - 1 - (length > 2 && digits[length - 2] == ' ')] = '\0';
-    if (!ifm_parse_f64(digits, &percent) || !(percent > 0 && percent <= 100))
+    const bool number = ifm_parse_f64(digits, &percent);
+    if (number && percent <= 0)
+        return ifm_fail(error, IFM_USAGE, "--max-regression",
+                        "write by how much the new one may be slower, such as 3%; that it must be faster is a gate of "
+                        "a file: -c FILE, {metric: change_percent, op: at_most, threshold: -3}",
+                        "'%s' allows no regression", ifm_param_shown(limit, shown));
+    if (!number || percent > 100)
         return ifm_fail(error, IFM_USAGE, "--max-regression", "write it as --max-regression 3%",
                         "'%s' is no percentage above 0 and at most 100", ifm_param_shown(limit, shown));
     if (!marked)

@@ -70,8 +70,9 @@ static struct ifm_value bound_of(const struct ifm_arm_work *arm, double weights,
         return ifm_value_absent("the bound of a token needs the read ceiling of this machine",
                                 "measure it too: --ceilings read,flops", 0, "blocks");
     if (ifm_was_loaded(arm->d->facts->events))
-        return ifm_value_absent("other programs lowered the read ceiling, so it bounds no token",
-                                "--wait-quiet 10min", 0, "blocks");
+        return ifm_value_absent(
+            "other programs lowered the read ceiling, so it bounds no token",
+            ifm_waited_in_vain(arm->d->facts->events) ? "a machine without them" : "--wait-quiet 10min", 0, "blocks");
     const double bytes_per_ns = exp(read->log_rate);
     struct ifm_value bound = ifm_value_real((weights + cache - kept) / bytes_per_ns, 0, "blocks");
     bound.text = words_of(arm, weights, cache, bytes_per_ns);

@@ -174,12 +174,28 @@ static bool is_open(const struct ifm_note *note)
     return strstr(note->text, "undecided") != NULL;
 }
 
+/* Marks of notes that stand below get their new number, others none: a mark without its text answers nothing. */
+static void mark_again(struct ifm_block *block, const unsigned *numbers)
+{
+    for (size_t i = 0; i < block->grid.n_rows * block->grid.n_columns; i++)
+        block->grid.fields[i].note = numbers[block->grid.fields[i].note];
+    for (size_t i = 0; i < block->line.n; i++)
+        block->line.spans[i].note = numbers[block->line.spans[i].note];
+    for (size_t k = 0; k < block->n_items; k++)
+        for (size_t i = 0; i < block->items[k].line.n; i++)
+            block->items[k].line.spans[i].note = numbers[block->items[k].line.spans[i].note];
+    for (struct ifm_block *inner = block->first; inner != NULL; inner = inner->next)
+        mark_again(inner, numbers);
+}
+
 /* Below the last table; where they are too many, those of refused numbers first, but for one of an open comparison,
  * which may take two lines. */
 static void add_notes(struct ifm_builder *builder)
 {
-    const struct ifm_document *document = builder->document;
-    size_t refusals = 0, open = 0, shown = 0, refused = 0;
+    struct ifm_document *document = builder->document;
+    unsigned *numbers = IFM_ARENA_ARRAY(builder->arena, unsigned, document->n_notes + 1);
+    size_t refusals = 0, open = 0, refused = 0;
+    unsigned shown = 0;
     for (size_t i = 0; i < document->n_notes; i++) {
         refusals += is_refusal(&document->notes[i]);
         open += is_open(&document->notes[i]);
@@ -200,15 +216,16 @@ static void add_notes(struct ifm_builder *builder)
         if (!chosen)
             continue;
         others -= !is_refusal(note);
-        shown++;
+        numbers[note->number] = ++shown;
         size_t room = first ? 2 * WIDTH - 12 : WIDTH - 5;
-        ifm_add_sentence(builder, list, cut(builder, note->text, room))->number = note->number;
+        ifm_add_sentence(builder, list, cut(builder, note->text, room))->number = shown;
         whole &= !first;
     }
+    mark_again(&document->root, numbers);
     if (document->n_notes > shown)
         ifm_add_sentence(
             builder, list,
-            ifm_arena_printf(builder->arena, "%zu more: --verbose or the report", document->n_notes - shown));
+            ifm_arena_printf(builder->arena, "%zu more reasons: --verbose or the report", document->n_notes - shown));
 }
 
 /* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in three lines at most, of which

@@ -82,13 +82,16 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     return field;
 }
 
-/* A quantity without interval says why. */
-static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value)
+/* A quantity without interval says why; `slow`: what else its note says. */
+static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value, const char *slow)
 {
     struct ifm_field field = ifm_field_value(builder, value);
     bool silent = !ifm_is_ok(value) || value->has_interval || value->text == NULL;
     if (!silent && value->text[0] != '\0')
-        field.note = ifm_add_note(builder, ifm_arena_printf(builder->arena, "no interval: %s", value->text), "");
+        field.note = ifm_add_note(
+            builder,
+            ifm_arena_printf(builder->arena, "%s%sno interval: %s", slow, slow[0] == '\0' ? "" : "; ", value->text),
+            "");
     return field;
 }
 
@@ -100,15 +103,19 @@ static bool has_rivals(const struct ifm_cell *cell)
     return false;
 }
 
-/* A mean that its median does not show, so that whoever sees both doubts neither; "" where they are near. */
+/* A mean that its median does not show, so that whoever sees both doubts neither; "" where they are near. Of a
+ * program few runs are measured, and one that is slow moves their mean: from less on. */
 static const char *slow_steps(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                               const struct ifm_value *mean)
 {
-    static const double apart = 3;
+    const bool programs = ifm_cell_counts_programs(cell);
+    const double apart = programs ? 1.25 : 3;
     const struct ifm_value *median = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
-    return ifm_is_ok(median) && mean->number > apart * median->number
-               ? "slow steps make the mean, which is more than 3 times the median (p50)"
-               : "";
+    if (!ifm_is_ok(median) || !(mean->number > apart * median->number))
+        return "";
+    return programs ? ifm_arena_printf(builder->arena, "slow runs make the mean, which is %.3g times the median (p50)",
+                                       mean->number / median->number)
+                    : "slow steps make the mean, which is more than 3 times the median (p50)";
 }
 
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
@@ -120,12 +127,12 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ifm_field_text(ifm_quantity_bytes_words(metric, value->number, builder->arena), IFM_TONE_PLAIN);
+    const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
-                                                                                : quantity_field(builder, value);
+                                                                                : quantity_field(builder, value, slow);
     /* programs that are compared have a sentence, which says so */
     const bool alone = metric == IFM_M_STEP_NS && arm->role == IFM_ROLE_BASELINE && !has_rivals(cell);
     const char *unseen = alone && ifm_is_ok(value) ? ifm_unseen_words(builder, cell, arm) : "";
-    const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
     if (field.note == 0 && (slow[0] != '\0' || unseen[0] != '\0'))
         field.note = ifm_add_note(builder, slow[0] != '\0' ? slow : unseen, "");
     return field;

@@ -29,7 +29,7 @@ static const char *tokens_of(struct ifm_builder *builder, const struct ifm_cell 
     return file == NULL ? "" : file[0] == '\0' ? "1 attention layer, generated data" : "1 attention layer";
 }
 
-/* What tokens a second are of, as nobody should take them for a model's. */
+/* What times and rates are of, as nobody should take them for a model's. */
 static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
 {
     const struct ifm_plan *plan = builder->from->plan;
@@ -50,8 +50,8 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
     const char *kl = any_ok(builder, IFM_M_ATTENTION_KL_NATS) ? "KL is of attention weights. " : "";
     ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE,
                  ifm_arena_printf(builder->arena,
-                                  "Tokens/s of %s, not of a whole model. %sNothing here says anything of perplexity.",
-                                  all, kl));
+                                  "Measured: %s, not a whole model. %sNothing here says anything of perplexity.", all,
+                                  kl));
 }
 
 /* The terminal's last line. */

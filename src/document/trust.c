@@ -12,40 +12,60 @@ const char *ifm_trust_label(enum ifm_trust_word word)
     return labels[word];
 }
 
-#define BUSY "other work takes its time here whatever you wait for: measure on a machine of your own"
-
-/* What helps; a session has no flags: `session`, NULL where that is the same. `otherwise`: what is left where that
- * cannot be done on the machine of the run. */
+/* What helps; a session has no flags: `session`, NULL where that is the same. `otherwise`: what is left where clocks
+ * cannot be locked on the machine of the run. */
 struct remedy {
     const char *of, *command, *session, *otherwise;
 };
-
-/* Clocks that nobody can lock here are not locked, and who has waited for quiet in vain is not told to wait. */
-static bool can_be_done(const char *remedy, const struct ifm_events *events)
-{
-    if (strstr(remedy, "inferometer lock") != NULL)
-        return ifm_lock_is_possible(events);
-    return strstr(remedy, "--wait-quiet") == NULL || !ifm_waited_in_vain(events);
-}
 
 static const char *remedy_in(const struct remedy *remedy, const struct ifm_publication *from)
 {
     const struct ifm_plan *plan = from->plan;
     const bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
     const char *text = session && remedy->session != NULL ? remedy->session : remedy->command;
-    return remedy->otherwise == NULL || can_be_done(text, from->events) ? text : remedy->otherwise;
+    return remedy->otherwise == NULL || ifm_lock_is_possible(from->events) ? text : remedy->otherwise;
+}
+
+/* Of the cells; 0 where a GPU computes. */
+static unsigned most_threads(const struct ifm_plan *plan)
+{
+    unsigned threads = 0;
+    for (size_t i = 0; i < plan->n_cells && strcmp(plan->device, "cuda") != 0; i++)
+        threads = plan->cells[i].threads > threads ? plan->cells[i].threads : threads;
+    return threads;
+}
+
+/* A baseline that the machine would let be faster; more threads are no remedy where all CPUs work. */
+static const char *remedy_of_weakness(const struct ifm_publication *from)
+{
+    const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed;
+    return cpus > 0 && (int64_t)most_threads(from->plan) >= cpus
+               ? "a faster baseline, as all CPUs work already; a quieter machine does not help"
+               : "a faster baseline, such as with more --threads; a quieter machine does not help";
+}
+
+/* Against other work, the first that may still help: to end it or to wait, to leave it a CPU, to go elsewhere. */
+static const char *remedy_of_load(const struct ifm_publication *from, struct ifm_arena *arena)
+{
+    static const struct remedy quiet = {"", "end other work, or --wait-quiet 10min",
+                                        "end other work, and measure again", NULL};
+    const unsigned beside = ifm_cpus_beside_load(from->events), threads = most_threads(from->plan);
+    if (!ifm_waited_in_vain(from->events))
+        return remedy_in(&quiet, from);
+    return beside > 0 && threads > beside
+               ? ifm_arena_printf(arena, "--threads %u, which leaves other work its CPU%s", beside,
+                                  threads - beside == 1 ? "" : "s")
+               : "other work takes its time here whatever you wait for: measure on a machine of your own";
 }
 
 /* What most often helps against what a rule found. */
-static const char *remedy_of(const char *rule, const struct ifm_publication *from)
+static const char *remedy_of(const char *rule, const struct ifm_publication *from, struct ifm_arena *arena)
 {
     static const struct remedy remedies[] = {
         {"rule-01", "measure again", NULL, NULL},
-        {"rule-02", "end other work, or --wait-quiet 10min", "end other work, and measure again", BUSY},
         {"rule-03", "see rates beside their ceilings: --verbose", "see rates in the report", NULL},
         {"rule-04", "measure again into a new folder", NULL, NULL},
         {"rule-05", "see what each sensor can do: inferometer power", NULL, NULL},
-        {"rule-07", "end other work, or --wait-quiet 10min", "end other work, and measure again", BUSY},
         {"rule-08", "lock the clocks: inferometer lock", NULL,
          "clocks cannot be locked here: compare arms of one run, and on bare metal others"},
         {"rule-10", "compare the output with the baseline's before the speed", NULL, NULL},
@@ -56,18 +76,19 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strcmp(rule, remedies[i].of) == 0)
             return remedy_in(&remedies[i], from);
-    return "";
+    const bool of_load = strcmp(rule, "rule-02") == 0 || strcmp(rule, "rule-07") == 0;
+    return of_load ? remedy_of_load(from, arena) : "";
 }
 
 /* What the words of a cause ask for; else what most often helps against what its rule finds. Whoever quiets the machine
  * against what lies in an arm does so in vain. */
-static const char *remedy_for(const char *cause, const char *rule, const struct ifm_publication *from)
+static const char *remedy_for(const char *cause, const char *rule, const struct ifm_publication *from,
+                              struct ifm_arena *arena)
 {
     static const struct remedy remedies[] = {
         {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
          "measure more blocks, with a larger measure.cap", NULL},
         {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
-        {"reaches only", "a faster baseline, such as with more --threads; a quieter machine does not help", NULL, NULL},
         {"served by caches", "a shape that the caches do not hold either way", NULL, NULL},
         {"no steady state", "see what changes in this arm, or --warmup-cap for longer",
          "see what changes in this arm, or a longer measure.warmup_cap", NULL},
@@ -84,10 +105,12 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
     };
     if (strstr(cause, "--") != NULL) /* they say so themselves */
         return "";
+    if (strstr(cause, "reaches only") != NULL)
+        return remedy_of_weakness(from);
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strstr(cause, remedies[i].of) != NULL)
             return remedy_in(&remedies[i], from);
-    return remedy_of(rule, from);
+    return remedy_of(rule, from, arena);
 }
 
 /* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
@@ -224,7 +247,7 @@ static struct ifm_trust by_finding(const struct ifm_publication *from, const str
         .place = ifm_document_place(finding->cell, finding->arm, arena),
         .cause = finding->text,
         .rule = rule_text(finding),
-        .remedy = remedy_for(finding->text, rule_text(finding), from),
+        .remedy = remedy_for(finding->text, rule_text(finding), from, arena),
     };
 }
 
@@ -241,7 +264,7 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
         .place = ifm_document_place(number->cell, number->arm, arena),
         .cause = reason,
         .rule = rule,
-        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule, from) : value->remedy,
+        .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule, from, arena) : value->remedy,
     };
 }
 

@@ -54,6 +54,18 @@ static const char *finding_on(const struct ifm_derived *derived, const char *cel
     return NULL;
 }
 
+/* "53 blocks"; "53 of 85 blocks, as 32 were disturbed" where the comparison set some aside, which the tables count. */
+static const char *blocks_words(const struct ifm_derived *derived, const struct ifm_value *change, const char *cell,
+                                const char *arm, struct ifm_arena *arena)
+{
+    const struct ifm_value *all = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
+    const long long n = (long long)change->n;
+    if (all != NULL && all->state == IFM_STATE_OK && all->n > n)
+        return ifm_arena_printf(arena, "%lld of %lld blocks, as %lld %s disturbed", n, (long long)all->n,
+                                (long long)all->n - n, all->n - n == 1 ? "was" : "were");
+    return ifm_arena_printf(arena, "%lld block%s", n, n == 1 ? "" : "s");
+}
+
 const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
                                 const char *arm, double margin, struct ifm_arena *arena)
 {
@@ -63,20 +75,19 @@ const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct 
         return "";
     const char *found = finding_on(derived, cell, arm);
     const uint64_t further = ifm_judge_further(derived, verdict, cell, arm, margin);
-    const long long blocks = (long long)change->n;
+    const char *blocks = blocks_words(derived, change, cell, arm, arena);
     if (found != NULL)
         return found;
-    if (blocks < IFM_BLOCKS_NEEDED)
-        return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, blocks);
+    if (change->n < IFM_BLOCKS_NEEDED)
+        return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
     const bool gated = open_gate(verdict, cell, arm) != NULL;
     if (further > 0)
-        return ifm_arena_printf(arena,
-                                "undecided after %lld block%s: about %llu more would decide%s, if the estimate holds",
-                                blocks, blocks == 1 ? "" : "s", (unsigned long long)further, gated ? " the gate" : "");
+        return ifm_arena_printf(arena, "undecided after %s: about %llu more would decide%s, if the estimate holds",
+                                blocks, (unsigned long long)further, gated ? " the gate" : "");
     const char *reason = gated ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
                          : is_within_noise(derived, cell, arm, margin)
                              ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
                              : "no number of blocks can be foretold";
-    return ifm_arena_printf(arena, "undecided after %lld block%s: %s", blocks, blocks == 1 ? "" : "s", reason);
+    return ifm_arena_printf(arena, "undecided after %s: %s", blocks, reason);
 }

@@ -2,6 +2,8 @@
 #include "model/machine_facts.h"
 
 #include "model/facts.h"
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 
 static const char *text_of(const json_t *object, const char *key)
@@ -20,6 +22,17 @@ bool ifm_was_loaded(const struct ifm_events *events)
         if (IFM_FACTS(event, load)->foreign_load > IFM_LOADED)
             return true;
     return false;
+}
+
+unsigned ifm_cpus_beside_load(const struct ifm_events *events)
+{
+    static const double A_LITTLE = 0.3; /* of a CPU is no program of its own */
+    const double cpus = (double)ifm_fingerprint_of(events).cpus_allowed;
+    double most = 0;
+    IFM_EACH(event, events, load, NULL, NULL)
+        most = fmax(most, IFM_FACTS(event, load)->foreign_load);
+    const double left = cpus - ceil(fmax(most * cpus - A_LITTLE, 0));
+    return left > 0 && left < UINT_MAX ? (unsigned)left : 0;
 }
 
 /* ---- the fingerprint ---- */

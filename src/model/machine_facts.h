@@ -58,6 +58,8 @@ const char *ifm_lock_state_words(enum ifm_lock_state state);
 
 /* Other programs had a part of the CPUs, before or after the run. */
 bool ifm_was_loaded(const struct ifm_events *events);
+/* The CPUs that these left free; 0 = none, or not known. */
+unsigned ifm_cpus_beside_load(const struct ifm_events *events);
 
 /* Is a knob open that `inferometer lock` would hold? False where none can be read, as behind a hypervisor. */
 bool ifm_lock_is_possible(const struct ifm_events *events);

@@ -46,6 +46,25 @@ const char *ifm_chart_clip(const struct ifm_chart *chart, const char *text, doub
     return ifm_arena_printf(chart->arena, "%.*s…%s", (int)(letter_at(text, head) - text), text, rest);
 }
 
+double ifm_chart_reach(const struct ifm_value *const *speeds, size_t n, double low, double high)
+{
+    const double least = 0.02, widest = 3, most = 300; /* an interval of 20 times and more says nothing by its length */
+    double far[IFM_CHART_MOST], middle = 0;
+    size_t n_far = 0;
+    for (size_t i = 0; i < n && n_far < IFM_CHART_MOST; i++) {
+        if (!ifm_chart_has_interval(speeds[i]) || !(speeds[i]->low > 0))
+            continue;
+        const double its = fmax(log(low) - log(speeds[i]->low), log(speeds[i]->high) - log(high));
+        size_t at = n_far++;
+        for (; at > 0 && far[at - 1] > its; at--)
+            far[at] = far[at - 1];
+        far[at] = its;
+    }
+    if (n_far > 0)
+        middle = fmin(far[n_far / 2] * (1 + 1e-9), widest);
+    return fmin(fmax(fmax(log(high) - log(low), least), middle), most);
+}
+
 const char *ifm_chart_list(const struct ifm_chart *chart, const char *list, const char *item)
 {
     return list[0] == '\0' ? item : ifm_arena_printf(chart->arena, "%s, %s", list, item);

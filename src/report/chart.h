@@ -57,6 +57,11 @@ const char *ifm_chart_list(const struct ifm_chart *chart, const char *list, cons
 const char *ifm_chart_say(const struct ifm_chart *chart, const char *sentences, const char *format, ...)
     IFM_PRINTF(3, 4);
 
+/* How far beyond its estimates, from `low` to `high`, an axis of ratios reaches for their intervals, as the logarithm:
+ * as far as the estimates lie apart, and at least as far as every second interval goes. Of many, one that is far wider
+ * would press the others together; of one or two each is held. */
+double ifm_chart_reach(const struct ifm_value *const *speeds, size_t n, double low, double high);
+
 /* ---- the drawing ---- */
 
 /* A drawing of the usual width, without axes and without a height. */

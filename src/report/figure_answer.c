@@ -109,7 +109,10 @@ static void fit(struct answer *a)
         a->low = fmin(a->low, a->marks[i].speed->number);
         a->high = fmax(a->high, a->marks[i].speed->number);
     }
-    double reach = exp(fmin(fmax(log(a->high) - log(a->low), 0.02), 300)), low = a->low / reach, high = a->high * reach;
+    const struct ifm_value *speeds[MOST];
+    for (size_t i = 0; i < a->n; i++)
+        speeds[i] = a->marks[i].speed;
+    double reach = exp(ifm_chart_reach(speeds, a->n, a->low, a->high)), low = a->low / reach, high = a->high * reach;
     for (size_t i = 0; i < a->n; i++)
         if (ifm_chart_has_interval(a->marks[i].speed) && a->marks[i].speed->low > 0) {
             a->low = fmin(a->low, fmax(a->marks[i].speed->low, low));
@@ -147,20 +150,22 @@ static const char *tip_of(const struct answer *a, const struct answer_mark *mark
         ifm_quantity_number(ifm_quantity_for_people(IFM_M_LOSS_RMS_REL, mark->error, arena), arena));
 }
 
-/* The label stands above its mark, and inside of the drawing; `y` is its own place. */
+/* The label stands above its mark, and inside of the drawing; `y` is its own place. A font may be wider than the
+ * estimate: a label near the right edge ends there, wherever it begins. */
 static void add_mark_at(const struct answer *a, struct ifm_plot *plot, const struct answer_mark *mark, double y)
 {
-    double x = ifm_plot_x(plot, mark->speed->number), room = plot->width - plot->left - 4;
+    const double widest = 1.1;
+    double x = ifm_plot_x(plot, mark->speed->number), room = (plot->width - plot->left - 4) / widest;
     const char *label = ifm_chart_clip(a->chart, label_of(a, mark), IFM_CHART_FONT, room);
-    double width = ifm_plot_text_width(label, IFM_CHART_FONT),
-           at = fmin(fmax(x - 6, plot->left + 4), plot->width - width);
+    double width = widest * ifm_plot_text_width(label, IFM_CHART_FONT), at = fmax(x - 6, plot->left + 4);
+    const bool ends = at + width > plot->width;
     ifm_plot_group(plot, mark->class);
     if (fabs(y - mark->y) > 2)
         ifm_plot_line(plot, "leader", x, mark->y, x, y);
     if (ifm_chart_has_interval(mark->speed))
         ifm_plot_interval(plot, mark->speed->low, mark->speed->high, mark->y);
     ifm_plot_dot(plot, "fill", x, mark->y, 4.5, tip_of(a, mark));
-    ifm_plot_text(plot, at, y - 8, "start", "halo", label);
+    ifm_plot_text(plot, ends ? plot->width : at, y - 8, ends ? "end" : "start", "halo", label);
     ifm_plot_group_close(plot);
 }
 

@@ -95,7 +95,10 @@ static void fit(struct ratio *r)
         for (size_t k = 0; row->picture != NULL && k < row->picture->n_ratios; k++)
             hold(r, row->picture->ratios[k]);
     }
-    double core = log(r->high) - log(r->low), reach = exp(fmin(fmax(core, 0.02), 300));
+    const struct ifm_value *speeds[IFM_CHART_MOST];
+    for (size_t i = 0; i < r->n_drawn; i++)
+        speeds[i] = r->drawn[i]->speed;
+    double reach = exp(ifm_chart_reach(speeds, r->n_drawn, r->low, r->high));
     double low = r->low / reach, high = r->high * reach;
     for (size_t i = 0; i < r->n_drawn; i++)
         if (ifm_chart_has_interval(r->drawn[i]->speed)) {

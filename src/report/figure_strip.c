@@ -50,11 +50,24 @@ static size_t fits(const char *text, size_t size, double width)
     return at;
 }
 
+static double room_beside(const char *note)
+{
+    return note[0] == '\0' ? IFM_STRIP_RIGHT : IFM_STRIP_RIGHT - ifm_plot_text_width(note, SMALL) - 16;
+}
+
+/* The name goes before the note, whose numbers stand in the table too: its last clauses give way. */
 void ifm_strip_head(struct ifm_plot *plot, const struct ifm_strip *strip, const char *note)
 {
-    const char *name = strip->arm->name;
-    double room = IFM_STRIP_RIGHT - ifm_plot_text_width(note, SMALL) - 16, y = plot->top - HEAD_ABOVE;
-    size_t size = strlen(name), shown = fits(name, size, room);
+    const char *name = strip->arm->name, *comma;
+    size_t size = strlen(name), clauses = strlen(note);
+    while (note[0] != '\0' && fits(name, size, room_beside(note)) < size) {
+        for (comma = note + clauses; comma > note && *comma != ',';)
+            comma--;
+        clauses = (size_t)(comma - note);
+        note = ifm_arena_printf(plot->arena, "%.*s", (int)clauses, note);
+    }
+    const double room = room_beside(note), y = plot->top - HEAD_ABOVE;
+    size_t shown = fits(name, size, room);
     if (shown < size) {
         shown = fits(name, size, room - 12);
         name = ifm_arena_printf(plot->arena, "%.*s…", (int)shown, name);

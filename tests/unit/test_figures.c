@@ -179,6 +179,48 @@ static void the_ratio_says_how_much_and_beyond_what(void **state)
     ifm_figure_free(&figure);
 }
 
+static void axis_of(ifm_figure_maker *maker, double *low, double *high)
+{
+    struct ifm_figure figure = figure_of(maker, NULL);
+    assert_int_equal(sscanf(strstr(figure.svg.data, "data-x="), "data-x=\"log %lf %lf", low, high), 2);
+    ifm_figure_free(&figure);
+}
+
+/* Of one comparison the axis holds the interval, however wide; of three, one that is far wider is cut. */
+static void an_axis_holds_the_interval_of_one_comparison(void **state)
+{
+    (void)state;
+    ifm_figure_maker *const makers[] = {ifm_figure_answer, ifm_figure_ratio};
+    struct ifm_value *speedup = number_of("int8", "speedup");
+    double low, high;
+    *speedup = (struct ifm_value)RATE(1.05, 0.7, 1.4);
+    sample_fill(numbers, COUNT(numbers));
+    for (size_t i = 0; i < COUNT(makers); i++) {
+        cells[0].n_arms = 2;
+        axis_of(makers[i], &low, &high);
+        assert_true(low < 0.7 && low > 0.6 && high > 1.4 && high < 2.1);
+        cells[0].n_arms = COUNT(arms);
+        speedup->high = 300;
+        axis_of(makers[i], &low, &high);
+        assert_true(high < 30);
+        speedup->high = 1.4;
+    }
+}
+
+/* The label of the fastest arm begins at its mark and would leave the drawing in a wide font: it ends at the edge. */
+static void a_label_ends_at_the_edge(void **state)
+{
+    (void)state;
+    number_of("int4", "speedup")->number = 3.51;
+    struct ifm_figure figure = figure_of(ifm_figure_answer, NULL);
+    const char *label = strstr(figure.svg.data, ">int4</text>"), *from = label;
+    while (from > figure.svg.data && *from != '<')
+        from--;
+    assert_true(label != NULL && attribute(from, "x") == 340);
+    assert_true(strstr(from, "text-anchor=\"end\"") != NULL && strstr(from, "text-anchor=\"end\"") < label);
+    ifm_figure_free(&figure);
+}
+
 static void a_refused_speed_is_named_and_not_drawn(void **state)
 {
     (void)state;
@@ -483,11 +525,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(the_ratio_says_how_much_and_beyond_what), TEST(a_refused_speed_is_named_and_not_drawn),
-        TEST(the_frontier_names_who_beats_whom),       TEST(the_roofline_has_two_dots_and_both_roofs),
-        TEST(no_line_of_memory_where_caches_serve),    TEST(rates_stand_against_their_ceiling),
-        TEST(caches_are_a_curve_with_marks),           TEST(cells_of_like_names_have_ids_of_their_own),
-        TEST(any_numbers_give_a_whole_drawing),        TEST(many_arms_are_cut_and_it_is_said),
+        TEST(the_ratio_says_how_much_and_beyond_what),
+        TEST(a_refused_speed_is_named_and_not_drawn),
+        TEST(an_axis_holds_the_interval_of_one_comparison),
+        TEST(a_label_ends_at_the_edge),
+        TEST(the_frontier_names_who_beats_whom),
+        TEST(the_roofline_has_two_dots_and_both_roofs),
+        TEST(no_line_of_memory_where_caches_serve),
+        TEST(rates_stand_against_their_ceiling),
+        TEST(caches_are_a_curve_with_marks),
+        TEST(cells_of_like_names_have_ids_of_their_own),
+        TEST(any_numbers_give_a_whole_drawing),
+        TEST(many_arms_are_cut_and_it_is_said),
     };
     return cmocka_run_group_tests_name("figures", tests, NULL, NULL);
 }

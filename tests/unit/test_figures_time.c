@@ -119,6 +119,23 @@ static void a_quiet_run_is_called_quiet(void **state)
     stop(&s);
 }
 
+/* The name goes before the percentiles, which the table has too. */
+static void a_name_stands_whole(void **state)
+{
+    (void)state;
+    static const char name[] = "decode-with-prefetch-of-4-pages";
+    struct shown s;
+    fx_start(&s.fx);
+    s.fx.parts[0].arms[1].name = name;
+    fx_generate(&s.fx);
+    show(&s);
+    expect_text(s.distribution.svg.data, ">decode-with-prefetch-of-4-pages</text>");
+    expect_text(s.timeline.svg.data, ">decode-with-prefetch-of-4-pages</text>");
+    expect_text(s.distribution.svg.data, ">base</text>|median|p95");
+    hold_drawing(&s.distribution);
+    stop(&s);
+}
+
 /* The page has both where the record is at hand, and neither where it is not. */
 static void the_page_draws_the_record(void **state)
 {
@@ -334,11 +351,18 @@ static void degenerate_records_are_drawn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quiet_run_is_called_quiet),     cmocka_unit_test(the_unknown_is_not_quiet),
-        cmocka_unit_test(disturbed_blocks_are_told_first), cmocka_unit_test(late_changes_are_no_steady_state),
-        cmocka_unit_test(withheld_arms_are_not_drawn),     cmocka_unit_test(most_strips_and_none),
-        cmocka_unit_test(far_outliers_do_not_squash),      cmocka_unit_test(modes_and_wide_spreads_are_told),
-        cmocka_unit_test(degenerate_records_are_drawn),    cmocka_unit_test(the_page_draws_the_record),
+        cmocka_unit_test(a_quiet_run_is_called_quiet),
+        cmocka_unit_test(the_unknown_is_not_quiet),
+        cmocka_unit_test(a_name_stands_whole),
+        cmocka_unit_test(the_unknown_is_not_quiet),
+        cmocka_unit_test(disturbed_blocks_are_told_first),
+        cmocka_unit_test(late_changes_are_no_steady_state),
+        cmocka_unit_test(withheld_arms_are_not_drawn),
+        cmocka_unit_test(most_strips_and_none),
+        cmocka_unit_test(far_outliers_do_not_squash),
+        cmocka_unit_test(modes_and_wide_spreads_are_told),
+        cmocka_unit_test(degenerate_records_are_drawn),
+        cmocka_unit_test(the_page_draws_the_record),
     };
     return cmocka_run_group_tests_name("figures_time", tests, NULL, NULL);
 }

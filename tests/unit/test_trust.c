@@ -1,105 +1,5 @@
-/* The word of trust follows from findings, states and decisions; and what the brief document makes of them. */
-/* clang-format off */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-/* clang-format on */
-
-#include "base/text.h"
-#include "document/trust.h"
-#include "publish/compose.h"
-#include "publish_sample.h"
-#include <locale.h>
-
-static struct ifm_error error;
-
-static void assert_has(const char *text, const char *part)
-{
-    if (strstr(text, part) == NULL)
-        fail_msg("\"%s\" is missing in:\n%s", part, text);
-}
-
-static void assert_lacks(const char *text, const char *part)
-{
-    if (strstr(text, part) != NULL)
-        fail_msg("\"%s\" is in:\n%s", part, text);
-}
-
-/* A comparison that is decided, and nothing found. */
-static struct ifm_number decided[] = {
-    {D, "plain", IFM_M_STEP_NS, RATE(800000, 799000, 801000)},
-    {D, "half", IFM_M_STEP_NS, RATE(400000, 399500, 400500)},
-    {D,
-     "half",
-     IFM_M_SPEEDUP,
-     {.number = 2, .has_interval = true, .low = 1.9, .high = 2.1, .level = 0.983, .n = 24, .n_of = "blocks"}},
-    {D,
-     "half",
-     IFM_M_CHANGE_PERCENT,
-     {.number = -50,
-      .has_interval = true,
-      .low = -52.380952380952387,
-      .high = -47.368421052631582,
-      .level = 0.983,
-      .n = 24,
-      .n_of = "blocks",
-      .text = "faster"}},
-    {D, "half", IFM_M_BLOCKS_NEEDED, WORD(IFM_STATE_ABSENT, "it is decided", "")},
-    {D, "read.linear", IFM_M_READ_BYTES_PER_S, WORD(IFM_STATE_ABSENT, "no ledger", "")},
-    {D, "half", IFM_M_READ_BYTES_PER_S, WORD(IFM_STATE_ABSENT, "no ledger", "")},
-    {D, "half", IFM_M_ENERGY_PER_STEP_J, RATE(0.1, 0.09, 0.11)},
-    {S, "16 KiB", IFM_M_LOAD_NS, RATE(1.19, 1.18, 1.20)},
-    {S, "64 KiB", IFM_M_LOAD_NS, RATE(3.1, 3.0, 3.2)},
-    {S, "1 MiB", IFM_M_LOAD_NS, RATE(4.2, 4.1, 4.3)},
-    {S, "8 MiB", IFM_M_LOAD_NS, RATE(14.1, 13.9, 14.3)},
-    {S, "64 MiB", IFM_M_LOAD_NS, RATE(88.0, 87, 89)},
-    {S, "512 MiB", IFM_M_LOAD_NS, RATE(97.4, 96, 99)},
-};
-enum { PLAIN_TIME, HALF_TIME, SPEEDUP, CHANGE, NEEDED, PROBE_RATE, HALF_RATE, HALF_ENERGY };
-
-struct sample {
-    struct ifm_number numbers[COUNT(decided)];
-    struct ifm_derived derived;
-    struct ifm_verdict verdict;
-    struct ifm_publication publication;
-    struct ifm_arena *arena;
-};
-
-static struct sample *sample_of(const struct ifm_finding *findings, size_t n)
-{
-    static struct sample s;
-    if (s.arena != NULL)
-        ifm_arena_destroy(s.arena);
-    s.arena = ifm_arena_create();
-    s.publication = sample_publication(NULL);
-    memcpy(s.numbers, decided, sizeof decided);
-    sample_fill(s.numbers, COUNT(decided));
-    s.derived = (struct ifm_derived){.run_id = sample_plan.run_id,
-                                     .config_hash = sample_plan.config_hash,
-                                     .numbers = s.numbers,
-                                     .n_numbers = COUNT(decided)};
-    s.derived.findings = IFM_ARENA_ARRAY(s.arena, struct ifm_finding, n + 1);
-    s.derived.n_findings = n;
-    if (n > 0)
-        memcpy(s.derived.findings, findings, n * sizeof *findings);
-    s.verdict = (struct ifm_verdict){.outcome = IFM_OUTCOME_NOT_GATED, .exit_code = IFM_OK, .rollback_advice = ""};
-    s.publication.derived = &s.derived;
-    s.publication.verdict = &s.verdict;
-    return &s;
-}
-
-static struct ifm_trust trust_of(const struct ifm_finding *findings, size_t n)
-{
-    struct sample *s = sample_of(findings, n);
-    return ifm_trust_of(&s->publication, s->arena);
-}
-
-static struct ifm_trust again(struct sample *s)
-{
-    return ifm_trust_of(&s->publication, s->arena);
-}
+/* The word of trust follows from findings, states and decisions. */
+#include "trust_sample.h"
 
 static void nothing_found_is_solid(void **state)
 {
@@ -131,6 +31,7 @@ static void a_remedy_can_be_done_here(void **state)
 {
     (void)state;
     static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs"};
+    static const struct ifm_finding weak = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it"};
     static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy"};
     static const struct {
         const struct ifm_finding *finding;
@@ -147,6 +48,17 @@ static void a_remedy_can_be_done_here(void **state)
         {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9}}", "--wait-quiet 10min", "of your own"},
         {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9,'waited_s':600}}", "a machine of your own",
          "--wait-quiet"},
+        {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}", "more --threads", "already"},
+        {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "all CPUs work already",
+         "--threads"},
+        {&load,
+         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
+         "{'stage':'load','meta':{'when':'before','foreign_load':0.16,'waited_s':600}}",
+         "--threads 7, which leaves other work its CPU", "of your own"},
+        {&load,
+         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
+         "{'stage':'load','meta':{'when':'before','foreign_load':1.02,'waited_s':600}}",
+         "of your own", "--threads"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sample *s = sample_of(cases[i].finding, 1);
@@ -233,6 +145,19 @@ static void an_open_gate_and_its_comparison_need_the_same_blocks(void **state)
     assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena),
                         "undecided after 24 blocks: about 100 more would decide, if the estimate holds");
     assert_has(again(s).remedy, "about 100 more blocks");
+    /* The tables count all blocks, and the comparison those that stand: both are told. */
+    struct ifm_number all = s->numbers[CHANGE], *kept = s->derived.numbers;
+    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
+    all.metric = IFM_M_CHANGE_PERCENT_ALL_BLOCKS;
+    all.value.n = 85;
+    memcpy(with, kept, s->derived.n_numbers * sizeof *with);
+    with[s->derived.n_numbers++] = all;
+    s->derived.numbers = with;
+    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena),
+                        "undecided after 24 of 85 blocks, as 61 were disturbed: about 100 more would decide, if the "
+                        "estimate holds");
+    s->derived.numbers = kept;
+    s->derived.n_numbers--;
     struct ifm_value *change = &s->numbers[CHANGE].value, estimate = *change;
     *change = (struct ifm_value){.number = 2, .low = -3, .high = 7, .has_interval = true, .n = 24, .text = "undecided"};
     sample_fill(s->numbers, COUNT(decided));
@@ -414,79 +339,8 @@ static void a_run_that_did_not_end_says_so_first(void **state)
     assert_int_equal(trust.warnings, 2);
 }
 
-/* ---- the brief document ---- */
-
-static char *brief(struct sample *s)
-{
-    struct ifm_text text = {0};
-    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_BRIEF, false, true, &text, &error), IFM_OK);
-    return text.data;
-}
-
-static void the_table_says_its_level_and_no_verdict(void **state)
-{
-    (void)state;
-    char *text = brief(sample_of(NULL, 0));
-    assert_lacks(text, "MEASURED");
-    assert_true(text[0] != '\n');
-    assert_has(text, "vs baseline (98.3 %)");
-    assert_has(text, "time/step  "); /* of 95 %, which is not said */
-    assert_has(text, "\n  half is 2.00x faster [1.90, 2.10] than plain");
-    assert_has(text, "\nsolid: ");
-    assert_has(text, D "  hot cache, 8 threads, margin ±0.3 %\n");
-    assert_has(text, "absent: the shape needs 96.0 GiB");
-    assert_has(text, "load time by working set"); /* a cell of probes has no other table */
-    free(text);
-}
-
-static void a_verdict_that_was_asked_for_stays(void **state)
-{
-    (void)state;
-    struct sample *s = sample_of(NULL, 0);
-    s->publication.verdict = &sample_verdict;
-    char *text = brief(s);
-    assert_has(text, "BLOCKED  The gate energy is blocked");
-    assert_has(text, "at most 0.5"); /* the table of gates */
-    free(text);
-}
-
-static void footnotes_are_those_of_the_table(void **state)
-{
-    (void)state;
-    struct sample *s = sample_of(NULL, 0);
-    s->numbers[SPEEDUP].value = s->numbers[CHANGE].value =
-        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-10: no output was recorded", "");
-    s->numbers[HALF_ENERGY].value = (struct ifm_value)WORD(IFM_STATE_ABSENT, "no sensor", "");
-    sample_fill(s->numbers, COUNT(decided));
-    char *text = brief(s);
-    assert_has(text, "refused¹");
-    assert_has(text, "  ¹ rule-10: no output was recorded\n");
-    assert_has(text, "\ndo not use: " D ", half: no output was recorded (rule-10). Remedy: ");
-    assert_lacks(text, "no sensor");
-    assert_lacks(text, "half is"); /* the refusal is in the table */
-    free(text);
-}
-
-/* Twenty warnings are one line. */
-static void the_rest_is_counted(void **state)
-{
-    (void)state;
-    struct ifm_finding found[20];
-    static char texts[20][32];
-    for (size_t i = 0; i < COUNT(found); i++) {
-        snprintf(texts[i], sizeof texts[i], "finding number %c", (char)('a' + i));
-        found[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", texts[i]};
-    }
-    char *text = brief(sample_of(found, COUNT(found)));
-    assert_has(text, "\nnoisy: " D ", half: finding number a (rule-07). Remedy: ");
-    assert_has(text, "19 more warnings: --verbose");
-    assert_lacks(text, "finding number b");
-    free(text);
-}
-
 int main(void)
 {
-    setlocale(LC_ALL, "C.UTF-8"); /* as tables are drawn */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_found_is_solid),
         cmocka_unit_test(intervals_hold_within_the_run),
@@ -504,10 +358,6 @@ int main(void)
         cmocka_unit_test(numbers_that_disagree_are_not_to_be_used),
         cmocka_unit_test(nothing_measured_is_not_to_be_used),
         cmocka_unit_test(a_run_that_did_not_end_says_so_first),
-        cmocka_unit_test(the_table_says_its_level_and_no_verdict),
-        cmocka_unit_test(a_verdict_that_was_asked_for_stays),
-        cmocka_unit_test(footnotes_are_those_of_the_table),
-        cmocka_unit_test(the_rest_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

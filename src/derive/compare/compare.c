@@ -286,7 +286,7 @@ static void emit_absent(const struct ifm_arm_work *arm, struct ifm_value value, 
 
 /* Rule 2: the decision must stand without the blocks that the machine disturbed, and be no firmer for there being more
  * of them. */
-static const char *word_without_marked(const struct ifm_arm_work *arm, const struct comparison *all)
+static const char *word_without_marked(const struct ifm_arm_work *arm, const struct comparison *all, bool taken)
 {
     const struct ifm_cell_work *work = arm->work;
     if (work->n_marked == 0)
@@ -296,7 +296,7 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_WITHOUT_MARKED,
                     made ? change_value(&rest, rest.word)
                          : ifm_value_absent(ifm_needs_blocks(arm->d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
-    if (strcmp(all->word, "undecided") == 0 ||
+    if (taken || strcmp(all->word, "undecided") == 0 ||
         ifm_derive_marked_stand(arm, NULL, &all->change, &all->equal, log1p(work->cell->measure.margin)))
         return all->word;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
@@ -307,21 +307,22 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
 }
 
 /* The word of the undisturbed blocks. Blocks that are not set aside count as no evidence for it, as above; and what was
- * paid over all blocks must not surely say another, so that no tail is hidden with them. */
+ * paid over all blocks must not surely say another, so that no tail is hidden with them. A word that was taken before
+ * (`taken`) is not said. */
 static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
-                                         const struct comparison *rest)
+                                         const struct comparison *rest, bool taken)
 {
     struct comparison all;
     ifm_derive_say_disturbed(arm, aside);
     if (aside->blocks == NULL)
-        return word_without_marked(arm, rest);
+        return word_without_marked(arm, rest, taken);
     bool made = compare(arm, NULL, &all);
     if (made)
         ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS, change_value(&all, all.word));
     if (strcmp(rest->word, "undecided") == 0)
         return rest->word;
-    if (!ifm_derive_marked_stand(arm, aside->blocks, &rest->change, &rest->equal,
-                                 log1p(arm->work->cell->measure.margin))) {
+    if (!taken && !ifm_derive_marked_stand(arm, aside->blocks, &rest->change, &rest->equal,
+                                           log1p(arm->work->cell->measure.margin))) {
         ifm_derive_say_arm(
             arm, IFM_SEVERITY_WARNING, "rule-02",
             "%s, but not when the blocks that run.log alone calls disturbed count for nothing: undecided", rest->word);
@@ -330,9 +331,10 @@ static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const s
     const bool opposite = made && strcmp(rest->word, "equivalent") != 0 && all.mean.mean * rest->mean.mean < 0;
     if (!opposite && (!made || strcmp(all.word, "undecided") == 0 || strcmp(all.word, rest->word) == 0))
         return rest->word;
+    const char *found = ifm_arena_printf(arm->d->arena, "%+.3g %%", 100.0 * expm1(rest->mean.mean));
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "%s over the %zu undisturbed blocks, and %s over all %zu (%+.3g %%): undecided", rest->word,
-                       rest->n, all.word, all.n, 100.0 * expm1(all.mean.mean));
+                       "%s over the %zu undisturbed blocks, and %s over all %zu (%+.3g %%): undecided",
+                       taken ? found : rest->word, rest->n, all.word, all.n, 100.0 * expm1(all.mean.mean));
     return "undecided";
 }
 
@@ -442,9 +444,9 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const bo
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
     if (!stands && !undecided)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "%s by all slots, and %+.3g to %+.3g %% by those in which each arm ran behind itself, which "
-                           "tell no difference: --slot-steps 12 makes more of them",
-                           *word, 100.0 * expm1(alone.low), 100.0 * expm1(alone.high));
+                           "the slots in which each arm ran behind itself tell no difference (%+.3g to %+.3g %%), and "
+                           "the interval holds theirs too: undecided; --slot-steps 12 makes more of them",
+                           100.0 * expm1(alone.low), 100.0 * expm1(alone.high));
     *word = stands ? *word : "undecided";
     return a;
 }
@@ -499,6 +501,20 @@ static const char *allow(const struct ifm_arm_work *arm, const struct ifm_aside 
     return word;
 }
 
+/* The word, and the intervals that it is given with. Allowances come first: no finding may say "faster over all blocks"
+ * beside an interval that they widened past 1x. A word that they take is taken; the others ask whether one that they
+ * leave stands, of the intervals as they were measured. */
+static const char *decide_it(const struct ifm_arm_work *arm, const struct ifm_aside *aside, struct comparison *c,
+                             struct ifm_value *median, struct ifm_value *p95)
+{
+    const struct comparison measured = *c;
+    const struct ifm_value typical = *median, tail = *p95;
+    const char *word = allow(arm, aside, c, measured.word, median, p95);
+    const bool taken = strcmp(word, measured.word) != 0;
+    word = word_beside_disturbed(arm, aside, &measured, taken);
+    return taken ? "undecided" : word_of_typical(arm, &measured, word, &typical, &tail);
+}
+
 void ifm_derive_comparison(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
@@ -534,9 +550,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     say_drift(arm, &c);
     struct ifm_value median = median_value(arm, aside.blocks, &c),
                      p95 = percentile_value(arm, &c, IFM_M_LATENCY_NS_P95);
-    const char *word = word_beside_disturbed(arm, &aside, &c);
-    word = word_of_typical(arm, &c, word, &median, &p95);
-    word = allow(arm, &aside, &c, word, &median, &p95);
+    const char *word = decide_it(arm, &aside, &c, &median, &p95);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
     ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));

@@ -178,10 +178,13 @@ static void check_load(struct ifm_derivation *d)
             add_once(&loaded, load->when);
         most = fmax(most, load->foreign_load);
     }
-    if (loaded.size > 0)
+    if (loaded.size > 0) {
+        const bool both = strcmp(loaded.data, "before, after") == 0;
         ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07",
-                       "the machine is under load (%s the run): up to %.2f foreign tasks for each CPU", loaded.data,
-                       most);
+                       "the machine is under load: up to %.2f foreign tasks for each CPU, counted %s the run, not "
+                       "during it",
+                       most, both ? "before and after" : loaded.data);
+    }
     if (unread.size > 0)
         ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "the foreign load could not be read (%s the run)", unread.data);
     ifm_text_free(&loaded);

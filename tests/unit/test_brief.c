@@ -1,0 +1,167 @@
+/* What the brief document, and the page, make of numbers and of the word of trust. */
+#include "trust_sample.h"
+
+#include "publish/compose.h"
+#include <locale.h>
+
+static struct ifm_error error;
+
+static char *brief(struct sample *s)
+{
+    struct ifm_text text = {0};
+    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_BRIEF, false, true, &text, &error), IFM_OK);
+    return text.data;
+}
+
+static void the_table_says_its_level_and_no_verdict(void **state)
+{
+    (void)state;
+    char *text = brief(sample_of(NULL, 0));
+    assert_lacks(text, "MEASURED");
+    assert_true(text[0] != '\n');
+    assert_has(text, "vs baseline (98.3 %)");
+    assert_has(text, "time/step  "); /* of 95 %, which is not said */
+    assert_has(text, "\n  half is 2.00x faster [1.90, 2.10] than plain");
+    assert_has(text, "\nsolid: ");
+    assert_has(text, D "  hot cache, 8 threads, margin ±0.3 %\n");
+    assert_has(text, "absent: the shape needs 96.0 GiB");
+    assert_has(text, "load time by working set"); /* a cell of probes has no other table */
+    free(text);
+}
+
+/* The words of the page, without its tags. */
+static char *page(struct sample *s)
+{
+    struct ifm_text text = {0};
+    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_PAGE, false, true, &text, &error), IFM_OK);
+    char *to = text.data;
+    bool tag = false;
+    for (const char *at = text.data; *at != '\0'; at++) {
+        tag |= *at == '<';
+        if (!tag)
+            *to++ = *at;
+        tag &= *at != '>';
+    }
+    *to = '\0';
+    return text.data;
+}
+
+/* Where the interval would decide and the word does not, the sentence says that a warning took it; where the interval
+ * holds the margin, no more is to be said. */
+static void a_word_that_was_taken_is_said_to_be(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[CHANGE].value.text = "undecided";
+    char *text = page(s);
+    assert_has(text, "half is undecided: 2.00x [1.90, 2.10] the speed of plain; a warning takes its word");
+    free(text);
+    s->numbers[SPEEDUP].value.low = 1.001; /* above 1, and within the margin */
+    text = page(s);
+    assert_has(text, "half is undecided: 2.00x [1.00, 2.10] the speed of plain");
+    assert_lacks(text, "a warning takes its word");
+    free(text);
+    s->numbers[SPEEDUP].value.number = 0.5; /* slower */
+    s->numbers[SPEEDUP].value.low = 0.4;
+    s->numbers[SPEEDUP].value.high = 0.6;
+    text = page(s);
+    assert_has(text, "the speed of plain; a warning takes its word");
+    free(text);
+    s->numbers[CHANGE].value.text = "slower";
+    text = page(s);
+    assert_lacks(text, "a warning takes its word");
+    free(text);
+}
+
+static void a_verdict_that_was_asked_for_stays(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->publication.verdict = &sample_verdict;
+    char *text = brief(s);
+    assert_has(text, "BLOCKED  The gate energy is blocked");
+    assert_has(text, "at most 0.5"); /* the table of gates */
+    free(text);
+}
+
+static void footnotes_are_those_of_the_table(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[SPEEDUP].value = s->numbers[CHANGE].value =
+        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-10: no output was recorded", "");
+    s->numbers[HALF_ENERGY].value = (struct ifm_value)WORD(IFM_STATE_ABSENT, "no sensor", "");
+    sample_fill(s->numbers, COUNT(decided));
+    char *text = brief(s);
+    assert_has(text, "refused¹");
+    assert_has(text, "  ¹ rule-10: no output was recorded\n");
+    assert_has(text, "\ndo not use: " D ", half: no output was recorded (rule-10). Remedy: ");
+    assert_lacks(text, "no sensor");
+    assert_lacks(text, "half is"); /* the refusal is in the table */
+    free(text);
+}
+
+/* Five reasons, and room for three: each mark has its text, and the others have no mark. */
+static void a_mark_has_its_text(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    static const char *const marks[] = {"¹", "²", "³", "⁴", "⁵", "⁶"};
+    struct ifm_number more[] = {
+        {D, "staged", IFM_M_STEP_NS, WORD(IFM_STATE_ABSENT, "reason one", "")},
+        {D, "packed", IFM_M_STEP_NS, WORD(IFM_STATE_ABSENT, "reason two", "")},
+        {D, "staged", IFM_M_SPEEDUP, WORD(IFM_STATE_ABSENT, "reason three", "")},
+        {D, "packed", IFM_M_SPEEDUP, WORD(IFM_STATE_REFUSED, "rule-10: reason four", "")},
+    };
+    const size_t n = s->derived.n_numbers;
+    struct ifm_number *all = IFM_ARENA_ARRAY(s->arena, struct ifm_number, n + COUNT(more));
+    memcpy(all, s->derived.numbers, n * sizeof *all);
+    memcpy(all + n, more, sizeof more);
+    all[HALF_TIME].value = (struct ifm_value)WORD(IFM_STATE_ABSENT, "reason five", "");
+    sample_fill(all, n + COUNT(more));
+    s->derived.numbers = all;
+    s->derived.n_numbers = n + COUNT(more);
+    char *text = brief(s);
+    assert_has(text, "  ³ ");
+    assert_has(text, "rule-10: reason four");
+    assert_has(text, "2 more reasons: --verbose or the report");
+    for (size_t i = 0; i < COUNT(marks); i++) {
+        char note[16];
+        snprintf(note, sizeof note, "\n  %s ", marks[i]);
+        const char *mark = strstr(text, marks[i]);
+        assert_true((mark == NULL) == (i >= 3));
+        assert_true(mark == NULL || (strstr(text, note) != NULL && mark < strstr(text, note)));
+    }
+    free(text);
+}
+
+/* Twenty warnings are one line. */
+static void the_rest_is_counted(void **state)
+{
+    (void)state;
+    struct ifm_finding found[20];
+    static char texts[20][32];
+    for (size_t i = 0; i < COUNT(found); i++) {
+        snprintf(texts[i], sizeof texts[i], "finding number %c", (char)('a' + i));
+        found[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", texts[i]};
+    }
+    char *text = brief(sample_of(found, COUNT(found)));
+    assert_has(text, "\nnoisy: " D ", half: finding number a (rule-07). Remedy: ");
+    assert_has(text, "19 more warnings: --verbose");
+    assert_lacks(text, "finding number b");
+    free(text);
+}
+
+int main(void)
+{
+    setlocale(LC_ALL, "C.UTF-8"); /* as tables are drawn */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_says_its_level_and_no_verdict),
+        cmocka_unit_test(a_word_that_was_taken_is_said_to_be),
+        cmocka_unit_test(a_verdict_that_was_asked_for_stays),
+        cmocka_unit_test(footnotes_are_those_of_the_table),
+        cmocka_unit_test(a_mark_has_its_text),
+        cmocka_unit_test(the_rest_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

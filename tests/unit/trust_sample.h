@@ -1,0 +1,103 @@
+/* A run whose comparison is decided, and of which nothing was found, until a test changes it. */
+#ifndef TESTS_UNIT_TRUST_SAMPLE_H
+#define TESTS_UNIT_TRUST_SAMPLE_H
+
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#include "base/text.h"
+#include "document/trust.h"
+#include "publish_sample.h"
+
+static inline void assert_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("\"%s\" is missing in:\n%s", part, text);
+}
+
+static inline void assert_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        fail_msg("\"%s\" is in:\n%s", part, text);
+}
+
+/* A comparison that is decided, and nothing found. */
+static struct ifm_number decided[] = {
+    {D, "plain", IFM_M_STEP_NS, RATE(800000, 799000, 801000)},
+    {D, "half", IFM_M_STEP_NS, RATE(400000, 399500, 400500)},
+    {D,
+     "half",
+     IFM_M_SPEEDUP,
+     {.number = 2, .has_interval = true, .low = 1.9, .high = 2.1, .level = 0.983, .n = 24, .n_of = "blocks"}},
+    {D,
+     "half",
+     IFM_M_CHANGE_PERCENT,
+     {.number = -50,
+      .has_interval = true,
+      .low = -52.380952380952387,
+      .high = -47.368421052631582,
+      .level = 0.983,
+      .n = 24,
+      .n_of = "blocks",
+      .text = "faster"}},
+    {D, "half", IFM_M_BLOCKS_NEEDED, WORD(IFM_STATE_ABSENT, "it is decided", "")},
+    {D, "read.linear", IFM_M_READ_BYTES_PER_S, WORD(IFM_STATE_ABSENT, "no ledger", "")},
+    {D, "half", IFM_M_READ_BYTES_PER_S, WORD(IFM_STATE_ABSENT, "no ledger", "")},
+    {D, "half", IFM_M_ENERGY_PER_STEP_J, RATE(0.1, 0.09, 0.11)},
+    {S, "16 KiB", IFM_M_LOAD_NS, RATE(1.19, 1.18, 1.20)},
+    {S, "64 KiB", IFM_M_LOAD_NS, RATE(3.1, 3.0, 3.2)},
+    {S, "1 MiB", IFM_M_LOAD_NS, RATE(4.2, 4.1, 4.3)},
+    {S, "8 MiB", IFM_M_LOAD_NS, RATE(14.1, 13.9, 14.3)},
+    {S, "64 MiB", IFM_M_LOAD_NS, RATE(88.0, 87, 89)},
+    {S, "512 MiB", IFM_M_LOAD_NS, RATE(97.4, 96, 99)},
+};
+enum { PLAIN_TIME, HALF_TIME, SPEEDUP, CHANGE, NEEDED, PROBE_RATE, HALF_RATE, HALF_ENERGY };
+
+struct sample {
+    struct ifm_number numbers[COUNT(decided)];
+    struct ifm_derived derived;
+    struct ifm_verdict verdict;
+    struct ifm_publication publication;
+    struct ifm_arena *arena;
+};
+
+static inline struct sample *sample_of(const struct ifm_finding *findings, size_t n)
+{
+    static struct sample s;
+    if (s.arena != NULL)
+        ifm_arena_destroy(s.arena);
+    s.arena = ifm_arena_create();
+    s.publication = sample_publication(NULL);
+    memcpy(s.numbers, decided, sizeof decided);
+    sample_fill(s.numbers, COUNT(decided));
+    s.derived = (struct ifm_derived){.run_id = sample_plan.run_id,
+                                     .config_hash = sample_plan.config_hash,
+                                     .numbers = s.numbers,
+                                     .n_numbers = COUNT(decided)};
+    s.derived.findings = IFM_ARENA_ARRAY(s.arena, struct ifm_finding, n + 1);
+    s.derived.n_findings = n;
+    if (n > 0)
+        memcpy(s.derived.findings, findings, n * sizeof *findings);
+    s.verdict = (struct ifm_verdict){.outcome = IFM_OUTCOME_NOT_GATED, .exit_code = IFM_OK, .rollback_advice = ""};
+    s.publication.derived = &s.derived;
+    s.publication.verdict = &s.verdict;
+    return &s;
+}
+
+static inline struct ifm_trust trust_of(const struct ifm_finding *findings, size_t n)
+{
+    struct sample *s = sample_of(findings, n);
+    return ifm_trust_of(&s->publication, s->arena);
+}
+
+static inline struct ifm_trust again(struct sample *s)
+{
+    return ifm_trust_of(&s->publication, s->arena);
+}
+
+#endif
