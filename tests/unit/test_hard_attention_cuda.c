@@ -70,7 +70,7 @@ static void plant_values(const struct ifm_attention_gpu *gpu, enum plant plant, 
 
 static void fill(const struct ifm_attention_gpu *gpu, enum hard_size size, enum plant plant, struct tensors *t)
 {
-    struct ifm_random random = ifm_random_start(11, (uint64_t)size);
+    struct ifm_random random = ifm_random_start(11, (uint32_t)size);
     void *const to[] = {(void *)(uintptr_t)gpu->arguments.q, (void *)(uintptr_t)gpu->arguments.k,
                         (void *)(uintptr_t)gpu->arguments.v};
     for (int i = 0; i < 3; i++) {

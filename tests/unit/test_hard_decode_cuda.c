@@ -101,7 +101,7 @@ static void plant_values(const struct ifm_decode_cuda_run *run, enum plant plant
 
 static void fill(const struct ifm_decode_cuda_run *run, const struct asked *asked, struct cache *c)
 {
-    struct ifm_random random = ifm_random_start(17, (uint64_t)asked->size);
+    struct ifm_random random = ifm_random_start(17, (uint32_t)asked->size);
     const size_t half = run->half / sizeof(uint16_t), dim = run->settings->head_dim;
     uint16_t *bits = malloc((run->outputs > dim ? run->outputs : dim) * sizeof *bits);
     c->bits = calloc(2 * half, sizeof *c->bits);

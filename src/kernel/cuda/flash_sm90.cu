@@ -7,6 +7,7 @@
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/flash_plain.cuh"
+#include "kernel/cuda/wgmma.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -37,13 +38,6 @@ template <bool BF16> __device__ __forceinline__ uint32_t pack(float low, float h
     return both;
 }
 
-/* Matrix descriptor: address, 1024 bytes between groups of eight rows, 128-byte swizzle. A panel is one group wide, so
- * that the other distance is of no account. */
-__device__ __forceinline__ uint64_t describe(uint32_t address)
-{
-    return (address & 0x3ffff) >> 4 | 64ULL << 16 | 64ULL << 32 | 1ULL << 62;
-}
-
 #define SUM4(b) "+f"(sum[b]), "+f"(sum[b + 1]), "+f"(sum[b + 2]), "+f"(sum[b + 3])
 #define SUM16(b) SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12)
 #define REGISTERS32                                                                                                    \
@@ -69,22 +63,6 @@ __device__ __forceinline__ void multiply(float *sum, const uint32_t *a, uint64_t
         PRODUCT("f16", "1");
     else
         PRODUCT("f16", "0");
-}
-
-__device__ __forceinline__ void begin()
-{
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-
-__device__ __forceinline__ void commit()
-{
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-
-/* Until at most `LEFT` of the products that were committed are under way. */
-template <int LEFT> __device__ __forceinline__ void wait()
-{
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
 }
 
 template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {

@@ -8,6 +8,7 @@
  * bits in every run. */
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/gemm_ptx.cuh"
+#include "kernel/cuda/wgmma.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -16,27 +17,6 @@ namespace
 
 enum { DEPTH = IFM_CUDA_GEMM_DEPTH, VECTOR = IFM_CUDA_GEMM_VECTOR, LINE = IFM_CUDA_GEMM_LINE };
 enum { PANEL = IFM_CUDA_GEMM_PANEL, ROW = 2 * DEPTH /* bytes of a row in a stage */ };
-
-/* Rows of 128 bytes, 1024 bytes between groups of eight, 128-byte swizzle. */
-__device__ __forceinline__ uint64_t describe(uint32_t address)
-{
-    return (address & 0x3ffff) >> 4 | 64ULL << 16 | 64ULL << 32 | 1ULL << 62;
-}
-
-__device__ __forceinline__ void begin()
-{
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-
-__device__ __forceinline__ void commit()
-{
-    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-
-template <int LEFT> __device__ __forceinline__ void wait()
-{
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
-}
 
 #define SUM4(b) "+f"(sum[b]), "+f"(sum[b + 1]), "+f"(sum[b + 2]), "+f"(sum[b + 3])
 #define SUM32(b) SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12), SUM4(b + 16), SUM4(b + 20), SUM4(b + 24), SUM4(b + 28)
