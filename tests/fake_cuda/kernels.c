@@ -6,6 +6,7 @@
 #include "kernel/cuda/decode.h"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/gemm.h"
+#include "kernel/cuda/kv_pack.h"
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/null.h"
 #include "kernel/cuda/stamp.h"
@@ -270,5 +271,9 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_decode_digest", sizeof(struct ifm_decode_digest_of), fake_decode_digest},
     {"ifm_decode_advance", sizeof(struct ifm_decode_advance_of), fake_decode_advance},
     {"ifm_decode_rewind", sizeof(struct ifm_decode_rewind_of), fake_decode_rewind},
+    {"ifm_kv_pack_int8", sizeof(struct ifm_kv_pack), fake_kv_pack_int8},
+    {"ifm_kv_pack_e4m3", sizeof(struct ifm_kv_pack), fake_kv_pack_e4m3},
+    {"ifm_kv_pack_int4", sizeof(struct ifm_kv_pack), fake_kv_pack_int4},
+    {"ifm_kv_pack_int2", sizeof(struct ifm_kv_pack), fake_kv_pack_int2},
     FAKE_PLUGIN_KERNELS{NULL, 0, NULL},
 };
