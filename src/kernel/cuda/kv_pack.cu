@@ -429,16 +429,17 @@ __device__ __forceinline__ void pack_v(const ifm_kv_pack &a, const ifm_kv_pack_j
 
 /* ---- e4m3 ---- */
 
-__device__ __forceinline__ uint32_t to_e4m3(float x, float inverse)
+/* Widening keeps no sign of NaN. */
+__device__ __forceinline__ uint32_t to_e4m3(uint16_t half, float inverse)
 {
-    const int32_t bits = bits_of(x), rest = bits_of(times(x, inverse)) & 0x7fffffff;
+    const int32_t rest = bits_of(times(of_f16(half), inverse)) & 0x7fffffff;
     int32_t code = rest < 0x3c800000 ? bits_of(add(of_bits(rest), 16384.0f)) - 0x46800000
                                      : (rest - (120 << 23) + 0x7ffff + (rest >> 20 & 1)) >> 20;
     if (rest >= 0x43e00000)
         code = 0x7e;
-    if ((bits & 0x7fffffff) >= 0x7f800000)
+    if ((half & 0x7c00) == 0x7c00)
         code = 0x7f;
-    return static_cast<uint32_t>(code | (bits >> 24 & 0x80));
+    return static_cast<uint32_t>(code) | (half >> 8 & 0x80u);
 }
 
 /* The scale of the rows in shared memory: their largest finite magnitude / 448. */
@@ -463,8 +464,31 @@ __device__ __forceinline__ uint32_t four_e4m3(const uint16_t *x, uint32_t stride
     uint32_t word = 0;
 #pragma unroll
     for (uint32_t k = 0; k < 4; k++)
-        word |= to_e4m3(of_f16(x[k * stride]), inverse) << (8 * k);
+        word |= to_e4m3(x[k * stride], inverse) << (8 * k);
     return word;
+}
+
+/* [token block of 64][channel][64 tokens]: 16 tokens of a channel a thread. */
+__device__ __forceinline__ void put_k_e4m3(const uint16_t *x, uint32_t head_dim, float inverse, unsigned char *to)
+{
+    for (uint32_t i = threadIdx.x; i < TOKENS / 16 * head_dim; i += THREADS) {
+        const uint32_t row = i / head_dim * 16, d = i % head_dim;
+        const uint16_t *from = x + row * head_dim + d;
+        const uint4 word = {four_e4m3(from, head_dim, inverse), four_e4m3(from + 4 * head_dim, head_dim, inverse),
+                            four_e4m3(from + 8 * head_dim, head_dim, inverse),
+                            four_e4m3(from + 12 * head_dim, head_dim, inverse)};
+        *reinterpret_cast<uint4 *>(to + (row / 64 * head_dim + d) * 64 + row % 64) = word;
+    }
+}
+
+/* [channel block of 64][token][64 channels], the last block narrower: four channels of a token a thread. */
+__device__ __forceinline__ void put_v_e4m3(const uint16_t *x, uint32_t head_dim, float inverse, unsigned char *to)
+{
+    for (uint32_t i = threadIdx.x * 4; i < TOKENS * head_dim; i += 4 * THREADS) {
+        const uint32_t block = i / (64 * TOKENS), left = head_dim - block * 64, width = left < 64 ? left : 64;
+        const uint32_t rest = i - block * 64 * TOKENS, row = rest / width, d = block * 64 + rest % width;
+        *reinterpret_cast<uint32_t *>(to + i) = four_e4m3(x + row * head_dim + d, 1, inverse);
+    }
 }
 
 __device__ __forceinline__ void pack_e4m3(const ifm_kv_pack &a, const ifm_kv_pack_job &job, unsigned char *page,
@@ -478,20 +502,11 @@ __device__ __forceinline__ void pack_e4m3(const ifm_kv_pack &a, const ifm_kv_pac
     if (threadIdx.x < 16)
         reinterpret_cast<uint32_t *>(page + (of_v ? a.v_scale : a.k_scale))[threadIdx.x] =
             threadIdx.x == 0 ? static_cast<uint32_t>(bits_of(scale)) : 0;
-    uint32_t *to = reinterpret_cast<uint32_t *>(page + (of_v ? a.v_codes : a.k_codes));
-    for (uint32_t i = threadIdx.x; i < TOKENS * a.head_dim / 4; i += THREADS) {
-        uint32_t row, d;
-        if (of_v) { /* [channel block of 64][token][64 channels], the last block narrower */
-            const uint32_t block = i * 4 / (64 * TOKENS), left = a.head_dim - block * 64, width = left < 64 ? left : 64;
-            const uint32_t rest = i * 4 - block * 64 * TOKENS;
-            row = rest / width;
-            d = block * 64 + rest % width;
-        } else { /* [token block of 64][channel][64 tokens] */
-            d = i * 4 / 64 % a.head_dim;
-            row = i * 4 / (64 * a.head_dim) * 64 + i * 4 % 64;
-        }
-        to[i] = four_e4m3(x + row * a.head_dim + d, of_v ? 1 : a.head_dim, inverse);
-    }
+    unsigned char *to = page + (of_v ? a.v_codes : a.k_codes);
+    if (of_v)
+        put_v_e4m3(x, a.head_dim, inverse, to);
+    else
+        put_k_e4m3(x, a.head_dim, inverse, to);
 }
 
 template <int BITS> __device__ __forceinline__ void pack(const ifm_kv_pack &a)

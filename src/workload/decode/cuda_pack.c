@@ -20,7 +20,8 @@ enum ifm_status ifm_decode_pack_open(struct ifm_device *device, const struct ifm
                                                   .v_codes = (uint32_t)l->v_codes,
                                                   .k_low = (uint32_t)l->k_low}};
     out->launch.threads = IFM_KV_PACK_THREADS;
-    out->launch.shared = IFM_KV_PACK_SHARED(l->head_dim);
+    out->launch.shared =
+        l->format == IFM_KV_E4M3 ? IFM_KV_PACK_SHARED_E4M3(l->head_dim) : IFM_KV_PACK_SHARED(l->head_dim);
     IFM_TRY(ifm_cuda_find(device, "kv_pack", name, &out->launch.function, error));
     return ifm_cuda_allow_shared(device, out->launch.function, out->launch.shared, error);
 }

@@ -2,7 +2,9 @@
 #ifndef IFM_KERNEL_CUDA_KV_PACK_MATH_CUH
 #define IFM_KERNEL_CUDA_KV_PACK_MATH_CUH
 
+#define of_f16 plain_of_f16
 #include "kernel/cuda/gemm_ptx.cuh"
+#undef of_f16
 
 #include <cmath>
 
@@ -36,6 +38,12 @@ inline float of_bits(int32_t bits)
 inline float clamp(float x, float least, float most)
 {
     return std::fmin(std::fmax(x, least), most);
+}
+
+/* As cvt.f32.f16: NaN loses its sign and payload. */
+inline float of_f16(uint16_t bits)
+{
+    return (bits & 0x7fff) > 0x7c00 ? ifm_f32_of_bits(0x7fffffff) : ifm_f16_to_f32(bits);
 }
 
 /* The other lane's value. */
