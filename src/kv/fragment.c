@@ -57,3 +57,35 @@ void ifm_kv_pages_to_canonical(const struct ifm_kv_fragment *l, const void *frag
         }
     }
 }
+
+/* Where the value of a token and channel lies in a canonical section of f16, in values. */
+static size_t place_k(const struct ifm_kv_layout *l, size_t t, size_t d)
+{
+    return (t / IFM_KV_WIDE * l->head_dim + d) * IFM_KV_WIDE + t % IFM_KV_WIDE;
+}
+
+static size_t place_v(const struct ifm_kv_layout *l, size_t t, size_t d)
+{
+    const size_t left = l->head_dim - d / IFM_KV_WIDE * IFM_KV_WIDE, width = left < IFM_KV_WIDE ? left : IFM_KV_WIDE;
+    return d / IFM_KV_WIDE * IFM_KV_WIDE * l->tokens + t * width + d % IFM_KV_WIDE;
+}
+
+void ifm_kv_page_to_side(const struct ifm_kv_layout *l, const void *page, uint16_t *k, uint16_t *v)
+{
+    const unsigned char *from = page;
+    for (size_t t = 0; t < l->tokens; t++)
+        for (size_t d = 0; d < l->head_dim; d++) {
+            memcpy(k + t * l->head_dim + d, from + l->k_codes + 2 * place_k(l, t, d), sizeof *k);
+            memcpy(v + t * l->head_dim + d, from + l->v_codes + 2 * place_v(l, t, d), sizeof *v);
+        }
+}
+
+void ifm_kv_side_to_page(const struct ifm_kv_layout *l, const uint16_t *k, const uint16_t *v, void *page)
+{
+    unsigned char *to = page;
+    for (size_t t = 0; t < l->tokens; t++)
+        for (size_t d = 0; d < l->head_dim; d++) {
+            memcpy(to + l->k_codes + 2 * place_k(l, t, d), k + t * l->head_dim + d, sizeof *k);
+            memcpy(to + l->v_codes + 2 * place_v(l, t, d), v + t * l->head_dim + d, sizeof *v);
+        }
+}

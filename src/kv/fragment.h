@@ -9,7 +9,8 @@
  *   sink K [64][D], sink V [64][D], ring page 0 K [128][D], V [128][D], ring page 1 K, V
  *
  * Token t of a pair, t >= sink, is row (t - sink) % 128 of ring page (t - sink) / 128 % 2 until its page is encoded:
- * body page (t - sink) / 128. Slots that no token fills are zero.
+ * body page (t - sink) / 128. Other slots hold what
+ * is not read.
  *
  * A page of dimension D, T = 128 tokens, B bits a code, in bytes from its start:
  *
@@ -351,6 +352,9 @@ struct ifm_kv_fragment ifm_kv_fragment_of(const struct ifm_kv_layout *layout);
 /* Whole pages, of page_bytes each. */
 void ifm_kv_pages_to_fragments(const struct ifm_kv_fragment *layout, const void *canonical, void *out, uint64_t pages);
 void ifm_kv_pages_to_canonical(const struct ifm_kv_fragment *layout, const void *fragments, void *out, uint64_t pages);
+/* A canonical page of f16, of a sink or a ring, and its rows. */
+void ifm_kv_page_to_side(const struct ifm_kv_layout *f16, const void *page, uint16_t *k, uint16_t *v);
+void ifm_kv_side_to_page(const struct ifm_kv_layout *f16, const uint16_t *k, const uint16_t *v, void *page);
 #endif
 
 #endif

@@ -25,4 +25,9 @@ bool fake_decode_digest(const struct fake_launch *launch, bool wrong);
 bool fake_decode_advance(const struct fake_launch *launch, bool wrong);
 bool fake_decode_rewind(const struct fake_launch *launch, bool wrong);
 
+/* ---- packed.c ---- */
+bool fake_packed_plain(const struct fake_launch *launch, bool wrong);
+bool fake_packed_split(const struct fake_launch *launch, bool wrong);
+bool fake_packed_probe(const struct fake_launch *launch, bool wrong);
+
 #endif
