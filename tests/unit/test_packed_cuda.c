@@ -59,6 +59,6 @@ static void subnormals_are_multiplied(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(subnormals_are_multiplied)};
+    const struct CMUnitTest tests[] = {WITH_BENCH(subnormals_are_multiplied)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
