@@ -39,7 +39,7 @@ void fake_cuda_script(const char *script);            /* forgets all counts */
 unsigned long long fake_cuda_count(const char *what); /* see the table in fake_cuda.c: "kernels", "graphs alive", ... */
 
 /* ---- kernels.c ---- */
-enum { FAKE_MOST_BYTES = 128 };
+enum { FAKE_MOST_BYTES = 512 };
 struct fake_launch {
     unsigned blocks, threads;
     _Alignas(16) unsigned char arguments[FAKE_MOST_BYTES]; /* the kernel's struct, by value */

@@ -30,5 +30,9 @@ bool fake_kv_pack_int8(const struct fake_launch *launch, bool wrong);
 bool fake_kv_pack_e4m3(const struct fake_launch *launch, bool wrong);
 bool fake_kv_pack_int4(const struct fake_launch *launch, bool wrong);
 bool fake_kv_pack_int2(const struct fake_launch *launch, bool wrong);
+/* ---- packed.c ---- */
+bool fake_packed_plain(const struct fake_launch *launch, bool wrong);
+bool fake_packed_split(const struct fake_launch *launch, bool wrong);
+bool fake_packed_probe(const struct fake_launch *launch, bool wrong);
 
 #endif

@@ -3,7 +3,7 @@
 #include "fake_cuda/internal.h"
 #include "fake_cudnn/fake_cudnn.h"
 
-#include "kernel/cuda/decode.h"
+#include "kernel/cuda/packed.h"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/kv_pack.h"
@@ -275,5 +275,15 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_kv_pack_e4m3", sizeof(struct ifm_kv_pack), fake_kv_pack_e4m3},
     {"ifm_kv_pack_int4", sizeof(struct ifm_kv_pack), fake_kv_pack_int4},
     {"ifm_kv_pack_int2", sizeof(struct ifm_kv_pack), fake_kv_pack_int2},
+    {"ifm_packed_plain", sizeof(struct ifm_packed_attend), fake_packed_plain},
+    {"ifm_packed_int8_64", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int8_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_e4m3_64", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_e4m3_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int4_64", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int4_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int2_64", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int2_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_probe", sizeof(struct ifm_packed_probe_of), fake_packed_probe},
     FAKE_PLUGIN_KERNELS{NULL, 0, NULL},
 };
