@@ -30,6 +30,11 @@ bool fake_kv_pack_int8(const struct fake_launch *launch, bool wrong);
 bool fake_kv_pack_e4m3(const struct fake_launch *launch, bool wrong);
 bool fake_kv_pack_int4(const struct fake_launch *launch, bool wrong);
 bool fake_kv_pack_int2(const struct fake_launch *launch, bool wrong);
+
+/* ---- kv_append.c ---- */
+bool fake_kv_append(const struct fake_launch *launch, bool wrong);
+bool fake_kv_arrange(const struct fake_launch *launch, bool wrong);
+
 /* ---- packed.c ---- */
 bool fake_packed_plain(const struct fake_launch *launch, bool wrong);
 bool fake_packed_split(const struct fake_launch *launch, bool wrong);

@@ -6,6 +6,7 @@
 #include "kernel/cuda/packed.h"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/gemm.h"
+#include "kernel/cuda/kv_append.h"
 #include "kernel/cuda/kv_pack.h"
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/null.h"
@@ -275,6 +276,8 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_kv_pack_e4m3", sizeof(struct ifm_kv_pack), fake_kv_pack_e4m3},
     {"ifm_kv_pack_int4", sizeof(struct ifm_kv_pack), fake_kv_pack_int4},
     {"ifm_kv_pack_int2", sizeof(struct ifm_kv_pack), fake_kv_pack_int2},
+    {"ifm_kv_append", sizeof(struct ifm_kv_append_of), fake_kv_append},
+    {"ifm_kv_arrange", sizeof(struct ifm_kv_arrange_of), fake_kv_arrange},
     {"ifm_packed_plain", sizeof(struct ifm_packed_attend), fake_packed_plain},
     {"ifm_packed_int8_64", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_int8_128", sizeof(struct ifm_packed_attend), fake_packed_split},

@@ -6,8 +6,9 @@
 #include "kernel/cpu/dispatch.h"
 #include "kv/cache.h"
 #include "kv_pack_rows.h"
-#include "workload/decode/cuda_pack.h"
+#include "workload/decode/cuda_grow.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,11 +228,135 @@ static void body_pages_are_those_of_a_cache_that_grew(void **context)
             pools_of(*context, formats[i], dim);
 }
 
+/* ---- growing ---- */
+
+/* Rows of a token, those of each pair; NaN where the pair has grown enough is not read. */
+static void token_rows(unsigned dim, unsigned pair, uint64_t token, float *rows)
+{
+    uint16_t half[2 * IFM_KV_DIM_MOST];
+    rows_fill(token % 97 == 3 ? ROWS_BITS : ROWS_OUTLIERS, dim, 1, (uint32_t)(token * PAIRS + pair), half, half + dim);
+    widen(half, 2 * (size_t)dim, rows);
+    if (token % 89 == 7)
+        rows[3] = -NAN;
+    rows[1] *= 1.0001f; /* is rounded */
+}
+
+/* A pool of the device as a cache of the processor has it: body pages, then what is read of sides. */
+static void same_pool(const struct ifm_kv_cache *cache, const unsigned char *pool, const unsigned char *there,
+                      uint64_t pages)
+{
+    const struct ifm_kv_layout *l = ifm_kv_body_layout(cache);
+    const struct ifm_kv_fragment order = ifm_kv_fragment_of(l);
+    const unsigned dim = l->head_dim;
+    unsigned char *page = room(l->page_bytes + 4 * VALUES);
+    uint16_t *rows = room(4 * VALUES);
+    for (unsigned pair = 0; pair < PAIRS; pair++) {
+        const struct ifm_kv_view view = ifm_kv_view_of(cache, pair);
+        for (uint64_t i = 0; i < view.n_body; i++) {
+            const size_t at = view.table[i] * l->page_bytes;
+            ifm_kv_pages_to_canonical(&order, there + at, page, 1);
+            same_bytes(l, page, pool + at, view.table[i], "grown");
+        }
+        for (unsigned part = 0; part < 3; part++) {
+            const struct ifm_kv_layout *f16 = part == 0 ? ifm_kv_sink_layout_of(cache) : ifm_kv_ring_layout(cache);
+            const struct ifm_kv_piece piece = part == 0 ? view.sink : view.ring[(part - 1 + view.n_body) % 2];
+            const uint16_t *side = (const uint16_t *)(const void *)(there + pages * l->page_bytes) +
+                                   (size_t)pair * 2 * IFM_KV_SIDE * dim + ifm_kv_side_row(dim, part, 0, 0);
+            if (piece.tokens == 0)
+                continue;
+            ifm_kv_page_to_side(f16, piece.page, rows, rows + (size_t)f16->tokens * dim);
+            assert_memory_equal(side, rows, (size_t)piece.tokens * dim * 2);
+            assert_memory_equal(side + (size_t)f16->tokens * dim, rows + (size_t)f16->tokens * dim,
+                                (size_t)piece.tokens * dim * 2);
+        }
+    }
+    free(page);
+    free(rows);
+}
+
+/* The first tokens of each pair, which are in sides alone, in both. */
+static void begin_with(const struct packing *p, const struct ifm_kv_shape *shape, const uint64_t *tokens,
+                       struct ifm_kv_cache *cache, unsigned char *pool)
+{
+    const unsigned dim = shape->head_dim;
+    const uint64_t side = 2 * IFM_KV_SIDE * dim * sizeof(uint16_t);
+    unsigned char *sides = pool + ifm_decode_grow_bytes(shape) - shape->pairs * side;
+    uint16_t *rows = room(side);
+    float wide[2 * IFM_KV_DIM_MOST];
+    for (unsigned pair = 0; pair < shape->pairs; pair++) {
+        memset(rows, 0x7e, side);
+        for (uint64_t token = 0; token < tokens[pair]; token++) {
+            const uint32_t in_sink = token < shape->sink, row = (uint32_t)(in_sink ? token : token - shape->sink);
+            token_rows(dim, pair, 1000 + token, wide);
+            for (unsigned i = 0; i < 2 * dim; i++)
+                rows[ifm_kv_side_row(dim, !in_sink, row, i / dim) + i % dim] = ifm_f32_to_f16(wide[i]);
+            ifm_kv_append(cache, pair, wide, wide + dim);
+        }
+        if (ifm_cuda_write(p->device, sides + pair * side, rows, side, &error) != IFM_OK)
+            fail_msg("%s", error.message);
+    }
+    free(rows);
+}
+
+/* From nothing, or from where pages are about to leave, up to three pages in the body. */
+static void grows(const struct packing *p, enum ifm_kv_format format, unsigned dim, unsigned sink)
+{
+    enum { TOKENS = 3 * 128 + 200 };
+    static const uint64_t begin[PAIRS] = {0, 1, 63, 64, 65, 100};
+    uint64_t capacity[PAIRS], pages = 0;
+    for (unsigned pair = 0; pair < PAIRS; pair++)
+        capacity[pair] = begin[pair] + TOKENS;
+    const struct ifm_kv_shape shape = {format, dim, PAIRS, capacity, sink, true, 9};
+    const size_t bytes = ifm_kv_pool_bytes(&shape), there_bytes = ifm_decode_grow_bytes(&shape);
+    unsigned char *pool = room(bytes), *there = room(there_bytes);
+    float *rows = room(PAIRS * 2 * dim * sizeof *rows);
+    struct ifm_kv_cache *cache;
+    struct ifm_decode_grow grow;
+    char name[48];
+    snprintf(name, sizeof name, "grow %u %u %u", format, dim, sink);
+    unsigned char *at = buffer(p->device, name, there_bytes);
+    float *rows_at = buffer(p->device, "grow rows", PAIRS * 2 * IFM_KV_DIM_MOST * sizeof *rows);
+    memset(pool, 0, bytes);
+    ifm_cuda_fill(p->device, at, 0x7e7e7e7e, there_bytes / 4);
+    assert_int_equal(ifm_kv_cache_create(&shape, encoder(format), pool, &cache, &error), IFM_OK);
+    if (ifm_decode_grow_open(p->device, &shape, begin, TOKENS, name, &grow, &error) != IFM_OK)
+        fail_msg("%s", error.message);
+    begin_with(p, &shape, begin, cache, at);
+    for (uint64_t token = 0; token < TOKENS; token++) {
+        for (unsigned pair = 0; pair < PAIRS; pair++) {
+            token_rows(dim, pair, token, rows + (size_t)pair * 2 * dim);
+            ifm_kv_append(cache, pair, rows + (size_t)pair * 2 * dim, rows + ((size_t)pair * 2 + 1) * dim);
+        }
+        if (ifm_cuda_write(p->device, rows_at, rows, PAIRS * 2 * dim * sizeof *rows, &error) != IFM_OK)
+            fail_msg("%s", error.message);
+        ifm_decode_grow(&grow, token, rows_at, at);
+    }
+    if (ifm_cuda_read(p->device, there, at, there_bytes, &error) != IFM_OK)
+        fail_msg("%s", error.message);
+    for (unsigned pair = 0; pair < PAIRS; pair++)
+        pages += ifm_kv_body_pages(&shape, capacity[pair]);
+    same_pool(cache, pool, there, pages);
+    assert_true(ifm_kv_encoded(cache) >= PAIRS * 3);
+    ifm_decode_grow_close(&grow);
+    ifm_kv_cache_destroy(cache);
+    free(pool);
+    free(there);
+    free(rows);
+}
+
+static void caches_grow_as_on_the_processor(void **context)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        for (unsigned dim = 64; dim <= 256; dim += dim == 64 ? 32 : dim == 96 ? 32 : 128)
+            grows(*context, formats[i], dim, dim == 128 ? 4 : SINK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_are_the_processors),
         cmocka_unit_test(body_pages_are_those_of_a_cache_that_grew),
+        cmocka_unit_test(caches_grow_as_on_the_processor),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
