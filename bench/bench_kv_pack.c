@@ -125,8 +125,9 @@ static void of_dim(struct bench *b, unsigned dim)
         ifm_cuda_fill(b->device, b->pages, 0x55555555, b->n * l.page_bytes / 4);
         const double s = time_of(b, &pack, 0), bytes = (double)(b->n * (page + l.page_bytes));
         wrong += wrong_bytes(b, &l, host);
-        printf("  %-5s %8.1f us, %6.1f ns a page, %6.0f GB/s read and written, %5.1f %% of the floor, %zu wrong bytes\n",
-               ifm_kv_format_name(format), s * 1e6, s * 1e9 / b->n, bytes / s * 1e-9, 100 * bytes / s / rate, wrong);
+        printf(
+            "  %-5s %8.1f us, %6.1f ns a page, %6.0f GB/s read and written, %5.1f %% of the floor, %zu wrong bytes\n",
+            ifm_kv_format_name(format), s * 1e6, s * 1e9 / b->n, bytes / s * 1e-9, 100 * bytes / s / rate, wrong);
     }
     free(host);
     free(jobs);

@@ -117,7 +117,8 @@ static void pages_of(const struct packing *p, enum ifm_kv_format format, unsigne
     memset(rows, 0x7e, JOBS * 2 * values * sizeof *rows); /* NaN, where a job has no rows */
     for (unsigned i = 0; i < JOBS; i++) {
         jobs[i] = (struct ifm_kv_pack_job){i * 2 * values, i * 35 % JOBS, i < ROWS_KINDS ? 128 : ragged[i % 11]};
-        rows_fill((int)(i % ROWS_KINDS), dim, jobs[i].tokens, i + dim, rows + jobs[i].from, rows + jobs[i].from + values);
+        rows_fill((int)(i % ROWS_KINDS), dim, jobs[i].tokens, i + dim, rows + jobs[i].from,
+                  rows + jobs[i].from + values);
     }
     pack(p, &l, rows, JOBS * 2 * values, jobs, JOBS, JOBS, got);
     for (unsigned i = 0; i < JOBS; i++) {

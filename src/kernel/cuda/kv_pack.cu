@@ -15,7 +15,7 @@ enum { CUTS_K = 3, CUTS_V = 4, ROUNDS = 2 }; /* as in kernel/cpu/kv_encode.h */
 #define HALF_LEAST 5.9604644775390625e-8f /* 2^-24 */
 #define MOVE 0.06f
 
-struct range {
+struct pack_range {
     float scale, zero, inverse;
 };
 
@@ -46,9 +46,9 @@ __device__ __forceinline__ float inverse_of(float scale)
     return 0.0f < scale ? divide(1.0f, scale) : 0.0f;
 }
 
-__device__ __forceinline__ range range_of(float low, float high, float steps, bool symmetric)
+__device__ __forceinline__ pack_range range_of(float low, float high, float steps, bool symmetric)
 {
-    range r;
+    pack_range r;
     r.scale = scale_of(subtract(high, low), steps);
     r.zero = symmetric ? times(r.scale, -0.5f * steps) : half_of(higher(lower(low, HALF_MOST), -HALF_MOST));
     r.inverse = inverse_of(r.scale);
@@ -61,7 +61,7 @@ __device__ __forceinline__ float to_integer(float x)
     return subtract(add(x, 12582912.0f), 12582912.0f);
 }
 
-__device__ __forceinline__ int32_t code_of(float x, const range &r, float least, float most)
+__device__ __forceinline__ int32_t code_of(float x, const pack_range &r, float least, float most)
 {
     return static_cast<int32_t>(to_integer(clamp(times(subtract(x, r.zero), r.inverse), least, most)));
 }
@@ -69,7 +69,7 @@ __device__ __forceinline__ int32_t code_of(float x, const range &r, float least,
 /* ---- columns ---- */
 
 /* A channel of K: weighted, see kernel/cpu/kv_encode.h. */
-struct channel {
+struct pack_channel {
     const uint16_t *at;
     uint32_t stride, n;
     float mean, factor;
@@ -83,7 +83,7 @@ struct channel {
 };
 
 /* A token of V. */
-struct token {
+struct pack_token {
     const float *at;
     uint32_t stride, n;
     __device__ __forceinline__ float value(uint32_t i) const { return at[i * stride]; }
@@ -92,7 +92,7 @@ struct token {
 
 /* Sums of squared errors of N ranges. */
 template <int N, typename COLUMN>
-__device__ __forceinline__ void errors(const COLUMN &c, const range *r, float steps, float *sum)
+__device__ __forceinline__ void errors(const COLUMN &c, const pack_range *r, float steps, float *sum)
 {
 #pragma unroll
     for (int k = 0; k < N; k++)
@@ -112,7 +112,7 @@ __device__ __forceinline__ void errors(const COLUMN &c, const range *r, float st
 
 struct choice {
     float low, high, error;
-    range r;
+    pack_range r;
 };
 
 /* The best of N ranges and `best`, in this order; `low` and `high` are their ends. FIRST: there is no best yet. */
@@ -120,7 +120,7 @@ template <int N, bool FIRST, typename COLUMN>
 __device__ __forceinline__ void try_ranges(const COLUMN &c, const float *low, const float *high, float steps,
                                            bool symmetric, choice &best)
 {
-    range r[N];
+    pack_range r[N];
     float sum[N];
 #pragma unroll
     for (int k = 0; k < N; k++)
@@ -149,7 +149,7 @@ __device__ __forceinline__ choice cut_evenly(const COLUMN &c, float low, float h
     return best;
 }
 
-__device__ __forceinline__ range search_k(const channel &c, float low, float high, float steps, float cut)
+__device__ __forceinline__ pack_range search_k(const pack_channel &c, float low, float high, float steps, float cut)
 {
     choice best = cut_evenly<CUTS_K>(c, low, high, steps, false, cut);
     float move = times(subtract(high, low), MOVE);
@@ -163,7 +163,7 @@ __device__ __forceinline__ range search_k(const channel &c, float low, float hig
     return best.r;
 }
 
-__device__ __forceinline__ range search_v(const token &c, float peak, float steps, float cut)
+__device__ __forceinline__ pack_range search_v(const pack_token &c, float peak, float steps, float cut)
 {
     choice best = cut_evenly<CUTS_V>(c, -peak, peak, steps, true, cut);
     float move = times(peak, times(0.5f, cut));
@@ -177,13 +177,13 @@ __device__ __forceinline__ range search_v(const token &c, float peak, float step
 }
 
 /* A column with NaN or infinity has the code of NaN, the least one, or that of 0. */
-__device__ __forceinline__ void spoil(range &r, float nothing)
+__device__ __forceinline__ void spoil(pack_range &r, float nothing)
 {
     r.inverse = nothing < 1.0f ? r.inverse : 0.0f;
     r.zero = nothing < 1.0f ? r.zero : 0.0f;
 }
 
-__device__ __forceinline__ uint16_t stored_scale(const range &r, float nothing)
+__device__ __forceinline__ uint16_t stored_scale(const pack_range &r, float nothing)
 {
     return nothing == 0.0f ? to_f16(r.scale) : 0x7e00;
 }
@@ -208,7 +208,7 @@ struct target {
 
 /* All lanes of a warp. */
 template <int BITS, typename COLUMN>
-__device__ __forceinline__ void put_codes(const COLUMN &c, uint32_t n, const range &r, float least, float most,
+__device__ __forceinline__ void put_codes(const COLUMN &c, uint32_t n, const pack_range &r, float least, float most,
                                           const target &t)
 {
     enum { FIELDS = 8 / BITS, BLOCK = 16 * FIELDS };
@@ -237,7 +237,7 @@ struct extent {
     float low, high, nothing; /* nothing: 0, or NaN */
 };
 
-__device__ __forceinline__ extent extent_of(const channel &c)
+__device__ __forceinline__ extent extent_of(const pack_channel &c)
 {
     extent e = {c.value(0), c.value(0), 0};
     for (uint32_t i = 0; i < c.n; i++) {
@@ -249,7 +249,7 @@ __device__ __forceinline__ extent extent_of(const channel &c)
     return e;
 }
 
-__device__ __forceinline__ void weigh(channel &c, uint32_t head_dim)
+__device__ __forceinline__ void weigh(pack_channel &c, uint32_t head_dim)
 {
     const float share = divide(1.0f, static_cast<float>(c.n));
     float sum = 0, squares = 0;
@@ -276,7 +276,7 @@ __device__ __forceinline__ void load_rows(const uint16_t *from, uint32_t tokens,
     __syncthreads();
 }
 
-__device__ __forceinline__ channel channel_at(const ifm_kv_pack_job &job, uint32_t head_dim, uint32_t d)
+__device__ __forceinline__ pack_channel channel_at(const ifm_kv_pack_job &job, uint32_t head_dim, uint32_t d)
 {
     return {reinterpret_cast<const uint16_t *>(shared) + d, head_dim, job.tokens, 0, 0};
 }
@@ -314,7 +314,7 @@ __device__ __forceinline__ void pack_k(const ifm_kv_pack &a, const ifm_kv_pack_j
     if (BITS == 2)
         promote(a, job, p, page);
     for (uint32_t d = threadIdx.x; d < a.head_dim; d += THREADS) {
-        channel c = channel_at(job, a.head_dim, d);
+        pack_channel c = channel_at(job, a.head_dim, d);
         target t = {page + a.k_codes, page + a.k_low, d, a.head_dim, TOKENS, 0, a.head_dim / 8, false};
         if (BITS == 2 && p->taken[d] != 0) {
             for (uint32_t i = 0; i < d; i++)
@@ -324,7 +324,7 @@ __device__ __forceinline__ void pack_k(const ifm_kv_pack &a, const ifm_kv_pack_j
         }
         const float steps = t.promoted ? 15.0f : static_cast<float>((1u << BITS) - 1);
         const extent e = extent_of(c);
-        range r;
+        pack_range r;
         if (BITS == 8 || job.tokens == 0) {
             r = range_of(e.low, e.high, steps, false);
         } else {
@@ -404,13 +404,13 @@ __device__ __forceinline__ void pack_v(const ifm_kv_pack &a, const ifm_kv_pack_j
             float *column = reinterpret_cast<float *>(shared) + threadIdx.x, peak = 0, nothing = 0;
             if (BITS < 8)
                 rotate(column, tile + 1, a.head_dim);
-            const token c = {column, tile + 1, a.head_dim};
+            const pack_token c = {column, tile + 1, a.head_dim};
             for (uint32_t i = 0; i < a.head_dim; i++) {
                 const float x = c.value(i);
                 peak = higher(higher(x, -x), peak);
                 nothing = add(nothing, times(x, 0.0f));
             }
-            range r;
+            pack_range r;
             if (BITS == 8) {
                 r.scale = scale_of(peak, 127.0f);
                 r.zero = 0;

@@ -30,6 +30,6 @@ struct ifm_kv_pack {
 /* Tokens of V that a block has at a time, and dynamic shared memory of a block; e4m3 keeps all values as they come. */
 #define IFM_KV_PACK_TILE(head_dim) ((head_dim) <= 128 ? 128 : 64)
 #define IFM_KV_PACK_SHARED(head_dim) ((head_dim) * (IFM_KV_PACK_TILE(head_dim) + 1) * 4 + IFM_KV_PACK_ROOM)
-#define IFM_KV_PACK_SHARED_E4M3(head_dim) ((head_dim) * IFM_KV_PACK_TOKENS * 2 + IFM_KV_PACK_ROOM)
+#define IFM_KV_PACK_SHARED_E4M3(head_dim) ((head_dim)*IFM_KV_PACK_TOKENS * 2 + IFM_KV_PACK_ROOM)
 
 #endif

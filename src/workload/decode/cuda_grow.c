@@ -14,7 +14,7 @@ uint64_t ifm_decode_grow_bytes(const struct ifm_kv_shape *shape)
 }
 
 /* Body pages that the cache has and will have, and the jobs that lead from one to the other. */
-struct growth {
+struct grow_plan {
     const struct ifm_kv_shape *shape;
     const uint64_t *lengths, *first;
     const uint32_t *table;
@@ -24,16 +24,16 @@ struct growth {
 };
 
 /* The pages that leave their rings behind one token. */
-static void jobs_of(struct growth *g, uint64_t token)
+static void jobs_of(struct grow_plan *g, uint64_t token)
 {
     const uint32_t before = g->n, dim = g->shape->head_dim;
     for (uint64_t pair = 0; pair < g->shape->pairs; pair++) {
         const uint64_t length = g->lengths[pair] + token, page = ifm_kv_body_pages(g->shape, length);
         if (ifm_kv_body_pages(g->shape, length + 1) == page)
             continue;
-        g->jobs[g->n] = (struct ifm_kv_pack_job){
-            pair * 2 * IFM_KV_SIDE * dim + ifm_kv_side_row(dim, 1 + (uint32_t)(page % 2), 0, 0), g->n - before,
-            IFM_KV_PAGE};
+        g->jobs[g->n] = (struct ifm_kv_pack_job){pair * 2 * IFM_KV_SIDE * dim +
+                                                     ifm_kv_side_row(dim, 1 + (uint32_t)(page % 2), 0, 0),
+                                                 g->n - before, IFM_KV_PAGE};
         g->places[g->n++] = g->table[g->first[pair] + page];
     }
     g->most = g->n - before > g->most ? g->n - before : g->most;
@@ -50,7 +50,7 @@ static enum ifm_status upload(struct ifm_device *device, const char *name, const
 }
 
 /* What is on the device of it. */
-static enum ifm_status upload_growth(struct ifm_decode_grow *grow, const struct growth *g, const char *name,
+static enum ifm_status upload_growth(struct ifm_decode_grow *grow, const struct grow_plan *g, const char *name,
                                      struct ifm_error *error)
 {
     struct ifm_device *device = grow->device;
@@ -60,8 +60,7 @@ static enum ifm_status upload_growth(struct ifm_decode_grow *grow, const struct 
         return ifm_fail(error, IFM_INTERNAL, name, NULL, "out of memory");
     for (uint64_t pair = 0; pair < g->shape->pairs; pair++)
         lengths[pair] = (uint32_t)g->lengths[pair];
-    enum ifm_status status =
-        upload(device, name, "lengths", lengths, g->shape->pairs * sizeof *lengths, &at, error);
+    enum ifm_status status = upload(device, name, "lengths", lengths, g->shape->pairs * sizeof *lengths, &at, error);
     free(lengths);
     IFM_TRY(status);
     IFM_TRY(upload(device, name, "jobs", g->jobs, g->n * sizeof *g->jobs, &jobs, error));
@@ -84,7 +83,7 @@ static enum ifm_status plan_growth(struct ifm_decode_grow *grow, const struct if
     ifm_kv_deal_out(shape, first, NULL);
     const uint64_t room = shape->pairs * (grow->tokens / IFM_KV_PAGE + 1);
     uint32_t *table = calloc(first[shape->pairs] + 1, sizeof *table);
-    struct growth g = {shape, lengths, first, table, calloc(room + 1, sizeof *g.jobs), calloc(room + 1, 4), 0, 0};
+    struct grow_plan g = {shape, lengths, first, table, calloc(room + 1, sizeof *g.jobs), calloc(room + 1, 4), 0, 0};
     grow->due = calloc(grow->tokens + 1, sizeof *grow->due);
     grow->body = first[shape->pairs] * grow->arrange_of.layout.page_bytes;
     enum ifm_status status = IFM_OK;

@@ -1,8 +1,8 @@
-/* A compressed cache that grows on a GPU, token by token: rows are appended to sink and ring, and a page that leaves the
- * ring is packed and takes its place among the body pages, as kv/cache.h has it. Pools are those of kv/fragment.h.
+/* A compressed cache that grows on a GPU, token by token: rows are appended to sink and ring, and a page that leaves
+ * the ring is packed and takes its place among the body pages, as kv/cache.h has it. Pools are those of kv/fragment.h.
  *
- * Which pages leave at which token follows from the lengths, so all of it is known before the first one, and a graph may
- * hold it. Thread rule: the thread that drives the device. */
+ * Which pages leave at which token follows from the lengths, so all of it is known before the first one, and a graph
+ * may hold it. Thread rule: the thread that drives the device. */
 #ifndef IFM_WORKLOAD_DECODE_CUDA_GROW_H
 #define IFM_WORKLOAD_DECODE_CUDA_GROW_H
 
@@ -18,10 +18,10 @@ struct ifm_decode_grow {
     struct ifm_cuda_launch append, arrange;
     uint64_t body; /* bytes of the body pages; sides lie behind them */
     uint64_t tokens;
-    uint32_t *due;                       /* [tokens + 1]: the first of each token's jobs */
-    const struct ifm_kv_pack_job *jobs;  /* there, as the next two */
-    const uint32_t *places;              /* [jobs] */
-    unsigned char *canonical;            /* pages between packing and their order: as many as leave at once */
+    uint32_t *due;                      /* [tokens + 1]: the first of each token's jobs */
+    const struct ifm_kv_pack_job *jobs; /* there, as the next two */
+    const uint32_t *places;             /* [jobs] */
+    unsigned char *canonical;           /* pages between packing and their order: as many as leave at once */
 };
 
 /* The cache has `lengths[pair]` tokens, and `tokens` follow in each pair; its capacities hold them. Buffers of the
