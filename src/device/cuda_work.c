@@ -214,6 +214,9 @@ enum ifm_status ifm_cuda_write(struct ifm_device *base, void *to, const void *fr
     struct ifm_cuda_device *device = ifm_cuda_of(base);
     IFM_TRY(ifm_cuda_wait(base, error));
     ifm_cuda_note(device, device->cuda->p_cuMemcpyHtoD(address_of(to), from, bytes), "a copy from the host");
+    /* It returns once the last bytes are in the driver's staging memory: they reach the GPU on the default stream, for
+     * which ours does not wait. */
+    ifm_cuda_note(device, device->cuda->p_cuStreamSynchronize(NULL), "a copy from the host");
     return ifm_cuda_wait(base, error);
 }
 

@@ -55,9 +55,8 @@ absent()
 
 # ---- our kernels: clusters, units of a group of 17 heads, blocks that straddle ragged sequences ----
 own=(--decode-arms naive,ours)
-runs plain naive,f16 ifm_decode_naive,ifm_decode_split_128 "${own[@]}" --batch 2 --kv-len 300 --q-heads 4 --kv-heads 2
-grep -q '^note: decode: naive runs without int8, int4, int2: the device cuda has kernels for f16 alone' log ||
-    fail "decode does not say what it leaves out: $(cat log)"
+runs plain naive,f16 ifm_decode_naive,ifm_decode_split_128 "${own[@]}" --compress 1 --batch 2 --kv-len 300 \
+    --q-heads 4 --kv-heads 2
 runs ragged naive,f16 ifm_decode_naive,ifm_decode_split_128 "${own[@]}" --compress 1 --kv-len 261 --batch 3 \
     --q-heads 34 --kv-heads 2 --layout paged --ragged 1
 runs dim naive ifm_decode_naive "${own[@]}" "${small[@]}" --head-dim 96
@@ -80,7 +79,7 @@ assert arms["naive"]["bytes_written"] == 4 * rows and arms["cudnn"]["bytes_writt
 PY
 absent "takes caches whose tokens lie in a row" --decode-arms cudnn "${small[@]}" --layout paged
 absent "takes caches of one length" --decode-arms cudnn "${small[@]}" --ragged 0.5
-absent "has kernels for f16 alone" --decode-arms cudnn --formats int8
+absent "the arm cudnn takes f16 caches alone" --decode-arms cudnn --formats int8
 IFM_CUDNN=/nowhere absent "there is no library cuDNN at IFM_CUDNN=/nowhere (pip install" --decode-arms cudnn \
     "${small[@]}"
 IFM_CUDNN=/nowhere runs others naive,f16 "" --decode-arms cudnn,naive,ours "${small[@]}"
@@ -111,8 +110,25 @@ IFM_CUDNN=/nowhere usual 'f16 (baseline), read'
 grep -q cudnn log && fail "what was not asked for is told of: $(cat log)"
 IFM_CUDNN=/nowhere usual 'naive (baseline), read' --head-dim 96
 
+# ---- compressed caches: each format, kernels of ours and the plain one, ragged and shuffled, both in one run ----
+runs packed f16,int8,e4m3,int4,int2,half4 ifm_packed_int8_128,ifm_packed_e4m3_128,ifm_packed_int4_128,ifm_packed_int2_128 \
+    --formats f16,int8,e4m3,int4,int2,half4 --batch 2 --kv-len 700 --q-heads 4 --kv-heads 2 --layout paged --ragged 0.5
+runs packed_plain naive,naive-int8,naive-int4,int8,int4 ifm_packed_plain,ifm_packed_int4_64 --formats f16,int8,int4 \
+    "${own[@]}" --batch 1 --kv-len 420 --q-heads 10 --kv-heads 1 --head-dim 64
+runs packed_dim naive,naive-int2 ifm_packed_plain --formats f16,int2 --decode-arms naive --batch 1 --kv-len 420 \
+    --q-heads 2 --kv-heads 1 --head-dim 96
+python3 - <<'PY' || fail "the ledger of a compressed cache is not what its pages are"
+import json
+arms = {a["name"]: a["ledger"] for a in json.load(open("packed_plain/plan.json"))["cells"][0]["arms"]}
+page = 4 * 64 + 256 + 128 * 64  # scales and zeros, scales of V, codes
+# 420 tokens: 32 of the sink, 3 whole pages, the newest of which stays
+expected = 2 * page + (420 - 256) * 64 * 4
+rows = arms["naive"]["bytes_read"] - 420 * 64 * 4
+assert arms["int4"]["bytes_read"] - rows == expected, (arms, expected)
+PY
+
 # ---- what this device does not do ----
-absent "absent: the device cuda has kernels for f16 alone" --formats int8
+absent "cycles on the device cuda are of f16 caches in this version" --formats int8 --inference
 absent "take at most 64 layers in turn" --layers 65
 
 # ---- inference cycles: a graph and launches of their own, side by side ----

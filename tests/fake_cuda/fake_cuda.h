@@ -45,7 +45,7 @@ typedef void fake_cuda_watcher(const char *what, const char *name, uint64_t star
 void fake_cuda_watch(fake_cuda_watcher *watcher);
 
 /* ---- kernels.c ---- */
-enum { FAKE_MOST_BYTES = 128 };
+enum { FAKE_MOST_BYTES = 512 };
 struct fake_launch {
     unsigned blocks, threads;
     _Alignas(16) unsigned char arguments[FAKE_MOST_BYTES]; /* the kernel's struct, by value */

@@ -25,4 +25,19 @@ bool fake_decode_digest(const struct fake_launch *launch, bool wrong);
 bool fake_decode_advance(const struct fake_launch *launch, bool wrong);
 bool fake_decode_rewind(const struct fake_launch *launch, bool wrong);
 
+/* ---- kv_pack.c ---- */
+bool fake_kv_pack_int8(const struct fake_launch *launch, bool wrong);
+bool fake_kv_pack_e4m3(const struct fake_launch *launch, bool wrong);
+bool fake_kv_pack_int4(const struct fake_launch *launch, bool wrong);
+bool fake_kv_pack_int2(const struct fake_launch *launch, bool wrong);
+
+/* ---- kv_append.c ---- */
+bool fake_kv_append(const struct fake_launch *launch, bool wrong);
+bool fake_kv_arrange(const struct fake_launch *launch, bool wrong);
+
+/* ---- packed.c ---- */
+bool fake_packed_plain(const struct fake_launch *launch, bool wrong);
+bool fake_packed_split(const struct fake_launch *launch, bool wrong);
+bool fake_packed_probe(const struct fake_launch *launch, bool wrong);
+
 #endif

@@ -3,9 +3,11 @@
 #include "fake_cuda/internal.h"
 #include "fake_cudnn/fake_cudnn.h"
 
-#include "kernel/cuda/decode.h"
+#include "kernel/cuda/packed.h"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/gemm.h"
+#include "kernel/cuda/kv_append.h"
+#include "kernel/cuda/kv_pack.h"
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/null.h"
 #include "kernel/cuda/stamp.h"
@@ -264,5 +266,21 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_decode_digest", sizeof(struct ifm_decode_digest_of), fake_decode_digest},
     {"ifm_decode_advance", sizeof(struct ifm_decode_advance_of), fake_decode_advance},
     {"ifm_decode_rewind", sizeof(struct ifm_decode_rewind_of), fake_decode_rewind},
+    {"ifm_kv_pack_int8", sizeof(struct ifm_kv_pack), fake_kv_pack_int8},
+    {"ifm_kv_pack_e4m3", sizeof(struct ifm_kv_pack), fake_kv_pack_e4m3},
+    {"ifm_kv_pack_int4", sizeof(struct ifm_kv_pack), fake_kv_pack_int4},
+    {"ifm_kv_pack_int2", sizeof(struct ifm_kv_pack), fake_kv_pack_int2},
+    {"ifm_kv_append", sizeof(struct ifm_kv_append_of), fake_kv_append},
+    {"ifm_kv_arrange", sizeof(struct ifm_kv_arrange_of), fake_kv_arrange},
+    {"ifm_packed_plain", sizeof(struct ifm_packed_attend), fake_packed_plain},
+    {"ifm_packed_int8_64", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int8_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_e4m3_64", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_e4m3_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int4_64", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int4_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int2_64", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_int2_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_probe", sizeof(struct ifm_packed_probe_of), fake_packed_probe},
     FAKE_PLUGIN_KERNELS{NULL, 0, NULL},
 };

@@ -105,7 +105,7 @@ template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend
             float c[4];
             asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
             __syncwarp();
-            score<D>(a, work, tile, tokens - (at - begins) * TILE, lane, c);
+            score<D>(a.scale, work, tile, tokens - (at - begins) * TILE, lane, c);
             raise<D>(work, c);
             add_values<D>(work, tile, c, lane);
             __syncwarp();

@@ -60,9 +60,34 @@ __device__ __forceinline__ float4 scaled(const float4 &x, float factor)
     return make_float4(x.x * factor, x.y * factor, x.z * factor, x.w * factor);
 }
 
+/* Walsh and Hadamard over the channels of a head, four in each lane of D / 4. */
+template <int D> __device__ __forceinline__ float4 turned(const float4 &x)
+{
+    const uint32_t lane = threadIdx.x % 32, all = D == 128 ? EVERY : 0xffffu << (lane & 16);
+    const float a = x.x + x.y, b = x.x - x.y, c = x.z + x.w, d = x.z - x.w;
+    float y[4] = {a + c, b + d, a - c, b - d};
+#pragma unroll
+    for (int step = 1; step < D / 4; step *= 2)
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float other = __shfl_xor_sync(all, y[i], step);
+            y[i] = (lane & step) == 0 ? y[i] + other : other - y[i];
+        }
+    const float size = D == 128 ? 0.08838834764831845f : 0.125f;
+    return make_float4(y[0] * size, y[1] * size, y[2] * size, y[3] * size);
+}
+
+/* Four outputs of the unit. TURNED: sums are of rotated values. */
+template <int D, bool TURNED, typename ARGUMENTS>
+__device__ __forceinline__ void put(const ARGUMENTS &a, const heads &h, uint32_t i, const float4 &sum, float total)
+{
+    const float4 x = scaled(sum, 1 / total);
+    reinterpret_cast<float4 *>(a.out + row_of(a, h))[i] = TURNED ? turned<D>(x) : x;
+}
+
 /* The block's sums of a unit: the outputs, where it has all of it (`partial` is null), else what others join. */
-template <int D>
-__device__ __forceinline__ void join_warps(const ifm_decode_attend &a, const heads &h, const float *rows,
+template <int D, bool TURNED = false, typename ARGUMENTS>
+__device__ __forceinline__ void join_warps(const ARGUMENTS &a, const heads &h, const float *rows,
                                            const warp_stats (*stats)[HEADS], float *partial)
 {
     for (uint32_t i = threadIdx.x; i < h.n * D / 4; i += 32 * WARPS) {
@@ -79,7 +104,7 @@ __device__ __forceinline__ void join_warps(const ifm_decode_attend &a, const hea
         for (int w = 0; w < WARPS; w++)
             total += stats[w][head].total * power_of_2(stats[w][head].top - top);
         if (partial == nullptr) {
-            reinterpret_cast<float4 *>(a.out + row_of(a, h))[i] = scaled(sum, 1 / total);
+            put<D, TURNED>(a, h, i, sum, total);
             continue;
         }
         reinterpret_cast<float4 *>(partial + HEAD)[i] = sum;
@@ -95,7 +120,7 @@ struct sharers {
     uint32_t first, n, slot; /* slot: of the first one's partial; the others' are their first */
 };
 
-__device__ __forceinline__ sharers sharers_of(const ifm_decode_attend &a, uint32_t unit)
+template <typename ARGUMENTS> __device__ __forceinline__ sharers sharers_of(const ARGUMENTS &a, uint32_t unit)
 {
     if (a.splits != 0)
         return {unit * a.splits, a.splits, 2 * unit * a.splits};
@@ -104,16 +129,16 @@ __device__ __forceinline__ sharers sharers_of(const ifm_decode_attend &a, uint32
     return {first, last - first + 1, 2 * first + (share_of(a, first) < from)};
 }
 
-template <int D>
-__device__ __forceinline__ const float *partial_of(const ifm_decode_attend &a, const sharers &s, uint32_t i)
+template <int D, typename ARGUMENTS>
+__device__ __forceinline__ const float *partial_of(const ARGUMENTS &a, const sharers &s, uint32_t i)
 {
     const uint32_t slot = i == 0 ? s.slot : 2 * (s.first + i);
     return a.partials + static_cast<uint64_t>(slot) * (HEAD + HEADS * D);
 }
 
 /* What the sums of each block count for in a head, left in `stats`, and the head's total. One warp. */
-template <int D>
-__device__ __forceinline__ float weigh_blocks(const ifm_decode_attend &a, const sharers &s, uint32_t head, uint32_t n,
+template <int D, typename ARGUMENTS>
+__device__ __forceinline__ float weigh_blocks(const ARGUMENTS &a, const sharers &s, uint32_t head, uint32_t n,
                                               warp_stats *stats)
 {
     const uint32_t lane = threadIdx.x % 32;
@@ -135,7 +160,8 @@ __device__ __forceinline__ float weigh_blocks(const ifm_decode_attend &a, const 
 }
 
 /* The last block of a unit joins the partials of all. `room`: [ways][n D / 4] float4, then [blocks][n] warp_stats. */
-template <int D> __device__ void join_blocks(const ifm_decode_attend &a, const heads &h, const sharers &s, float *room)
+template <int D, bool TURNED = false, typename ARGUMENTS>
+__device__ void join_blocks(const ARGUMENTS &a, const heads &h, const sharers &s, float *room)
 {
     __shared__ float totals[HEADS];
     const uint32_t each = h.n * D / 4, most = 32 * WARPS / each, ways = most > s.n ? s.n : most > 0 ? most : 1;
@@ -161,12 +187,13 @@ template <int D> __device__ void join_blocks(const ifm_decode_attend &a, const h
         float4 sum = sums[i];
         for (uint32_t way = 1; way < ways; way++)
             add(sum, sums[way * each + i], 1);
-        reinterpret_cast<float4 *>(a.out + row_of(a, h))[i] = scaled(sum, 1 / totals[i * 4 / D]);
+        put<D, TURNED>(a, h, i, sum, totals[i * 4 / D]);
     }
 }
 
 /* True in the block that is done with the unit last: it sees what all have written. */
-__device__ __forceinline__ bool is_last(const ifm_decode_attend &a, uint32_t unit, uint32_t blocks)
+template <typename ARGUMENTS>
+__device__ __forceinline__ bool is_last(const ARGUMENTS &a, uint32_t unit, uint32_t blocks)
 {
     __shared__ bool last;
     __threadfence();
@@ -239,7 +266,7 @@ __device__ __forceinline__ void join_cluster(const ifm_decode_attend &a, const h
             total += factor * totals[b];
             add(sum, sums[b], factor);
         }
-        reinterpret_cast<float4 *>(a.out + row_of(a, h))[i] = scaled(sum, 1 / total);
+        put<D, false>(a, h, i, sum, total);
     }
     meet_cluster(); /* nobody leaves while its memory is read */
 }

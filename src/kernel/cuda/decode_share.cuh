@@ -1,8 +1,8 @@
-/* Units, pages and tiles of the kernels of decode.cu, and which block has which. Device code only. */
+/* Units, pages and tiles of the kernels of decode.cu and packed.cu, and which block has which. Device code only. */
 #ifndef IFM_KERNEL_CUDA_DECODE_SHARE_CUH
 #define IFM_KERNEL_CUDA_DECODE_SHARE_CUH
 
-#include "kernel/cuda/decode.h"
+#include "kernel/cuda/packed.h"
 
 namespace
 {
@@ -68,8 +68,19 @@ __device__ __forceinline__ uint32_t tile_of(const ifm_decode_attend &a, uint32_t
     return a.tokens != 0 ? unit * tiles_of(a, unit) : a.units[unit].tile;
 }
 
+/* A compressed cache has items in their place. */
+__device__ __forceinline__ uint32_t tile_of(const ifm_packed_attend &a, uint32_t unit)
+{
+    return a.units[unit].item;
+}
+
+__device__ __forceinline__ uint32_t tiles_of(const ifm_packed_attend &a, uint32_t unit)
+{
+    return a.units[unit + 1].item - a.units[unit].item;
+}
+
 /* The first tile of a block; that of the block behind it is where its own end. */
-__device__ __forceinline__ uint32_t share_of(const ifm_decode_attend &a, uint32_t block)
+template <typename ARGUMENTS> __device__ __forceinline__ uint32_t share_of(const ARGUMENTS &a, uint32_t block)
 {
     if (a.splits != 0) {
         const uint32_t unit = block / a.splits, part = block % a.splits;
@@ -80,10 +91,15 @@ __device__ __forceinline__ uint32_t share_of(const ifm_decode_attend &a, uint32_
 }
 
 /* The block that has tile `tile`. */
-__device__ __forceinline__ uint32_t block_of(const ifm_decode_attend &a, uint32_t tile)
+template <typename ARGUMENTS> __device__ __forceinline__ uint32_t block_of(const ARGUMENTS &a, uint32_t tile)
 {
     const uint32_t all = tile_of(a, a.n_units), each = all / gridDim.x, more = all % gridDim.x;
     return tile < more * (each + 1) ? tile / (each + 1) : more + (tile - more * (each + 1)) / each;
+}
+
+__device__ __forceinline__ uint32_t unit_of_block(const ifm_packed_attend &a, uint32_t)
+{
+    return a.splits != 0 ? blockIdx.x / a.splits : a.first[blockIdx.x];
 }
 
 __device__ __forceinline__ uint32_t unit_of_block(const ifm_decode_attend &a, uint32_t first)
@@ -98,7 +114,7 @@ struct heads {
     uint32_t pair, first, n;
 };
 
-__device__ __forceinline__ heads heads_of(const ifm_decode_attend &a, uint32_t unit)
+template <typename ARGUMENTS> __device__ __forceinline__ heads heads_of(const ARGUMENTS &a, uint32_t unit)
 {
     if (a.parts == 1)
         return {unit, 0, a.group};
@@ -107,7 +123,7 @@ __device__ __forceinline__ heads heads_of(const ifm_decode_attend &a, uint32_t u
 }
 
 /* The first element of the unit's queries, and of its outputs. */
-__device__ __forceinline__ uint64_t row_of(const ifm_decode_attend &a, const heads &h)
+template <typename ARGUMENTS> __device__ __forceinline__ uint64_t row_of(const ARGUMENTS &a, const heads &h)
 {
     return (static_cast<uint64_t>(h.pair) * a.group + h.first) * a.head_dim;
 }

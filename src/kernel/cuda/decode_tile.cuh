@@ -33,15 +33,16 @@ __device__ __forceinline__ uint4 load_shared(uint32_t at)
     return v;
 }
 
-/* Columns of 16 bytes lie where neither copies nor the loads of fragments meet in a bank. */
-template <int D> __device__ __forceinline__ uint32_t place_k(uint32_t row, uint32_t column)
+/* Columns of 16 bytes lie where neither copies nor the loads of fragments meet in a bank; in ROWS as in memory. */
+enum { SPREAD = 0, ROWS };
+template <int D, int ORDER = SPREAD> __device__ __forceinline__ uint32_t place_k(uint32_t row, uint32_t column)
 {
-    return (row * sizes<D>::COLUMNS + (column ^ ((row & 1) << 2 | (row >> 1 & 3)))) * 16;
+    return (row * sizes<D>::COLUMNS + (ORDER == ROWS ? column : column ^ ((row & 1) << 2 | (row >> 1 & 3)))) * 16;
 }
 
-template <int D> __device__ __forceinline__ uint32_t place_v(uint32_t row, uint32_t column)
+template <int D, int ORDER = SPREAD> __device__ __forceinline__ uint32_t place_v(uint32_t row, uint32_t column)
 {
-    return sizes<D>::HALF + (row * sizes<D>::COLUMNS + (column ^ (row & 6))) * 16;
+    return sizes<D>::HALF + (row * sizes<D>::COLUMNS + (ORDER == ROWS ? column : column ^ (row & 6))) * 16;
 }
 
 /* The tiles that a warp loads: each WARPS-th of its block. */
@@ -145,23 +146,23 @@ __device__ __forceinline__ void begin(const ifm_decode_attend &a, const heads &h
 }
 
 /* Scores of tokens g and g + 8, times the scale; of tokens behind the last one, minus infinity. */
-template <int D>
-__device__ __forceinline__ void score(const ifm_decode_attend &a, const attention<D> &of, uint32_t stage, uint32_t left,
-                                      uint32_t lane, float c[4])
+template <int D, int ORDER = SPREAD>
+__device__ __forceinline__ void score(float scale, const attention<D> &of, uint32_t stage, uint32_t left, uint32_t lane,
+                                      float c[4])
 {
     const uint32_t g = lane / 4, t = lane % 4;
     float d[4] = {0, 0, 0, 0};
     c[0] = c[1] = c[2] = c[3] = 0;
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
-        const uint4 x = load_shared(stage + place_k<D>(g, 4 * i + t)),
-                    y = load_shared(stage + place_k<D>(g + 8, 4 * i + t));
+        const uint4 x = load_shared(stage + place_k<D, ORDER>(g, 4 * i + t)),
+                    y = load_shared(stage + place_k<D, ORDER>(g + 8, 4 * i + t));
         multiply(c, x.x, y.x, x.y, y.y, of.q[2 * i][0], of.q[2 * i][1]);
         multiply(d, x.z, y.z, x.w, y.w, of.q[2 * i + 1][0], of.q[2 * i + 1][1]);
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        c[i] = (c[i] + d[i]) * a.scale;
+        c[i] = (c[i] + d[i]) * scale;
     if (left < TILE) {
         const float least = -__int_as_float(0x7f800000);
         c[0] = g < left ? c[0] : least;
@@ -194,7 +195,7 @@ template <int D> __device__ __forceinline__ void raise(attention<D> &of, const f
     }
 }
 
-template <int D>
+template <int D, int ORDER = SPREAD>
 __device__ __forceinline__ void add_values(attention<D> &to, uint32_t stage, const float c[4], uint32_t lane)
 {
     const uint32_t g = lane / 4, t = lane % 4;
@@ -208,18 +209,18 @@ __device__ __forceinline__ void add_values(attention<D> &to, uint32_t stage, con
 #pragma unroll
     for (int i = 0; i < LOADS; i++) {
         const int token = i / ACROSS;
-        v[i] = load_shared(stage + place_v<D>(2 * t + (token & 1) + 8 * (token >> 1), g + 8 * (i % ACROSS)));
+        v[i] = load_shared(stage + place_v<D, ORDER>(2 * t + (token & 1) + 8 * (token >> 1), g + 8 * (i % ACROSS)));
     }
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS;
          i++) { /* channels 8 g + i and 64 + 8 g + i; of D = 64 8 g + i and 8 g + 4 + i */
-        enum { ROWS = ACROSS };
-        const int low = i / 2, high = ROWS == 2 ? i / 2 : 2 + i / 2, other = ROWS == 2 ? 1 : 0;
+        enum { NEXT = ACROSS };
+        const int low = i / 2, high = NEXT == 2 ? i / 2 : 2 + i / 2, other = NEXT == 2 ? 1 : 0;
         const bool odd = i % 2;
-        multiply(to.out[i], pair_up(word(v[0], low), word(v[ROWS], low), odd),
-                 pair_up(word(v[other], high), word(v[ROWS + other], high), odd),
-                 pair_up(word(v[2 * ROWS], low), word(v[3 * ROWS], low), odd),
-                 pair_up(word(v[2 * ROWS + other], high), word(v[3 * ROWS + other], high), odd), b0, b1);
+        multiply(to.out[i], pair_up(word(v[0], low), word(v[NEXT], low), odd),
+                 pair_up(word(v[other], high), word(v[NEXT + other], high), odd),
+                 pair_up(word(v[2 * NEXT], low), word(v[3 * NEXT], low), odd),
+                 pair_up(word(v[2 * NEXT + other], high), word(v[3 * NEXT + other], high), odd), b0, b1);
     }
 }
 

@@ -1,4 +1,4 @@
-/* decode on the device cuda: the naive kernel, and ours, which splits the cache over blocks. f16 alone. From compute
+/* decode on the device cuda: the naive kernel, and ours, which splits the cache over blocks. From compute
  * capability 9.0 on a step of ours begins to read its cache, which no step writes, while the one before it ends; its
  * queries and outputs wait for that. */
 #include "workload/decode/run_cuda.h"
@@ -19,8 +19,17 @@ static const char *supports_split(const struct ifm_machine *machine, void *asked
         return "our split kernel has head dimensions 64 and 128; the naive one runs the others";
     if (machine->gpu->major < 8)
         return "our split kernel needs compute capability 8.0; the naive one runs on this GPU";
+    if (ask->format != IFM_KV_F16 && machine->gpu->major < 9)
+        return "our kernels of compressed caches need compute capability 9.0; the naive one runs on this GPU";
     ask->rounding = IFM_DECODE_CUDA_ROUNDING;
+    ask->folded = IFM_DECODE_CUDA_FOLDED;
     return NULL;
+}
+
+static const char *supports_naive(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
+{
+    ((struct ifm_decode_ask *)asked)->folded = 0;
+    return ifm_decode_cuda_supports(machine, asked, arena);
 }
 
 /* ---- at work ---- */
@@ -140,7 +149,12 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, struct ifm_
 static enum ifm_status open_decode(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     struct ifm_decode_cuda_run *run = opened;
-    IFM_TRY(ifm_decode_cuda_open(run, opening, false, enqueue, error));
+    const bool packed = ifm_decode_form_is_packed(opening->arm->variant);
+    IFM_TRY(ifm_decode_cuda_open(run, opening, false, packed ? ifm_decode_cuda_packed_enqueue : enqueue, error));
+    if (packed) {
+        IFM_TRY(ifm_decode_cuda_packed_launch(run, run->row != &ifm_decode_cuda, error));
+        return ifm_cuda_wait(run->device, error);
+    }
     run->arguments.q = run->q_at;
     run->arguments.out = run->out_at;
     IFM_TRY(run->row == &ifm_decode_cuda ? choose_split(run, error) : choose_naive(run, error));
@@ -157,6 +171,6 @@ static enum ifm_status open_decode(const struct ifm_opening *opening, void *open
         .before = ifm_decode_cuda_before,                                                                              \
     }
 const struct ifm_implementation ifm_decode_cuda_naive =
-    DECODE_CUDA("naive", "naive (CUDA)", "a block for each query head, f32", ifm_decode_cuda_supports);
+    DECODE_CUDA("naive", "naive (CUDA)", "a block for each query head, f32", supports_naive);
 const struct ifm_implementation ifm_decode_cuda =
-    DECODE_CUDA("ours", "ours (CUDA)", "the cache split over blocks, f16 on tensor cores", supports_split);
+    DECODE_CUDA("ours", "ours (CUDA)", "the cache split over blocks, f16 and codes on tensor cores", supports_split);

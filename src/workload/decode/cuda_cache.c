@@ -15,17 +15,18 @@ static uint64_t identity(const struct ifm_decode_cuda_run *run)
 {
     const struct ifm_decode_settings *s = run->settings;
     char text[512];
-    int n = snprintf(
-        text, sizeof text, "%llu %llu %llu %llu %llu %llu %a %d %d %llu %d %s", (unsigned long long)s->batch,
-        (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads, (unsigned long long)s->kv_len,
-        (unsigned long long)s->head_dim, (unsigned long long)run->source.data.seed, s->ragged, s->layout, s->outliers,
-        (unsigned long long)(s->inference ? s->decode_tokens : 0), s->append, s->inference ? run->arm : "");
+    int n = snprintf(text, sizeof text, "%llu %llu %llu %llu %llu %llu %a %d %d %llu %d %llu %d %s",
+                     (unsigned long long)s->batch, (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads,
+                     (unsigned long long)s->kv_len, (unsigned long long)s->head_dim,
+                     (unsigned long long)run->source.data.seed, s->ragged, s->layout, s->outliers,
+                     (unsigned long long)(s->inference ? s->decode_tokens : 0), s->append, (unsigned long long)s->sink,
+                     s->evict, s->inference ? run->arm : "");
     return ifm_xxh3(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1) ^
            ifm_xxh3(s->kv_file, strlen(s->kv_file));
 }
 
-static enum ifm_status buffer(struct ifm_decode_cuda_run *run, const char *what, size_t bytes, void **out, bool *fresh,
-                              struct ifm_error *error)
+enum ifm_status ifm_decode_cuda_shared(struct ifm_decode_cuda_run *run, const char *what, size_t bytes, void **out,
+                                       bool *fresh, struct ifm_error *error)
 {
     char name[96];
     snprintf(name, sizeof name, "decode.%s %016llx", what, (unsigned long long)identity(run));
@@ -36,7 +37,7 @@ enum ifm_status ifm_decode_cuda_buffer(struct ifm_decode_cuda_run *run, const ch
                                        size_t bytes, void **out, struct ifm_error *error)
 {
     bool fresh;
-    IFM_TRY(buffer(run, what, bytes, out, &fresh, error));
+    IFM_TRY(ifm_decode_cuda_shared(run, what, bytes, out, &fresh, error));
     return fresh && from != NULL ? ifm_cuda_write(run->device, *out, from, bytes, error) : IFM_OK;
 }
 
@@ -148,20 +149,32 @@ static enum ifm_status fill(const struct ifm_decode_cuda_run *run, struct ifm_er
     return status;
 }
 
-/* All layers hold the same tokens, so one is filled and the others are copies of it. They lie in one buffer, as a
- * server has them: each in memory of its own cost a step 1 us more on an H200. */
+/* They lie in one buffer, as a server has them: each in memory of its own cost a step 1 us more on an H200. */
+enum ifm_status ifm_decode_cuda_layers(struct ifm_decode_cuda_run *run, const char *what, uint64_t bytes, bool *fresh,
+                                       struct ifm_error *error)
+{
+    IFM_TRY(ifm_decode_cuda_shared(run, what, run->layers * bytes, &run->pools[0], fresh, error));
+    for (unsigned layer = 1; layer < run->layers; layer++)
+        run->pools[layer] = (char *)run->pools[0] + layer * bytes;
+    return IFM_OK;
+}
+
+/* All layers hold the same tokens. */
+enum ifm_status ifm_decode_cuda_copy_layers(struct ifm_decode_cuda_run *run, uint64_t bytes, struct ifm_error *error)
+{
+    for (unsigned layer = 1; layer < run->layers; layer++)
+        ifm_cuda_copy(run->device, run->pools[layer], run->pools[0], bytes);
+    return ifm_cuda_wait(run->device, error);
+}
+
 static enum ifm_status open_layers(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     bool fresh;
-    IFM_TRY(buffer(run, "kv f16", run->layers * 2 * run->half, &run->pools[0], &fresh, error));
-    for (unsigned layer = 1; layer < run->layers; layer++)
-        run->pools[layer] = (char *)run->pools[0] + layer * 2 * run->half;
+    IFM_TRY(ifm_decode_cuda_layers(run, "kv f16", 2 * run->half, &fresh, error));
     if (!fresh)
         return IFM_OK;
     IFM_TRY(fill(run, error));
-    for (unsigned layer = 1; layer < run->layers; layer++)
-        ifm_cuda_copy(run->device, run->pools[layer], run->pools[0], 2 * run->half);
-    return ifm_cuda_wait(run->device, error);
+    return ifm_decode_cuda_copy_layers(run, 2 * run->half, error);
 }
 
 /* ---- tables ---- */
@@ -176,24 +189,34 @@ uint64_t ifm_decode_cuda_length_at(const struct ifm_decode_cuda_run *run, uint64
     return ifm_decode_cuda_length(run, sequence) + (run->cycle.appends ? token + 1 : 0);
 }
 
-static enum ifm_status deal_out(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+enum ifm_status ifm_decode_cuda_deal_out(struct ifm_decode_cuda_run *run, struct ifm_kv_shape *shape, uint64_t *lengths,
+                                         struct ifm_error *error)
 {
     const struct ifm_decode_settings *s = run->settings;
-    uint64_t *lengths = calloc(run->pairs, sizeof *lengths);
+    for (uint64_t pair = 0; pair < run->pairs; pair++)
+        lengths[pair] = ifm_decode_most(s, run->form, ifm_decode_length(s, pair / s->kv_heads));
+    *shape = ifm_decode_cache_shape(s, run->form, run->pairs, lengths, run->source.data.seed);
     run->first = calloc(run->pairs + 1, sizeof *run->first);
-    if (lengths != NULL && run->first != NULL) {
-        for (uint64_t pair = 0; pair < run->pairs; pair++)
-            lengths[pair] = ifm_decode_most(s, run->form, ifm_decode_length(s, pair / s->kv_heads));
-        const struct ifm_kv_shape shape =
-            ifm_decode_cache_shape(s, run->form, run->pairs, lengths, run->source.data.seed);
-        ifm_kv_deal_out(&shape, run->first, NULL);
+    if (run->first != NULL) {
+        ifm_kv_deal_out(shape, run->first, NULL);
         run->pages = run->first[run->pairs];
         run->table = calloc(run->pages + 1, sizeof *run->table);
-        if (run->table != NULL)
-            ifm_kv_deal_out(&shape, run->first, run->table);
     }
+    if (run->table == NULL)
+        return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+    ifm_kv_deal_out(shape, run->first, run->table);
+    return IFM_OK;
+}
+
+static enum ifm_status deal_out(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    struct ifm_kv_shape shape;
+    uint64_t *lengths = calloc(run->pairs, sizeof *lengths);
+    if (lengths == NULL)
+        return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+    const enum ifm_status status = ifm_decode_cuda_deal_out(run, &shape, lengths, error);
     free(lengths);
-    return run->table != NULL ? IFM_OK : ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+    return status;
 }
 
 /* Units of all pairs at one token, and one behind them that says where tiles end. */
@@ -239,6 +262,8 @@ static enum ifm_status make_units(struct ifm_decode_cuda_run *run, struct ifm_er
 enum ifm_status ifm_decode_cuda_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     void *table;
+    if (run->form->format != IFM_KV_F16)
+        return ifm_decode_cuda_packed_caches(run, error);
     IFM_TRY(deal_out(run, error));
     run->half = run->pages * IFM_KV_PAGE * run->settings->head_dim * sizeof(uint16_t);
     IFM_TRY(make_units(run, error));

@@ -19,6 +19,8 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
     const char *why_not = ifm_decode_cuda_supports(machine, asked, arena);
     if (why_not != NULL)
         return why_not;
+    if (ask->format != IFM_KV_F16)
+        return "the arm cudnn takes f16 caches alone: leave it out of decode.arms, or set decode.compress=1";
     if (ask->settings->inference)
         return "the arm cudnn has a plan for caches of one length, and those of a cycle grow: leave it out of "
                "decode.arms, or decode.inference out";

@@ -52,7 +52,8 @@ struct ifm_decode_outputs ifm_decode_cuda_outputs(const struct ifm_decode_cuda_r
                                        .q = run->q + token * run->outputs,
                                        .out = run->out + token * run->outputs,
                                        .draw = (uint32_t)(ifm_xxh3(&run->source.data.seed, sizeof(uint64_t)) >> 32),
-                                       .rows = rows};
+                                       .cache = run->packed.cache,
+                                       .rows = run->packed.cache == NULL ? rows : NULL};
 }
 
 const char *ifm_decode_cuda_code(const struct ifm_decode_cuda_run *run, char buffer[16])

@@ -31,9 +31,11 @@ const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *as
 {
     struct ifm_decode_ask *ask = asked;
     const struct ifm_decode_settings *s = ask->settings;
-    (void)machine;
-    if (ask->format != IFM_KV_F16)
+    if (ask->format != IFM_KV_F16 && !ifm_machine_plans_by(machine, IFM_DECODE_SINCE_PACKED))
         return "the device cuda has kernels for f16 alone in this version; --compress 1 asks for no other form, and "
+               "the device cpu runs all";
+    if (ask->format != IFM_KV_F16 && s->inference)
+        return "cycles on the device cuda are of f16 caches in this version: --compress 1 asks for no other form, and "
                "the device cpu runs all";
     if (strcmp(ifm_isa_name(s->isa), "auto") != 0)
         return "instruction sets are a processor's: leave decode.isa out on the device cuda";
@@ -134,7 +136,7 @@ static enum ifm_status open_rows(struct ifm_decode_cuda_run *run, struct ifm_err
         IFM_TRY(ifm_decode_cuda_buffer(run, "q", NULL, bytes, &run->q_at, error));
     else
         IFM_TRY(upload_queries(run, error));
-    snprintf(out, sizeof out, "out %s%s", run->row->name, run->own_launches ? " launched" : "");
+    snprintf(out, sizeof out, "out %s %s%s", run->row->name, run->form->name, run->own_launches ? " launched" : "");
     IFM_TRY(ifm_decode_cuda_buffer(run, out, NULL, ifm_decode_cuda_bytes(run), &run->out_at, error));
     IFM_TRY(ifm_decode_cuda_buffer(run, "digest", NULL, sizeof *run->digest, &digest, error));
     run->digest = digest;
@@ -188,6 +190,7 @@ void ifm_decode_cuda_close(void *opened)
     free(run->q);
     free(run->out);
     ifm_decode_cuda_cycle_close(run);
+    ifm_decode_cuda_packed_close(run);
     ifm_data_source_close(&run->source);
 }
 
@@ -201,7 +204,9 @@ static enum ifm_status compare(struct ifm_decode_cuda_run *run, struct ifm_check
     struct ifm_decode_rows rows;
     IFM_TRY(ifm_decode_cuda_read_layer(run, run->turn, &pool, error));
     const struct ifm_decode_outputs outputs = ifm_decode_cuda_outputs(run, pool, 0, &rows);
-    enum ifm_status status = ifm_decode_compare(&outputs, ifm_decode_cuda_code(run, code), out, error);
+    enum ifm_status status = run->packed.cache == NULL ? IFM_OK : ifm_decode_cuda_packed_take(run, pool, error);
+    if (status == IFM_OK)
+        status = ifm_decode_compare(&outputs, ifm_decode_cuda_code(run, code), out, error);
     free(pool);
     return status;
 }

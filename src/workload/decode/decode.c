@@ -69,7 +69,8 @@ static void add_row(struct cell *cell, const struct ifm_implementation *row, con
 {
     const struct ifm_list *graphs = &cell->s->graphs;
     for (size_t f = 0; f < n; f++) {
-        struct decode_entry entry = {row, forms[f], {.settings = cell->s, .format = forms[f]->format}, {0}, 0, ""};
+        struct decode_entry entry = {row, forms[f], {.settings = cell->s, .format = forms[f]->format, .folded = -1},
+                                     {0}, 0,        ""};
         const char *reason = row->supports(machine, &entry.ask, arena);
         *why_not = *why_not == NULL ? reason : *why_not;
         if (reason != NULL)
@@ -284,12 +285,16 @@ static struct ifm_ledger ledger_of(const struct cell *cell, const struct decode_
  * / 16, clipped to a scale of 1, promoted channels with a scale of 1.47 a, 0.018 rms(1, 1.47 a). Four times that leaves
  * room for rounded weights and for rows with large queries, of int4 six times: of 9,900 right arms of 1 to 32 heads
  * the most was 5.5, where all weight is on few keys (before rules 9 it was four, and 1 in 100 of small shapes refused).
- * Of a user's file a is not known; 32 is taken. What a wrong row, head or page does is larger. */
-static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format format, double rounding,
-                        double int4_room)
+ * Of a user's file a is not known; 32 is taken. What a wrong row, head or page does is larger.
+ *
+ * A GPU rounds the folded query to f16 instead, `folded` of a value: four times the sd of a score of such keys. */
+static double tolerance(const struct ifm_decode_settings *s, enum ifm_kv_format format,
+                        const struct ifm_decode_ask *ask, double int4_room)
 {
-    const double plain = 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->kv_len) / 4) + rounding;
+    const double plain = 0x1p-24 * 8 * (sqrt((double)s->head_dim) + sqrt((double)s->kv_len) / 4) + ask->rounding;
     const double a = s->kv_file[0] == '\0' ? ifm_decode_outlier(s) : 32, promoted = 1.47 * a, room = 4;
+    if (ask->folded >= 0)
+        return plain + (format == IFM_KV_F16 || format == IFM_KV_E4M3 ? 0 : ask->folded * sqrt((31 + a * a) / 32));
     switch (format) {
     case IFM_KV_INT8:
         return plain + room * 3.1e-5 * a;
@@ -331,7 +336,10 @@ static const char *remark_of(const struct ifm_decode_settings *s, const struct i
 /* Our own kernels: their arms are named after forms, those of others after who computes. */
 static const char *name_of(const struct cell *cell, const struct decode_entry *entry, struct ifm_arena *arena)
 {
-    const char *name = strcmp(entry->row->name, "ours") == 0 ? entry->form->name : entry->row->name;
+    const bool plain = entry->form->format == IFM_KV_F16, ours = strcmp(entry->row->name, "ours") == 0;
+    const char *name = ours    ? entry->form->name
+                       : plain ? entry->row->name
+                               : ifm_arena_printf(arena, "%s-%s", entry->row->name, entry->form->name);
     if (cell->s->graphs.n < 2)
         return name;
     return ifm_arena_printf(arena, "%s-%s", name, strcmp(entry->graphs, "true") == 0 ? "graph" : "no-graph");
@@ -387,7 +395,7 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm
         .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
         .lossy = form->format != IFM_KV_F16,
         .has_oracle = true,
-        .tolerance = tolerance(cell->s, form->format, ask->rounding, cell->int4_room),
+        .tolerance = tolerance(cell->s, form->format, ask, cell->int4_room),
         .fixed_inner = cell->s->inference,
         .gaps = cell->s->inference,
     };

@@ -5,7 +5,7 @@
 #define IFM_WORKLOAD_DECODE_RUN_CUDA_H
 
 #include "device/cuda.h"
-#include "kernel/cuda/decode.h"
+#include "kernel/cuda/packed.h"
 #include "workload/data/data.h"
 #include "workload/decode/check.h"
 #include "workload/decode/source.h"
@@ -30,6 +30,15 @@ struct ifm_decode_cuda_cycle {
     uint64_t draws;                      /* of places that are looked at */
 };
 
+/* What a compressed cache has besides. A layer is its pool as in kv/fragment.h. */
+struct ifm_decode_cuda_packed {
+    struct ifm_kv_fragment layout;
+    uint64_t body, side;                /* bytes of a layer's body pages, and of what each pair has behind them */
+    unsigned char *canonical;           /* pool of `cache`: what is read back, in canonical order */
+    struct ifm_kv_cache *cache;         /* on the host, for the oracle; NULL: the cache is f16 */
+    struct ifm_packed_attend arguments; /* `body` and `sides` are the turn's */
+};
+
 struct ifm_decode_cuda_run {
     struct ifm_device *device;
     const struct ifm_implementation *row;
@@ -38,7 +47,7 @@ struct ifm_decode_cuda_run {
     const struct ifm_decode_form *form;
     struct ifm_data_source source;
     uint64_t pairs, pages; /* of a layer */
-    uint64_t half;         /* bytes of a layer's K, and of its V behind it */
+    uint64_t half;         /* bytes of a layer's K, and of its V behind it; of a compressed one, half of all */
     uint64_t *first;       /* [pairs + 1] into the table */
     uint32_t *table;       /* [pages] */
     size_t outputs;        /* values */
@@ -51,8 +60,9 @@ struct ifm_decode_cuda_run {
     void *pools[IFM_DECODE_CUDA_LAYERS];
     struct ifm_cuda_steps *steps;
     struct ifm_cuda_launch launch;
-    bool early; /* before the step in front has ended */
+    bool early;                         /* before the step in front has ended */
     struct ifm_decode_attend arguments; /* `k` and `v` are the turn's */
+    struct ifm_decode_cuda_packed packed;
     struct ifm_decode_cuda_cycle cycle;
     bool own_launches; /* its feature is that no graph is replayed */
     struct ifm_cuda_function *digester;
@@ -71,8 +81,32 @@ uint64_t ifm_decode_cuda_length_at(const struct ifm_decode_cuda_run *run, uint64
 /* A buffer of the device, filled from the host where it is new. `from` may be NULL: zeros. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_buffer(struct ifm_decode_cuda_run *run, const char *what, const void *from,
                                                    size_t bytes, void **out, struct ifm_error *error);
+/* One of them, whose name tells the cell's bytes from others'; `*fresh`: zeros that nobody filled yet. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_shared(struct ifm_decode_cuda_run *run, const char *what, size_t bytes,
+                                                   void **out, bool *fresh, struct ifm_error *error);
+/* All layers in one buffer, `*fresh` as above. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_layers(struct ifm_decode_cuda_run *run, const char *what, uint64_t bytes,
+                                                   bool *fresh, struct ifm_error *error);
+/* The others become copies of the first one. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_copy_layers(struct ifm_decode_cuda_run *run, uint64_t bytes,
+                                                        struct ifm_error *error);
+/* run->first, pages, table; `lengths` [pairs] are the caller's room. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_deal_out(struct ifm_decode_cuda_run *run, struct ifm_kv_shape *shape,
+                                                     uint64_t *lengths, struct ifm_error *error);
 /* All layers, with their tables: run->first, table, half, pools, and what the arguments say of them. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error);
+
+/* ---- cuda_packed.c ---- */
+/* A form other than f16: caches, tables and, on the host, a cache that the oracle reads. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error);
+/* The launch of attention: `plain`, the readable kernel. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_launch(struct ifm_decode_cuda_run *run, bool plain,
+                                                          struct ifm_error *error);
+void ifm_decode_cuda_packed_enqueue(void *opened);
+/* What was read back of a layer goes into the host's cache. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *run,
+                                                        const unsigned char *pool, struct ifm_error *error);
+void ifm_decode_cuda_packed_close(struct ifm_decode_cuda_run *run);
 
 /* ---- cuda_read.c ---- */
 size_t ifm_decode_cuda_bytes(const struct ifm_decode_cuda_run *run); /* of all queries, and of all outputs */
@@ -104,7 +138,7 @@ IFM_CHECKED enum ifm_status ifm_decode_cuda_check_cycle(struct ifm_decode_cuda_r
                                                         struct ifm_error *error);
 
 /* ---- cuda_run.c ---- */
-/* What holds for every row: f16, no instruction set, so many layers. */
+/* What holds for every row: no instruction set, so many layers. */
 const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena);
 /* All but what steps do: `enqueue` puts one on the stream, of the layer run->turn. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_open(struct ifm_decode_cuda_run *run, const struct ifm_opening *opening,
@@ -119,5 +153,7 @@ void ifm_decode_cuda_close(void *opened);
 /* Weights are rounded to f16 for the tensor cores: each is off by sd = 2^-12 / sqrt(3) of itself at most, and so is an
  * output, which is a sum of rows that are independent of it. Four times that leaves room for the largest. */
 #define IFM_DECODE_CUDA_ROUNDING (4 * 0x1p-12 / 1.7320508075688772)
+/* So is each channel's part of a score, by the query times its scale: four times the sd of their sum. */
+#define IFM_DECODE_CUDA_FOLDED IFM_DECODE_CUDA_ROUNDING
 
 #endif

@@ -117,6 +117,12 @@ const struct ifm_decode_form *ifm_decode_form_find(const char *name)
     return NULL;
 }
 
+bool ifm_decode_form_is_packed(const char *name)
+{
+    const struct ifm_decode_form *form = ifm_decode_form_find(name);
+    return form != NULL && form->format != IFM_KV_F16;
+}
+
 static bool has_ratio(const struct ifm_list *compress, unsigned ratio)
 {
     const char text[2] = {(char)('0' + ratio), '\0'};

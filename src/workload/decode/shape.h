@@ -42,7 +42,11 @@ struct ifm_decode_ask {
     uint64_t layers_most;                   /* that it takes in turn; 0 = any number */
     bool halves;                            /* queries and outputs are f16, else f32 */
     double rounding;                        /* error that it makes beside that of f32 sums, as the tolerance has it */
+    double folded; /* integers: that of queries folded with scales, of keys of unit variance; < 0 = as on the CPU */
 };
+
+/* IFM_PLAN_RULES since which the device cuda runs compressed caches. */
+enum { IFM_DECODE_SINCE_PACKED = 11 };
 
 /* How an arm keeps its cache. */
 struct ifm_decode_form {
@@ -56,6 +60,8 @@ enum { IFM_DECODE_FORMS = 6 };
 
 /* "f16", ... or NULL. */
 const struct ifm_decode_form *ifm_decode_form_find(const char *name);
+/* It is one, and not f16. */
+bool ifm_decode_form_is_packed(const char *name);
 /* The forms of decode.formats, in its order; without it those that decode.compress and decode.format ask for, f16
  * first. Fails when a format's ratio is not among those of decode.compress, and when both ways are taken. */
 IFM_CHECKED enum ifm_status ifm_decode_forms(const struct ifm_decode_settings *s,

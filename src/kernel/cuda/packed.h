@@ -1,0 +1,51 @@
+/* Arguments of the kernels of packed.cu, attention over a compressed cache: C and CUDA.
+ *
+ * The cache is a pool as kv/fragment.h has it. A unit is as in kernel/cuda/decode.h: a pair with at most 8 query heads.
+ * Its items are the chunks of its body pages, then tiles of 16 tokens of its sink, then those of its ring. Items have
+ * about as many bytes each, and blocks share those of all units equally. */
+#ifndef IFM_KERNEL_CUDA_PACKED_H
+#define IFM_KERNEL_CUDA_PACKED_H
+
+#include "kernel/cuda/decode.h"
+#include "kv/fragment.h"
+
+#include <stdint.h>
+
+enum {
+    IFM_PACKED_WARPS = 16,     /* of a block of the split kernels */
+    IFM_PACKED_STAGES_64 = 40, /* items on their way to a block */
+    IFM_PACKED_STAGES_128 = 20,
+    IFM_PACKED_PLAIN_WARPS = 16, /* of the plain kernel */
+};
+
+struct ifm_packed_unit {
+    uint32_t page, pages; /* the first of its body pages, as an index of the table; how many */
+    uint32_t item;        /* the first of its items, among those of all units */
+    uint32_t sink, ring;  /* tokens; those of the ring begin with the first row of ring page `pages` % 2 */
+};
+
+struct ifm_packed_attend {
+    const unsigned char *body;           /* of a layer */
+    const uint16_t *sides;               /* behind it */
+    const uint32_t *table;               /* as in ifm_decode_attend, and all that has a name of there */
+    const struct ifm_packed_unit *units; /* [units + 1], the last one only with its `item` */
+    const uint32_t *first;
+    const float *q;
+    float *out;
+    float *partials;
+    uint32_t *tickets;
+    uint32_t n_units, group, parts;
+    uint32_t head_dim;
+    uint32_t splits;
+    uint32_t rotated; /* V of the body is */
+    float scale;
+    struct ifm_kv_fragment layout;
+};
+
+/* ifm_packed_probe, a warp: c = a b of one mma.sync.m16n8k16 of f16, operands and results as registers of lanes. */
+struct ifm_packed_probe_of {
+    const uint32_t *a, *b; /* [32][4], [32][2] */
+    float *c;              /* [32][4] */
+};
+
+#endif

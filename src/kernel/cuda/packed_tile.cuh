@@ -1,0 +1,385 @@
+/* One chunk of a compressed page: from shared memory into the tensor cores. Device code only.
+ *
+ * A code under a mask, read as f16, is subnormal: code * 2^-24, or 4, 16, 64 times that where it lies higher in its
+ * word. mma.sync multiplies subnormals exactly (ifm_packed_probe shows it), so that codes are operands as they are.
+ * What is left goes elsewhere: channel scales of K, and the powers of 2, into the query, once a chunk; zeros of K into
+ * what sums begin with; token scales of V into the weights.
+ *
+ * Queries times scales are rounded to f16. That error is multiplied with codes, whose mean is the larger part of them:
+ * the codes' middle is taken out of the products, and put back with the zero, by products of unrounded scales. */
+#ifndef IFM_KERNEL_CUDA_PACKED_TILE_CUH
+#define IFM_KERNEL_CUDA_PACKED_TILE_CUH
+
+#include "kernel/cuda/decode_join.cuh"
+
+namespace
+{
+
+enum { INT8 = 0, E4M3, INT4, INT2 };
+
+template <int D, int FORMAT> struct packs {
+    enum {
+        BITS = FORMAT == INT4   ? 4
+               : FORMAT == INT2 ? 2
+                                : 8,
+        FLOATS = FORMAT == E4M3,
+        ROTATED = FORMAT == INT4 || FORMAT == INT2,
+        CHUNK = BITS == 8   ? 32
+                : BITS == 4 ? 64
+                            : 128,
+        TILES = CHUNK / TILE,
+        CHUNKS = IFM_DECODE_PAGE / CHUNK,
+        CODES = CHUNK * D * BITS / 8,
+        BYTES = 2 * CODES + (FLOATS ? 0 : 2 * CHUNK), /* of a chunk */
+        LOW = 4 * D,                                  /* where its sections lie in the head of a page */
+        PROMOTED = 8 * D,
+        HEAD_BYTES = FORMAT == E4M3   ? 128
+                     : FORMAT == INT2 ? 8 * D + 64
+                                      : 4 * D,
+        PAGE = HEAD_BYTES + CHUNKS * BYTES,
+        STAGE = (HEAD_BYTES + BYTES + 127) / 128 * 128,
+        MOST = TILES > 4 ? 4 : TILES, /* tiles whose scores are there at once */
+        MIDDLE = BITS == 8   ? 128
+                 : BITS == 4 ? 8
+                             : 2
+    };
+};
+
+__device__ __forceinline__ uint32_t times(uint32_t a, uint32_t b)
+{
+    uint32_t y;
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+    return y;
+}
+
+__device__ __forceinline__ uint32_t times_and(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t y;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(c));
+    return y;
+}
+
+__device__ __forceinline__ uint32_t shared_word(uint32_t at)
+{
+    uint32_t v;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at));
+    return v;
+}
+
+__device__ __forceinline__ uint32_t shared_half(uint32_t at)
+{
+    uint16_t v;
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(at));
+    return v;
+}
+
+/* Two codes of e4m3 as f16, from the lower half. */
+__device__ __forceinline__ uint32_t from_e4m3(uint32_t x)
+{
+    uint32_t y = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(y) : "h"(static_cast<uint16_t>(x)));
+#endif
+    return y;
+}
+
+/* The four registers of fragment `f` of a piece of 16 bytes; `f` is known when this is compiled. */
+template <int FORMAT> __device__ __forceinline__ void operand(const uint4 &x, int f, uint32_t a[4])
+{
+    if (FORMAT == INT8 || FORMAT == E4M3) {
+#pragma unroll
+        for (int c = 0; c < 2; c++) {
+            const uint32_t w = word(x, 2 * f + c);
+            a[2 * c] = FORMAT == E4M3 ? from_e4m3(w) : __byte_perm(w, 0, 0x4140);
+            a[2 * c + 1] = FORMAT == E4M3 ? from_e4m3(w >> 16) : __byte_perm(w, 0, 0x4342);
+        }
+        return;
+    }
+    const uint32_t w = word(x, FORMAT == INT4 ? f : f / 2), high = w >> 8;
+    const uint32_t low = FORMAT == INT4 ? 0x000f000fu : 0x00030003u << (f % 2 * 4);
+    const uint32_t next = FORMAT == INT4 ? 0x00f000f0u : 0x000c000cu << (f % 2 * 4);
+    a[0] = w & low;
+    a[1] = high & low;
+    a[2] = w & next;
+    a[3] = high & next;
+}
+
+/* 1 over the power of 2 by which codes of fragment `f`, column half `c` are too large, as f16 twice. */
+template <int FORMAT> __device__ __forceinline__ uint32_t too_large(int f, int c)
+{
+    const uint32_t steps = FORMAT == INT4 ? 4 * c : FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
+    return 0x3c003c00u - steps * 0x04000400u;
+}
+
+/* Minus the middle of the codes, as codes of that fragment are. */
+template <int D, int FORMAT> __device__ __forceinline__ uint32_t middle(int f, int c)
+{
+    const uint32_t steps = FORMAT == INT4 ? 4 * c : FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
+    return 0x80008000u | (packs<D, FORMAT>::MIDDLE * 0x10001u) << steps;
+}
+
+/* What a warp has of the chunk's head. */
+template <int D> struct folded {
+    uint32_t q[sizes<D>::STEPS][2]; /* the query times the scales */
+    uint32_t low[4];                /* int2: that of promoted channels, times the scale of lower bits */
+    float zero[2];                  /* what sums of codes begin with, of heads 2 t and 2 t + 1 */
+};
+
+/* The lower bits' part of the query: channels 2 t + e of the list, and 8 on. `q`: in shared memory, see begin_unit. */
+template <int D> __device__ __forceinline__ void fold_low(uint32_t stage, uint32_t q, uint32_t lane, uint32_t low[4])
+{
+    const uint32_t g = lane / 4, t = lane % 4, row = q + 4 * g * 16;
+#pragma unroll
+    for (int c = 0; c < D / 64; c++) {
+        const uint32_t two = shared_half(stage + packs<D, INT2>::PROMOTED + 2 * t + 8 * c);
+        uint32_t part[2];
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            const uint32_t d = two >> 8 * e & 0xff;
+            part[e] = times(shared_half(row + d / 32 * 512 + d % 32 * 2), shared_half(stage + 2 * d));
+        }
+        const uint32_t both = times(__byte_perm(part[0], part[1], 0x5410), 0x34003400u); /* the scale is 4 times that */
+        if (D == 128) {
+            low[c] = times(both, c == 0 ? 0x3c003c00u : 0x34003400u);
+            low[2 + c] = times(both, c == 0 ? 0x2c002c00u : 0x24002400u);
+        } else {
+            low[0] = both; /* one for each place of a tile in its word */
+            low[1] = times(both, 0x34003400u);
+            low[2] = times(both, 0x2c002c00u);
+            low[3] = times(both, 0x24002400u);
+        }
+    }
+}
+
+template <int D, int FORMAT>
+__device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, folded<D> &to)
+{
+    const uint32_t t = lane % 4;
+    const uint32_t middles = FORMAT == INT8 ? 0x58005800u : FORMAT == INT4 ? 0x48004800u : 0x40004000u;
+    float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}}, less[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+#pragma unroll
+    for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
+        const uint4 x = load_shared(q + (32 * i + lane) * 16);
+        if (FORMAT == E4M3) {
+            to.q[2 * i][0] = x.x;
+            to.q[2 * i][1] = x.y;
+            to.q[2 * i + 1][0] = x.z;
+            to.q[2 * i + 1][1] = x.w;
+            continue;
+        }
+        const uint4 s = load_shared(stage + (32 * i + 8 * t) * 2),
+                    z = load_shared(stage + 2 * D + (32 * i + 8 * t) * 2);
+#pragma unroll
+        for (int step = 0; step < 2; step++) {
+            const int f = 2 * i + step;
+            const uint32_t z0 = times_and(word(s, 2 * step), middles, word(z, 2 * step));
+            const uint32_t z1 = times_and(word(s, 2 * step + 1), middles, word(z, 2 * step + 1));
+            multiply(zero[step], z0, z0, z1, z1, word(x, 2 * step), word(x, 2 * step + 1));
+#pragma unroll
+            for (int c = 0; c < 2; c++) {
+                to.q[f][c] = times(word(x, 2 * step + c), word(s, 2 * step + c));
+                if (FORMAT != INT8 && too_large<FORMAT>(f, c) != 0x3c003c00u)
+                    to.q[f][c] = times(to.q[f][c], too_large<FORMAT>(f, c));
+            }
+            const uint32_t m0 = middle<D, FORMAT>(f, 0), m1 = middle<D, FORMAT>(f, 1);
+            multiply(less[step], m0, m0, m1, m1, to.q[f][0], to.q[f][1]);
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+        to.zero[j] = (zero[0][j] + zero[1][j]) * 0x1p-24f + (less[0][j] + less[1][j]);
+    if (FORMAT == INT2)
+        fold_low<D>(stage, q, lane, to.low);
+}
+
+/* Sums of codes times the folded query, of tile `tile` of the chunk. */
+template <int D, int FORMAT>
+__device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, int tile, uint32_t lane, float c[4])
+{
+    enum { EACH = 16 / packs<D, FORMAT>::BITS, STEPS = sizes<D>::STEPS }; /* fragments of 16 bytes */
+    float d[4] = {0, 0, 0, 0};
+    c[0] = c[2] = FORMAT == E4M3 ? 0 : of.zero[0];
+    c[1] = c[3] = FORMAT == E4M3 ? 0 : of.zero[1];
+#pragma unroll
+    for (int i = 0; i < STEPS; i += EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)) {
+        const int f = tile * STEPS + i;
+        const uint4 x = load_shared(chunk + f / EACH * 512 + lane * 16);
+#pragma unroll
+        for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
+            uint32_t a[4];
+            operand<FORMAT>(x, f % EACH + j, a);
+            multiply(j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        c[i] += d[i];
+}
+
+/* int2: the lower bits of promoted channels besides. */
+template <int D> __device__ __forceinline__ void score_low(const folded<D> &of, const uint4 &low, int tile, float c[4])
+{
+    const uint32_t w = word(low, D == 128 ? tile / 2 : tile / 4), high = w >> 8;
+    if (D == 128) {
+        uint32_t a[4];
+        operand<INT2>(low, tile, a);
+        multiply(c, a[0], a[1], a[2], a[3], of.low[tile % 2 * 2], of.low[tile % 2 * 2 + 1]);
+        return;
+    }
+    const uint32_t mask = 0x00030003u << (tile % 4 * 2);
+    multiply(c, w & mask, high & mask, 0, 0, of.low[tile % 4], 0);
+}
+
+/* Weights times codes of V, of one tile. `b`: the weights, times the scales and the powers of 2 of their tokens. */
+template <int D, int FORMAT>
+__device__ __forceinline__ void add_tile(attention<D> &to, uint32_t codes, int tile, uint32_t lane, uint32_t b0,
+                                         uint32_t b1)
+{
+    enum { EACH = 16 / packs<D, FORMAT>::BITS, STEPS = sizes<D>::STEPS };
+#pragma unroll
+    for (int i = 0; i < STEPS; i += EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)) {
+        const int f = tile * STEPS + i;
+        const uint4 x = load_shared(codes + f / EACH * 512 + lane * 16);
+#pragma unroll
+        for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
+            uint32_t a[4];
+            operand<FORMAT>(x, f % EACH + j, a);
+            multiply(to.out[i + j], a[0], a[1], a[2], a[3], b0, b1);
+        }
+    }
+}
+
+/* A few tiles of a chunk, from `tile` on: scores, weights, values. `sums`: of weights times scales, of the two heads,
+ * for what V codes are too large by. */
+template <int D, int FORMAT>
+__device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D> &of, uint32_t stage, int tile,
+                                             float scale, float sums[4], uint32_t lane)
+{
+    typedef packs<D, FORMAT> p;
+    const uint32_t chunk = stage + p::HEAD_BYTES, g = lane / 4;
+    const uint32_t scales = chunk + 2 * p::CODES + g * p::TILES * 4;
+    const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0; /* log2 of what tokens 8 on are too large by */
+    float c[p::MOST][4];
+    uint4 low = make_uint4(0, 0, 0, 0);
+    if (FORMAT == INT2 && D == 128)
+        low = load_shared(stage + p::LOW + lane * 16);
+    if (FORMAT == INT2 && D == 64) {
+        low.x = shared_word(stage + p::LOW + lane * 8);
+        low.y = shared_word(stage + p::LOW + lane * 8 + 4);
+    }
+#pragma unroll
+    for (int i = 0; i < p::MOST; i++) {
+        score_tile<D, FORMAT>(of, chunk, tile + i, lane, c[i]);
+        if (FORMAT == INT2)
+            score_low<D>(of, low, tile + i, c[i]);
+    }
+    float most[4] = {c[0][0], c[0][1], c[0][2], c[0][3]};
+#pragma unroll
+    for (int i = 0; i < p::MOST; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            c[i][j] *= scale;
+            most[j] = i == 0 ? c[i][j] : fmaxf(most[j], c[i][j]);
+        }
+    const float before[2] = {work.top[0], work.top[1]};
+    raise<D>(work, most);
+    if (before[0] != work.top[0] || before[1] != work.top[1])
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const float shrink = power_of_2(before[j] - work.top[j]);
+            sums[j] *= shrink;
+            sums[2 + j] *= shrink;
+        }
+#pragma unroll
+    for (int i = 0; i < p::MOST; i++) {
+        float w[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            w[j] = power_of_2(c[i][j] - (work.top[j % 2] + (j < 2 ? 0 : steps)));
+        work.total[0] += w[0] + w[2] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
+        work.total[1] += w[1] + w[3] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
+        if (FORMAT == E4M3) {
+            const float v = __uint_as_float(shared_word(stage + 64));
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                w[j] *= v;
+        } else {
+            const uint32_t both = shared_word(scales + 4 * (tile + i));
+            const float s0 = from_f16(static_cast<uint16_t>(both)), s1 = from_f16(static_cast<uint16_t>(both >> 16));
+            w[0] *= s0;
+            w[1] *= s0;
+            w[2] *= s1;
+            w[3] *= s1;
+        }
+        const uint32_t b0 = transpose(pack(w[0], w[1])), b1 = transpose(pack(w[2], w[3]));
+        const uint32_t much = FORMAT == INT4 ? 0x4c004c00u : FORMAT == INT2 ? 0x44004400u : 0x3c003c00u;
+        if (FORMAT != E4M3)
+            multiply(sums, 0x3c003c00u, 0x3c003c00u, much, much, b0, b1);
+        add_tile<D, FORMAT>(work, chunk + p::CODES, tile + i, lane, b0, b1);
+    }
+}
+
+/* A whole chunk. */
+template <int D, int FORMAT>
+__device__ __forceinline__ void attend_chunk(attention<D> &work, uint32_t stage, uint32_t q, float scale, float sums[4],
+                                             uint32_t lane)
+{
+    folded<D> of;
+    fold<D, FORMAT>(stage, q, lane, of);
+    if (FORMAT == E4M3)
+        scale *= __uint_as_float(shared_word(stage));
+    else
+        scale *= 0x1p24f;
+#pragma unroll
+    for (int tile = 0; tile < packs<D, FORMAT>::TILES; tile += packs<D, FORMAT>::MOST)
+        attend_tiles<D, FORMAT>(work, of, stage, tile, scale, sums, lane);
+}
+
+/* ---- the sums of values ---- */
+
+/* Out of units of codes, and less what codes are too large by. Relative to the same maximum. */
+template <int D, int FORMAT> __device__ __forceinline__ void settle(attention<D> &work, float sums[4])
+{
+    const float middle = FORMAT == INT8 ? 128.0f : FORMAT == INT4 ? 7.5f : 1.5f;
+#pragma unroll
+    for (int i = 0; i < (FORMAT == E4M3 ? 0 : static_cast<int>(sizes<D>::STEPS)); i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            work.out[i][j] = work.out[i][j] * (FORMAT == INT2 && i % 2 == 1 ? 0x1p20f : 0x1p24f) - middle * sums[j % 2];
+}
+
+/* Walsh and Hadamard over the channels of a warp's sums: 8 g + i + 64 r, or of D = 64 8 g + i + 4 r. */
+template <int D> __device__ __forceinline__ void turn(attention<D> &work, uint32_t lane)
+{
+    const float size = D == 128 ? 0.08838834764831845f : 0.125f;
+#pragma unroll
+    for (int step = 1; step < sizes<D>::STEPS; step *= 2)
+#pragma unroll
+        for (int i = 0; i < sizes<D>::STEPS; i++)
+#pragma unroll
+            for (int j = 0; j < 4 && (i & step) == 0; j++) {
+                const float x = work.out[i][j], y = work.out[i + step][j];
+                work.out[i][j] = x + y;
+                work.out[i + step][j] = x - y;
+            }
+#pragma unroll
+    for (int i = 0; i < sizes<D>::STEPS; i++) {
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            const float x = work.out[i][j], y = work.out[i][2 + j];
+            work.out[i][j] = (x + y) * size;
+            work.out[i][2 + j] = (x - y) * size;
+        }
+#pragma unroll
+        for (int step = 4; step < 32; step *= 2)
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                const float x = work.out[i][j], y = __shfl_xor_sync(EVERY, x, step);
+                work.out[i][j] = (lane & step) == 0 ? x + y : y - x;
+            }
+    }
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,332 @@
+/* decode on the device cuda over a compressed cache. The processor fills a cache and encodes it, with the code of the
+ * device cpu; its pages go to the GPU in fragment order (kv/fragment.h), and come back for the check. */
+#include "kernel/cpu/dispatch.h"
+#include "workload/decode/fill.h"
+#include "workload/decode/run_cuda.h"
+#include "workload/decode/split.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert((int)IFM_KV_SIDE_SINK == (int)IFM_KV_WIDE && (int)IFM_KV_SIDE_RING == (int)IFM_KV_PAGE,
+               "sides are pages of a cache");
+
+static enum ifm_status no_memory(const struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    return ifm_fail(error, IFM_INTERNAL, run->arm, NULL, "out of memory");
+}
+
+/* ---- from one order to the other ---- */
+
+/* A pool of the device on the host, and the cache that it is of. */
+struct pools {
+    const struct ifm_decode_cuda_run *run;
+    unsigned char *there;       /* as the device has it */
+    const unsigned char *taken; /* that, read back */
+};
+
+static void pages_there(void *arg, unsigned index, unsigned count)
+{
+    const struct pools *p = arg;
+    const struct ifm_kv_fragment *l = &p->run->packed.layout;
+    const uint64_t from = p->run->pages * index / count, to = p->run->pages * (index + 1) / count;
+    ifm_kv_pages_to_fragments(l, p->run->packed.canonical + from * l->page_bytes, p->there + from * l->page_bytes,
+                              to - from);
+}
+
+static void pages_back(void *arg, unsigned index, unsigned count)
+{
+    const struct pools *p = arg;
+    const struct ifm_kv_fragment *l = &p->run->packed.layout;
+    const uint64_t from = p->run->pages * index / count, to = p->run->pages * (index + 1) / count;
+    ifm_kv_pages_to_canonical(l, p->taken + from * l->page_bytes, p->run->packed.canonical + from * l->page_bytes,
+                              to - from);
+}
+
+/* The sink and the ring pages of a pair: what the device has, and what the cache has (NULL where it has none). */
+static void side_of(const struct ifm_decode_cuda_run *run, uint64_t pair, unsigned part, uint64_t *at,
+                    struct ifm_kv_piece *piece)
+{
+    const struct ifm_kv_view view = ifm_kv_view_of(run->packed.cache, pair);
+    const unsigned dim = (unsigned)run->settings->head_dim;
+    *at = run->packed.body + pair * run->packed.side + 2 * ifm_kv_side_row(dim, part, 0, 0);
+    *piece = part == 0 ? view.sink : view.ring[(part - 1 + view.n_body) % 2];
+}
+
+static void sides_there(const struct pools *p)
+{
+    const size_t dim = p->run->settings->head_dim;
+    for (uint64_t pair = 0; pair < p->run->pairs; pair++)
+        for (unsigned part = 0; part < 3; part++) {
+            const struct ifm_kv_layout *l =
+                part == 0 ? ifm_kv_sink_layout_of(p->run->packed.cache) : ifm_kv_ring_layout(p->run->packed.cache);
+            struct ifm_kv_piece piece;
+            uint64_t at;
+            side_of(p->run, pair, part, &at, &piece);
+            uint16_t *k = (void *)(p->there + at);
+            if (piece.tokens > 0)
+                ifm_kv_page_to_side(l, piece.page, k, k + l->tokens * dim);
+        }
+}
+
+static void sides_back(const struct pools *p)
+{
+    const size_t dim = p->run->settings->head_dim;
+    for (uint64_t pair = 0; pair < p->run->pairs; pair++)
+        for (unsigned part = 0; part < 3; part++) {
+            const struct ifm_kv_layout *l =
+                part == 0 ? ifm_kv_sink_layout_of(p->run->packed.cache) : ifm_kv_ring_layout(p->run->packed.cache);
+            struct ifm_kv_piece piece;
+            uint64_t at;
+            side_of(p->run, pair, part, &at, &piece);
+            const uint16_t *k = (const void *)(p->taken + at);
+            if (piece.tokens > 0) /* a page of our pool */
+                ifm_kv_side_to_page(l, k, k + l->tokens * dim, (void *)(uintptr_t)piece.page);
+        }
+}
+
+enum ifm_status ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *run, const unsigned char *pool,
+                                            struct ifm_error *error)
+{
+    struct pools pools = {.run = run, .taken = pool};
+    (void)error;
+    run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_back, &pools);
+    sides_back(&pools);
+    return IFM_OK;
+}
+
+/* ---- caches ---- */
+
+static enum ifm_status fill(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    const struct ifm_decode_filling filling = {
+        run->device, ifm_cuda_host_threads(), run->settings, run->form, &run->source, run->arm};
+    struct pools pools = {.run = run, .there = calloc(1, 2 * run->half)};
+    if (pools.there == NULL)
+        return no_memory(run, error);
+    enum ifm_status status = ifm_decode_fill(&filling, run->packed.cache, error);
+    if (status == IFM_OK) {
+        run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_there, &pools);
+        sides_there(&pools);
+        status = ifm_cuda_write(run->device, run->pools[0], pools.there, 2 * run->half, error);
+    }
+    free(pools.there);
+    return status;
+}
+
+/* The host's cache, empty; lengths are those that a step finds. */
+static enum ifm_status open_cache(struct ifm_decode_cuda_run *run, const struct ifm_kv_shape *shape,
+                                  struct ifm_error *error)
+{
+    struct ifm_decode_cuda_packed *packed = &run->packed;
+    const struct ifm_kv_layout layout = ifm_kv_layout_of(run->form->format, (unsigned)run->settings->head_dim);
+    const size_t bytes = ifm_kv_pool_bytes(shape);
+    char name[32];
+    snprintf(name, sizeof name, "kv_encode.%s", ifm_kv_format_name(run->form->format));
+    const struct ifm_kernel *encode = ifm_kernel_find(name, "auto");
+    packed->layout = ifm_kv_fragment_of(&layout);
+    packed->canonical = ifm_data_aligned(bytes);
+    if (packed->canonical == NULL || encode == NULL)
+        return no_memory(run, error);
+    memset(packed->canonical, 0, bytes);
+    return ifm_kv_cache_create(shape, encode->fn.kv_encode, packed->canonical, &packed->cache, error);
+}
+
+static enum ifm_status open_layers(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    char name[32];
+    bool fresh;
+    snprintf(name, sizeof name, "kv %s", run->form->name);
+    IFM_TRY(ifm_decode_cuda_layers(run, name, 2 * run->half, &fresh, error));
+    if (fresh) {
+        IFM_TRY(fill(run, error));
+        return ifm_decode_cuda_copy_layers(run, 2 * run->half, error);
+    }
+    for (uint64_t pair = 0; pair < run->pairs; pair++)
+        ifm_kv_adopt(run->packed.cache, pair, ifm_decode_cuda_length(run, pair / run->settings->kv_heads));
+    return IFM_OK;
+}
+
+static uint32_t items_of(const struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *unit)
+{
+    return unit->pages * (IFM_KV_PAGE / run->packed.layout.chunk) +
+           (unit->sink + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE + (unit->ring + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
+}
+
+static void fill_units(const struct ifm_decode_cuda_run *run, struct ifm_packed_unit *units)
+{
+    const uint32_t n = run->arguments.n_units;
+    uint32_t item = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t pair = i / run->arguments.parts;
+        const struct ifm_kv_view view = ifm_kv_view_of(run->packed.cache, pair);
+        units[i] = (struct ifm_packed_unit){.page = (uint32_t)run->first[pair],
+                                            .pages = (uint32_t)view.n_body,
+                                            .item = item,
+                                            .sink = view.sink.tokens,
+                                            .ring = view.ring[0].tokens + view.ring[1].tokens};
+        item += items_of(run, &units[i]);
+    }
+    units[n] = (struct ifm_packed_unit){.item = item};
+}
+
+enum ifm_status ifm_decode_cuda_packed_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    struct ifm_decode_cuda_packed *packed = &run->packed;
+    struct ifm_kv_shape shape;
+    uint64_t *lengths = calloc(run->pairs, sizeof *lengths);
+    void *table;
+    if (lengths == NULL)
+        return no_memory(run, error);
+    enum ifm_status status = ifm_decode_cuda_deal_out(run, &shape, lengths, error);
+    if (status == IFM_OK)
+        status = open_cache(run, &shape, error);
+    free(lengths);
+    IFM_TRY(status);
+    packed->body = run->pages * packed->layout.page_bytes;
+    packed->side = 2 * IFM_KV_SIDE * run->settings->head_dim * sizeof(uint16_t);
+    run->half = (packed->body + run->pairs * packed->side) / 2;
+    if (run->settings->layout == IFM_DECODE_PAGED) {
+        char name[32];
+        snprintf(name, sizeof name, "table %s", run->form->name);
+        IFM_TRY(ifm_decode_cuda_buffer(run, name, run->table, run->pages * sizeof *run->table, &table, error));
+        packed->arguments.table = table;
+    }
+    return open_layers(run, error);
+}
+
+void ifm_decode_cuda_packed_close(struct ifm_decode_cuda_run *run)
+{
+    ifm_kv_cache_destroy(run->packed.cache);
+    free(run->packed.canonical);
+}
+
+/* ---- the launch ---- */
+
+void ifm_decode_cuda_packed_enqueue(void *opened)
+{
+    struct ifm_decode_cuda_run *run = opened;
+    struct ifm_packed_attend *a = &run->packed.arguments;
+    a->body = run->pools[run->turn];
+    a->sides = (const void *)(a->body + run->packed.body);
+    if (run->early)
+        ifm_cuda_launch_early(run->device, &run->launch);
+    else
+        ifm_cuda_launch(run->device, &run->launch);
+}
+
+/* Bytes of a block: the ring, and behind it what warps and blocks join in. */
+static unsigned shared_bytes(const struct ifm_decode_cuda_run *run, const struct ifm_decode_split *split)
+{
+    const struct ifm_kv_fragment *l = &run->packed.layout;
+    const unsigned dim = l->head_dim,
+                   heads = run->arguments.group < IFM_DECODE_HEADS ? run->arguments.group : (unsigned)IFM_DECODE_HEADS;
+    const unsigned stage = (l->chunks + l->chunk_bytes + 127) / 128 * 128;
+    const unsigned ring = stage * (dim == 64 ? IFM_PACKED_STAGES_64 : IFM_PACKED_STAGES_128);
+    const unsigned crew = (IFM_PACKED_WARPS - IFM_DECODE_WARPS) * 32 * (dim / 4 + 4) * 4;
+    const unsigned rows = IFM_DECODE_WARPS * heads * (dim + IFM_DECODE_PAD) * 4;
+    const unsigned each = heads * dim / 4, ways = 32 * IFM_DECODE_WARPS / each;
+    const unsigned join =
+        (ways > 0 ? ways : 1) * each * 16 + (split->splits > 0 ? split->splits : split->blocks) * heads * 8;
+    const unsigned most = rows > join ? rows : join;
+    return ring + (most > crew ? most : crew);
+}
+
+static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,
+                                    struct ifm_decode_split *split, struct ifm_error *error)
+{
+    struct ifm_packed_attend *a = &run->packed.arguments;
+    const struct ifm_gpu *gpu = ifm_cuda_gpu(run->device);
+    struct ifm_decode_work work = {.units = a->n_units,
+                                   .tiles = units[a->n_units].item,
+                                   .bytes = ifm_decode_amounts_of(run->settings, run->form).read,
+                                   .tokens = 1,
+                                   .head_dim = a->head_dim,
+                                   .group = a->group,
+                                   .multiprocessors = gpu->multiprocessors,
+                                   .major = gpu->major,
+                                   .no_clusters = true};
+    char name[48];
+    void *at;
+    for (uint32_t i = 1; i < a->n_units; i++)
+        if (units[i + 1].item - units[i].item != units[1].item)
+            work.tokens = 0;
+    *split = ifm_decode_split_of(&work);
+    run->early = split->early;
+    a->splits = split->splits;
+    snprintf(name, sizeof name, "ifm_packed_%s_%u", ifm_kv_format_name(run->form->format), a->head_dim);
+    IFM_TRY(ifm_cuda_find(run->device, "packed", name, &run->launch.function, error));
+    if (split->splits != 0)
+        return IFM_OK;
+    uint32_t *first = calloc(split->blocks, sizeof *first);
+    if (first == NULL)
+        return no_memory(run, error);
+    for (uint32_t block = 0, unit = 0; block < split->blocks; block++) {
+        while (ifm_decode_share(work.tiles, split->blocks, block) >= units[unit + 1].item)
+            unit++;
+        first[block] = unit;
+    }
+    snprintf(name, sizeof name, "first units %s", run->form->name);
+    enum ifm_status status = ifm_decode_cuda_buffer(run, name, first, split->blocks * sizeof *first, &at, error);
+    a->first = at;
+    free(first);
+    return status;
+}
+
+static enum ifm_status launch_split(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,
+                                    struct ifm_error *error)
+{
+    struct ifm_packed_attend *a = &run->packed.arguments;
+    const size_t partial = (IFM_DECODE_HEAD + IFM_DECODE_HEADS * a->head_dim) * sizeof(float);
+    struct ifm_decode_split split;
+    void *partials, *tickets;
+    IFM_TRY(choose_split(run, units, &split, error));
+    run->launch.blocks = split.blocks;
+    run->launch.threads = 32 * IFM_PACKED_WARPS;
+    run->launch.shared = shared_bytes(run, &split);
+    IFM_TRY(ifm_cuda_allow_shared(run->device, run->launch.function, run->launch.shared, error));
+    char name[48];
+    snprintf(name, sizeof name, "partials %s", run->form->name);
+    IFM_TRY(ifm_decode_cuda_buffer(run, name, NULL, 2 * split.blocks * partial, &partials, error));
+    snprintf(name, sizeof name, "tickets %s", run->form->name);
+    IFM_TRY(ifm_decode_cuda_buffer(run, name, NULL, a->n_units * sizeof(uint32_t), &tickets, error));
+    a->partials = partials;
+    a->tickets = tickets;
+    return IFM_OK;
+}
+
+enum ifm_status ifm_decode_cuda_packed_launch(struct ifm_decode_cuda_run *run, bool plain, struct ifm_error *error)
+{
+    const struct ifm_decode_attend *like = &run->arguments;
+    struct ifm_packed_attend *a = &run->packed.arguments;
+    const size_t bytes = (like->n_units + 1) * sizeof(struct ifm_packed_unit);
+    struct ifm_packed_unit *units = calloc(1, bytes);
+    char name[48];
+    void *at = NULL;
+    if (units == NULL)
+        return no_memory(run, error);
+    fill_units(run, units);
+    snprintf(name, sizeof name, "units %s", run->form->name);
+    enum ifm_status status = ifm_decode_cuda_buffer(run, name, units, bytes, &at, error);
+    a->units = at;
+    a->q = run->q_at;
+    a->out = run->out_at;
+    a->n_units = like->n_units;
+    a->group = like->group;
+    a->parts = like->parts;
+    a->head_dim = like->head_dim;
+    a->scale = like->scale;
+    a->rotated = run->form->format == IFM_KV_INT4 || run->form->format == IFM_KV_INT2;
+    a->layout = run->packed.layout;
+    run->launch.arguments = a;
+    if (status == IFM_OK && plain) {
+        run->launch.blocks = (unsigned)(run->pairs * a->group);
+        run->launch.threads = 32 * IFM_PACKED_PLAIN_WARPS;
+        status = ifm_cuda_find(run->device, "packed", "ifm_packed_plain", &run->launch.function, error);
+    } else if (status == IFM_OK) {
+        status = launch_split(run, units, error);
+    }
+    free(units);
+    return status;
+}

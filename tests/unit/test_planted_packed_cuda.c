@@ -1,0 +1,176 @@
+/* Every fault planted into decode over compressed caches on the device cuda is refused, of each format and kernel:
+ * outputs spoiled after a step, arguments that are others during it, caches that change. */
+#include <cmocka.h>
+
+#include "opened.h"
+#include "planted.h"
+#include "planted_cuda.h"
+#include "planted_outputs.h"
+#include "workload/decode/run_cuda.h"
+
+static struct view view_of(void *state)
+{
+    const struct ifm_decode_cuda_run *run = state;
+    return (struct view){run->device, run->out_at, VIEW_F32, run->outputs, run->settings->head_dim};
+}
+
+/* ---- arguments during a step ---- */
+
+static struct ifm_decode_cuda_run kept;
+
+static void undo(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    const unsigned turn = run->turn;
+    *run = kept;
+    run->turn = turn;
+}
+
+#define DURING(name, ...)                                                                                              \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        struct ifm_decode_cuda_run *run = state;                                                                       \
+        struct ifm_packed_attend *a = &run->packed.arguments;                                                          \
+        kept = *run;                                                                                                   \
+        __VA_ARGS__;                                                                                                   \
+        (void)a;                                                                                                       \
+    }
+
+DURING(other_scale, a->scale *= 1.1f)
+DURING(natural_scale, a->scale *= 0.6931472f)
+DURING(no_scale, a->scale = 0)
+DURING(queries_a_value_on, a->q += 4)
+DURING(sides_a_row_on, run->packed.body += run->settings->head_dim * 2)
+DURING(sides_of_nobody, run->packed.body = 0)
+
+/* Units that say something else, in a buffer of their own. */
+static void change_units(struct ifm_decode_cuda_run *run, const char *name, void (*differ)(struct ifm_packed_unit *))
+{
+    const uint32_t n = run->arguments.n_units;
+    const size_t bytes = (n + 1) * sizeof(struct ifm_packed_unit);
+    struct ifm_packed_unit *units = malloc(bytes);
+    struct ifm_error error = {0};
+    void *other;
+    assert_non_null(units);
+    kept = *run;
+    planted_read(run->device, units, run->packed.arguments.units, bytes);
+    for (uint32_t i = 0; i < n; i++)
+        differ(&units[i]);
+    if (ifm_decode_cuda_buffer(run, ifm_kv_format_name(run->form->format), NULL, bytes, &other, &error) != IFM_OK)
+        fail_msg("%s: %s", name, error.message);
+    planted_write(run->device, other, units, bytes);
+    run->packed.arguments.units = other;
+    free(units);
+}
+
+#define UNITS(name, ...)                                                                                               \
+    static void name##_of(struct ifm_packed_unit *unit)                                                                \
+    {                                                                                                                  \
+        __VA_ARGS__;                                                                                                   \
+    }                                                                                                                  \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        change_units(state, #name, name##_of);                                                                         \
+    }
+UNITS(no_sink, unit->sink = 0)
+UNITS(half_a_sink, unit->sink /= 2)
+UNITS(a_ring_token_less, unit->ring -= 1)
+UNITS(the_other_ring_page, unit->pages ^= 1; unit->ring /= 2)
+
+static const struct planted_fault arguments[] = {
+    WHILE("another scale", other_scale),
+    WHILE("e in place of 2", natural_scale),
+    WHILE("no scale", no_scale),
+    WHILE("queries a few values on", queries_a_value_on),
+    WHILE("sink and ring a row on", sides_a_row_on),
+    WHILE("codes in place of sink and ring", sides_of_nobody),
+    WHILE("no sink", no_sink),
+    WHILE("half of the sink", half_a_sink),
+    WHILE("a token of the ring less", a_ring_token_less),
+    WHILE("the ring pages exchanged", the_other_ring_page),
+};
+
+/* ---- caches ---- */
+
+/* Of the caches of all layers, and of all their pages. */
+static void flip_pages(const struct ifm_decode_cuda_run *run, size_t byte, size_t n, unsigned char bits)
+{
+    for (unsigned i = 0; i < run->layers; i++)
+        for (uint64_t page = 0; page < run->pages; page++)
+            planted_flip(run->device, (const char *)run->pools[i] + page * run->packed.layout.page_bytes + byte, n,
+                         bits);
+}
+
+static void flip_sides(const struct ifm_decode_cuda_run *run, unsigned part, unsigned row, uint32_t of_v, size_t rows)
+{
+    const uint32_t dim = (uint32_t)run->settings->head_dim;
+    for (unsigned i = 0; i < run->layers; i++)
+        planted_flip(run->device,
+                     (const char *)run->pools[i] + run->packed.body + 2 * ifm_kv_side_row(dim, part, row, of_v),
+                     rows * dim * 2, 0x80);
+}
+
+#define FLIP(name, ...)                                                                                                \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        const struct ifm_decode_cuda_run *run = state;                                                                 \
+        const struct ifm_kv_fragment *l = &run->packed.layout;                                                         \
+        (void)l;                                                                                                       \
+        __VA_ARGS__;                                                                                                   \
+    }
+FLIP(key_codes, flip_pages(run, l->chunks, 512, 0x55))
+FLIP(value_codes, flip_pages(run, l->chunks + l->codes, 512, 0x55))
+FLIP(key_scales, flip_pages(run, l->k_scale, l->floats ? 4 : 64, 0x80))
+FLIP(last_values, flip_pages(run, l->end - (l->floats ? 512 : 2 * l->chunk), l->floats ? 512 : 2 * l->chunk, 0x80))
+FLIP(sink_keys, flip_sides(run, 0, 0, 0, 1))
+FLIP(sink_values, flip_sides(run, 0, 2, 1, 1))
+FLIP(ring_values, flip_sides(run, 1, 0, 1, 1); flip_sides(run, 2, 0, 1, 1))
+
+static const struct planted_fault caches[] = {
+    ROUND("other keys", key_codes),
+    ROUND("other values", value_codes),
+    ROUND("other scales of keys", key_scales),
+    ROUND("other values in the end", last_values),
+    ROUND("other keys of the sink", sink_keys),
+    ROUND("other values of the sink", sink_values),
+    ROUND("other values of the ring", ring_values),
+};
+
+static const struct fault_list lists[] = {
+    LIST(output_faults),
+    LIST(caches),
+    LIST_OF_ARGUMENTS(arguments, NULL),
+    END_OF_LISTS,
+};
+
+#define SMALL "kv_len=480 layers=2 sink=32 outliers=1 "
+static void fast_kernels(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                SMALL "formats=int8,int4,int2,e4m3 arms=ours batch=1 q_heads=3 kv_heads=1 head_dim=128", 4, lists);
+    refuse_cell(*context, &ifm_workload_decode,
+                SMALL "formats=int8,int4 arms=ours batch=1 q_heads=2 kv_heads=1 head_dim=64", 2, lists);
+}
+
+static void shuffled_pages(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                SMALL "formats=int4 arms=naive,ours batch=2 q_heads=10 kv_heads=1 head_dim=64 layout=paged", 2, lists);
+}
+
+static void other_dimensions(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                SMALL "formats=int8,int2 arms=naive batch=1 q_heads=2 kv_heads=1 head_dim=96", 2, lists);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_BENCH(fast_kernels),
+        WITH_BENCH(shuffled_pages),
+        WITH_BENCH(other_dimensions),
+        cmocka_unit_test(planted_table_is_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
