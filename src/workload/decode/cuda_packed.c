@@ -20,7 +20,7 @@ static enum ifm_status no_memory(const struct ifm_decode_cuda_run *run, struct i
 /* ---- from one order to the other ---- */
 
 /* A pool of the device on the host, and the cache that it is of. */
-struct pools {
+struct packed_pools {
     const struct ifm_decode_cuda_run *run;
     unsigned char *there;       /* as the device has it */
     const unsigned char *taken; /* that, read back */
@@ -28,7 +28,7 @@ struct pools {
 
 static void pages_there(void *arg, unsigned index, unsigned count)
 {
-    const struct pools *p = arg;
+    const struct packed_pools *p = arg;
     const struct ifm_kv_fragment *l = &p->run->packed.layout;
     const uint64_t from = p->run->pages * index / count, to = p->run->pages * (index + 1) / count;
     ifm_kv_pages_to_fragments(l, p->run->packed.canonical + from * l->page_bytes, p->there + from * l->page_bytes,
@@ -37,7 +37,7 @@ static void pages_there(void *arg, unsigned index, unsigned count)
 
 static void pages_back(void *arg, unsigned index, unsigned count)
 {
-    const struct pools *p = arg;
+    const struct packed_pools *p = arg;
     const struct ifm_kv_fragment *l = &p->run->packed.layout;
     const uint64_t from = p->run->pages * index / count, to = p->run->pages * (index + 1) / count;
     ifm_kv_pages_to_canonical(l, p->taken + from * l->page_bytes, p->run->packed.canonical + from * l->page_bytes,
@@ -54,7 +54,7 @@ static void side_of(const struct ifm_decode_cuda_run *run, uint64_t pair, unsign
     *piece = part == 0 ? view.sink : view.ring[(part - 1 + view.n_body) % 2];
 }
 
-static void sides_there(const struct pools *p)
+static void sides_there(const struct packed_pools *p)
 {
     const size_t dim = p->run->settings->head_dim;
     for (uint64_t pair = 0; pair < p->run->pairs; pair++)
@@ -70,7 +70,7 @@ static void sides_there(const struct pools *p)
         }
 }
 
-static void sides_back(const struct pools *p)
+static void sides_back(const struct packed_pools *p)
 {
     const size_t dim = p->run->settings->head_dim;
     for (uint64_t pair = 0; pair < p->run->pairs; pair++)
@@ -89,7 +89,7 @@ static void sides_back(const struct pools *p)
 enum ifm_status ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *run, const unsigned char *pool,
                                             struct ifm_error *error)
 {
-    struct pools pools = {.run = run, .taken = pool};
+    struct packed_pools pools = {.run = run, .taken = pool};
     (void)error;
     run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_back, &pools);
     sides_back(&pools);
@@ -102,7 +102,7 @@ static enum ifm_status fill(struct ifm_decode_cuda_run *run, struct ifm_error *e
 {
     const struct ifm_decode_filling filling = {
         run->device, ifm_cuda_host_threads(), run->settings, run->form, &run->source, run->arm};
-    struct pools pools = {.run = run, .there = calloc(1, 2 * run->half)};
+    struct packed_pools pools = {.run = run, .there = calloc(1, 2 * run->half)};
     if (pools.there == NULL)
         return no_memory(run, error);
     enum ifm_status status = ifm_decode_fill(&filling, run->packed.cache, error);
