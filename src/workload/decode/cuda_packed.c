@@ -54,35 +54,26 @@ static void side_of(const struct ifm_decode_cuda_run *run, uint64_t pair, unsign
     *piece = part == 0 ? view.sink : view.ring[(part - 1 + view.n_body) % 2];
 }
 
-static void sides_there(const struct packed_pools *p)
+/* To the device, where `there` is set, or back. */
+static void move_sides(const struct packed_pools *p)
 {
+    const struct ifm_kv_cache *cache = p->run->packed.cache;
     const size_t dim = p->run->settings->head_dim;
     for (uint64_t pair = 0; pair < p->run->pairs; pair++)
         for (unsigned part = 0; part < 3; part++) {
-            const struct ifm_kv_layout *l =
-                part == 0 ? ifm_kv_sink_layout_of(p->run->packed.cache) : ifm_kv_ring_layout(p->run->packed.cache);
+            const struct ifm_kv_layout *l = part == 0 ? ifm_kv_sink_layout_of(cache) : ifm_kv_ring_layout(cache);
             struct ifm_kv_piece piece;
             uint64_t at;
             side_of(p->run, pair, part, &at, &piece);
-            uint16_t *k = (void *)(p->there + at);
-            if (piece.tokens > 0)
+            if (piece.tokens == 0)
+                continue;
+            if (p->there != NULL) {
+                uint16_t *k = (void *)(p->there + at);
                 ifm_kv_page_to_side(l, piece.page, k, k + l->tokens * dim);
-        }
-}
-
-static void sides_back(const struct packed_pools *p)
-{
-    const size_t dim = p->run->settings->head_dim;
-    for (uint64_t pair = 0; pair < p->run->pairs; pair++)
-        for (unsigned part = 0; part < 3; part++) {
-            const struct ifm_kv_layout *l =
-                part == 0 ? ifm_kv_sink_layout_of(p->run->packed.cache) : ifm_kv_ring_layout(p->run->packed.cache);
-            struct ifm_kv_piece piece;
-            uint64_t at;
-            side_of(p->run, pair, part, &at, &piece);
-            const uint16_t *k = (const void *)(p->taken + at);
-            if (piece.tokens > 0) /* a page of our pool */
+            } else { /* a page of our pool */
+                const uint16_t *k = (const void *)(p->taken + at);
                 ifm_kv_side_to_page(l, k, k + l->tokens * dim, (void *)(uintptr_t)piece.page);
+            }
         }
 }
 
@@ -92,7 +83,7 @@ enum ifm_status ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *ru
     struct packed_pools pools = {.run = run, .taken = pool};
     (void)error;
     run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_back, &pools);
-    sides_back(&pools);
+    move_sides(&pools);
     return IFM_OK;
 }
 
@@ -108,7 +99,7 @@ static enum ifm_status fill(struct ifm_decode_cuda_run *run, struct ifm_error *e
     enum ifm_status status = ifm_decode_fill(&filling, run->packed.cache, error);
     if (status == IFM_OK) {
         run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_there, &pools);
-        sides_there(&pools);
+        move_sides(&pools);
         status = ifm_cuda_write(run->device, run->pools[0], pools.there, 2 * run->half, error);
     }
     free(pools.there);
