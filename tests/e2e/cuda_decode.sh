@@ -111,7 +111,8 @@ grep -q cudnn log && fail "what was not asked for is told of: $(cat log)"
 IFM_CUDNN=/nowhere usual 'naive (baseline), read' --head-dim 96
 
 # ---- compressed caches: each format, kernels of ours and the plain one, ragged and shuffled, both in one run ----
-runs packed f16,int8,e4m3,int4,int2,half4 ifm_packed_int8_128,ifm_packed_e4m3_128,ifm_packed_int4_128,ifm_packed_int2_128 \
+runs packed f16,int8,e4m3,int4,int2,half4 \
+    ifm_packed_int8_128,ifm_packed_e4m3_128,ifm_packed_int4_128,ifm_packed_int2_128 \
     --formats f16,int8,e4m3,int4,int2,half4 --batch 2 --kv-len 700 --q-heads 4 --kv-heads 2 --layout paged --ragged 0.5
 runs packed_plain naive,naive-int8,naive-int4,int8,int4 ifm_packed_plain,ifm_packed_int4_64 --formats f16,int8,int4 \
     "${own[@]}" --batch 1 --kv-len 420 --q-heads 10 --kv-heads 1 --head-dim 64

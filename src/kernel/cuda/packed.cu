@@ -372,6 +372,64 @@ template <int STAGES> __device__ __forceinline__ void go_on(ring_place &r)
     }
 }
 
+/* What a warp has of a unit so far. */
+template <int D> struct part_of_unit {
+    attention<D> work;
+    float sums[4];
+    bool settled; /* body pages are done with: sums are those of values as sink and ring have them */
+};
+
+template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &part)
+{
+#pragma unroll
+    for (int i = 0; i < sizes<D>::STEPS; i++)
+        part.work.out[i][0] = part.work.out[i][1] = part.work.out[i][2] = part.work.out[i][3] = 0;
+    part.work.top[0] = part.work.top[1] = NOTHING;
+    part.work.total[0] = part.work.total[1] = 0;
+    part.sums[0] = part.sums[1] = part.sums[2] = part.sums[3] = 0;
+    part.settled = false;
+}
+
+/* Sums become those of values, rotated again where body pages are: blocks and warps join such. */
+template <int D, int FORMAT> __device__ __forceinline__ void end_part(part_of_unit<D> &part, uint32_t lane)
+{
+    if (!part.settled)
+        settle<D, FORMAT>(part.work, part.sums);
+    else if (packs<D, FORMAT>::ROTATED)
+        turn<D>(part.work, lane);
+}
+
+/* An item of the unit that lies in a stage; `tile` of sink and ring, behind `body` chunks. */
+template <int D, int FORMAT>
+__device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const ifm_packed_unit &u, part_of_unit<D> &part,
+                                            uint32_t item, uint32_t stage, uint32_t q, uint32_t lane)
+{
+    const uint32_t body = u.pages * packs<D, FORMAT>::CHUNKS;
+    if (item < body) {
+        attend_chunk<D, FORMAT>(part.work, stage, q, a.scale, part.sums, lane);
+        return;
+    }
+    if (!part.settled) {
+        settle<D, FORMAT>(part.work, part.sums);
+        if (packs<D, FORMAT>::ROTATED)
+            turn<D>(part.work, lane);
+        part.settled = true;
+    }
+    attend_side<D>(part.work, stage, q, a.scale, tokens_left(u, item - body), lane);
+}
+
+/* One arrival completes a stage; so many bytes are then there. */
+template <int STAGES> __device__ __forceinline__ void begin_barriers(uint32_t bars, volatile uint32_t *rounds)
+{
+    if (threadIdx.x < STAGES) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bars + 8 * threadIdx.x));
+        rounds[threadIdx.x] = 0;
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+}
+
 template <int D, int FORMAT, int STAGES> __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a)
 {
     typedef packs<D, FORMAT> p;
@@ -387,13 +445,7 @@ template <int D, int FORMAT, int STAGES> __device__ __forceinline__ void attend_
     float *rows = reinterpret_cast<float *>(shared + STAGES * p::STAGE);
     const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
     uint32_t unit = unit_of_block(a, first), at = first + warp;
-    if (threadIdx.x < STAGES) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bars + 8 * threadIdx.x));
-        rounds[threadIdx.x] = 0;
-    }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
+    begin_barriers<STAGES>(bars, rounds);
     walker next = walk_from(a, unit, at, end);
     for (uint32_t i = warp; i < STAGES; i += CREW)
         fetch_next<D, FORMAT>(a, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
@@ -404,44 +456,24 @@ template <int D, int FORMAT, int STAGES> __device__ __forceinline__ void attend_
     for (uint32_t from = first; from < end; unit++) {
         const ifm_packed_unit u = a.units[unit];
         const uint32_t begins = u.item, ends = begins + tiles_of(a, unit), to = ends < end ? ends : end;
-        const uint32_t body = begins + u.pages * p::CHUNKS;
         const heads h = heads_of(a, unit);
-        attention<D> work;
-        float sums[4] = {0, 0, 0, 0};
-        bool settled = false;
-#pragma unroll
-        for (int i = 0; i < sizes<D>::STEPS; i++)
-            work.out[i][0] = work.out[i][1] = work.out[i][2] = work.out[i][3] = 0;
-        work.top[0] = work.top[1] = NOTHING;
-        work.total[0] = work.total[1] = 0;
+        part_of_unit<D> part;
+        begin_part<D>(part);
         begin_unit<D>(a, h, queries);
         for (; at < to; at += CREW) {
             const uint32_t stage = ring + here.stage * p::STAGE, barrier = bars + 8 * here.stage;
             while (rounds[here.stage] != here.round) /* another warp has not emptied it */
                 ;
             await(barrier, here.round % 2);
-            if (at < body) {
-                attend_chunk<D, FORMAT>(work, stage, q, a.scale, sums, lane);
-            } else {
-                if (!settled) {
-                    settle<D, FORMAT>(work, sums);
-                    if (p::ROTATED)
-                        turn<D>(work, lane);
-                    settled = true;
-                }
-                attend_side<D>(work, stage, q, a.scale, tokens_left(u, at - body), lane);
-            }
+            attend_item<D, FORMAT>(a, u, part, at - begins, stage, q, lane);
             __syncwarp();
             if (lane == 0)
                 rounds[here.stage] = here.round + 1;
             fetch_next<D, FORMAT>(a, next, end, stage, barrier, lane);
             go_on<STAGES>(here);
         }
-        if (!settled)
-            settle<D, FORMAT>(work, sums);
-        else if (p::ROTATED)
-            turn<D>(work, lane);
-        end_unit<D, p::ROTATED>(a, h, work, rows, stats, unit, from == begins && to == ends, from == first);
+        end_part<D, FORMAT>(part, lane);
+        end_unit<D, p::ROTATED>(a, h, part.work, rows, stats, unit, from == begins && to == ends, from == first);
         from = to;
     }
 }

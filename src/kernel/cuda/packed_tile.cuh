@@ -38,7 +38,8 @@ template <int D, int FORMAT> struct packs {
                                       : 4 * D,
         PAGE = HEAD_BYTES + CHUNKS * BYTES,
         STAGE = (HEAD_BYTES + BYTES + 127) / 128 * 128,
-        MOST = TILES > 4 ? 4 : TILES, /* tiles whose scores are there at once */
+        MOST = TILES > 4 ? 4 : TILES,             /* tiles whose scores are there at once */
+        RESTS = !FLOATS && (D == 64 || BITS < 8), /* scores have few channels, or coarse codes, to level rounding */
         MIDDLE = BITS == 8   ? 128
                  : BITS == 4 ? 8
                              : 2
@@ -120,9 +121,10 @@ template <int D, int FORMAT> __device__ __forceinline__ uint32_t middle(int f, i
 
 /* What a warp has of the chunk's head. */
 template <int D> struct folded {
-    uint32_t q[sizes<D>::STEPS][2]; /* the query times the scales */
-    uint32_t low[4];                /* int2: that of promoted channels, times the scale of lower bits */
-    float zero[2];                  /* what sums of codes begin with, of heads 2 t and 2 t + 1 */
+    uint32_t q[sizes<D>::STEPS][2];    /* the query times the scales */
+    uint32_t rest[sizes<D>::STEPS][2]; /* what rounding took from that, where packs has RESTS */
+    uint32_t low[4];                   /* int2: that of promoted channels, times the scale of lower bits */
+    float zero[2];                     /* what sums of codes begin with, of heads 2 t and 2 t + 1 */
 };
 
 /* The lower bits' part of the query: channels 2 t + e of the list, and 8 on. `q`: in shared memory, see begin_unit. */
@@ -177,12 +179,19 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
             multiply(zero[step], z0, z0, z1, z1, word(x, 2 * step), word(x, 2 * step + 1));
 #pragma unroll
             for (int c = 0; c < 2; c++) {
-                to.q[f][c] = times(word(x, 2 * step + c), word(s, 2 * step + c));
-                if (FORMAT != INT8 && too_large<FORMAT>(f, c) != 0x3c003c00u)
-                    to.q[f][c] = times(to.q[f][c], too_large<FORMAT>(f, c));
+                const uint32_t exact[2] = {word(x, 2 * step + c), word(s, 2 * step + c)};
+                const bool scaled = FORMAT != INT8 && too_large<FORMAT>(f, c) != 0x3c003c00u;
+                const uint32_t product = times(exact[0], exact[1]);
+                to.q[f][c] = scaled ? times(product, too_large<FORMAT>(f, c)) : product;
+                if (packs<D, FORMAT>::RESTS) {
+                    const uint32_t rest = times_and(exact[0], exact[1], product ^ 0x80008000u);
+                    to.rest[f][c] = scaled ? times(rest, too_large<FORMAT>(f, c)) : rest;
+                }
             }
             const uint32_t m0 = middle<D, FORMAT>(f, 0), m1 = middle<D, FORMAT>(f, 1);
             multiply(less[step], m0, m0, m1, m1, to.q[f][0], to.q[f][1]);
+            if (packs<D, FORMAT>::RESTS)
+                multiply(less[step], m0, m0, m1, m1, to.rest[f][0], to.rest[f][1]);
         }
     }
 #pragma unroll
@@ -209,6 +218,8 @@ __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, 
             uint32_t a[4];
             operand<FORMAT>(x, f % EACH + j, a);
             multiply(j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
+            if (packs<D, FORMAT>::RESTS)
+                multiply(j % 2 == 0 ? d : c, a[0], a[1], a[2], a[3], of.rest[i + j][0], of.rest[i + j][1]);
         }
     }
 #pragma unroll

@@ -262,8 +262,6 @@ static enum ifm_status make_units(struct ifm_decode_cuda_run *run, struct ifm_er
 enum ifm_status ifm_decode_cuda_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     void *table;
-    if (run->form->format != IFM_KV_F16)
-        return ifm_decode_cuda_packed_caches(run, error);
     IFM_TRY(deal_out(run, error));
     run->half = run->pages * IFM_KV_PAGE * run->settings->head_dim * sizeof(uint16_t);
     IFM_TRY(make_units(run, error));

@@ -20,7 +20,7 @@ static enum ifm_status no_memory(const struct ifm_decode_cuda_run *run, struct i
 /* ---- from one order to the other ---- */
 
 /* A pool of the device on the host, and the cache that it is of. */
-struct pools {
+struct packed_pools {
     const struct ifm_decode_cuda_run *run;
     unsigned char *there;       /* as the device has it */
     const unsigned char *taken; /* that, read back */
@@ -28,7 +28,7 @@ struct pools {
 
 static void pages_there(void *arg, unsigned index, unsigned count)
 {
-    const struct pools *p = arg;
+    const struct packed_pools *p = arg;
     const struct ifm_kv_fragment *l = &p->run->packed.layout;
     const uint64_t from = p->run->pages * index / count, to = p->run->pages * (index + 1) / count;
     ifm_kv_pages_to_fragments(l, p->run->packed.canonical + from * l->page_bytes, p->there + from * l->page_bytes,
@@ -37,7 +37,7 @@ static void pages_there(void *arg, unsigned index, unsigned count)
 
 static void pages_back(void *arg, unsigned index, unsigned count)
 {
-    const struct pools *p = arg;
+    const struct packed_pools *p = arg;
     const struct ifm_kv_fragment *l = &p->run->packed.layout;
     const uint64_t from = p->run->pages * index / count, to = p->run->pages * (index + 1) / count;
     ifm_kv_pages_to_canonical(l, p->taken + from * l->page_bytes, p->run->packed.canonical + from * l->page_bytes,
@@ -54,45 +54,36 @@ static void side_of(const struct ifm_decode_cuda_run *run, uint64_t pair, unsign
     *piece = part == 0 ? view.sink : view.ring[(part - 1 + view.n_body) % 2];
 }
 
-static void sides_there(const struct pools *p)
+/* To the device, where `there` is set, or back. */
+static void move_sides(const struct packed_pools *p)
 {
+    const struct ifm_kv_cache *cache = p->run->packed.cache;
     const size_t dim = p->run->settings->head_dim;
     for (uint64_t pair = 0; pair < p->run->pairs; pair++)
         for (unsigned part = 0; part < 3; part++) {
-            const struct ifm_kv_layout *l =
-                part == 0 ? ifm_kv_sink_layout_of(p->run->packed.cache) : ifm_kv_ring_layout(p->run->packed.cache);
+            const struct ifm_kv_layout *l = part == 0 ? ifm_kv_sink_layout_of(cache) : ifm_kv_ring_layout(cache);
             struct ifm_kv_piece piece;
             uint64_t at;
             side_of(p->run, pair, part, &at, &piece);
-            uint16_t *k = (void *)(p->there + at);
-            if (piece.tokens > 0)
+            if (piece.tokens == 0)
+                continue;
+            if (p->there != NULL) {
+                uint16_t *k = (void *)(p->there + at);
                 ifm_kv_page_to_side(l, piece.page, k, k + l->tokens * dim);
-        }
-}
-
-static void sides_back(const struct pools *p)
-{
-    const size_t dim = p->run->settings->head_dim;
-    for (uint64_t pair = 0; pair < p->run->pairs; pair++)
-        for (unsigned part = 0; part < 3; part++) {
-            const struct ifm_kv_layout *l =
-                part == 0 ? ifm_kv_sink_layout_of(p->run->packed.cache) : ifm_kv_ring_layout(p->run->packed.cache);
-            struct ifm_kv_piece piece;
-            uint64_t at;
-            side_of(p->run, pair, part, &at, &piece);
-            const uint16_t *k = (const void *)(p->taken + at);
-            if (piece.tokens > 0) /* a page of our pool */
+            } else { /* a page of our pool */
+                const uint16_t *k = (const void *)(p->taken + at);
                 ifm_kv_side_to_page(l, k, k + l->tokens * dim, (void *)(uintptr_t)piece.page);
+            }
         }
 }
 
 enum ifm_status ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *run, const unsigned char *pool,
                                             struct ifm_error *error)
 {
-    struct pools pools = {.run = run, .taken = pool};
+    struct packed_pools pools = {.run = run, .taken = pool};
     (void)error;
     run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_back, &pools);
-    sides_back(&pools);
+    move_sides(&pools);
     return IFM_OK;
 }
 
@@ -102,13 +93,13 @@ static enum ifm_status fill(struct ifm_decode_cuda_run *run, struct ifm_error *e
 {
     const struct ifm_decode_filling filling = {
         run->device, ifm_cuda_host_threads(), run->settings, run->form, &run->source, run->arm};
-    struct pools pools = {.run = run, .there = calloc(1, 2 * run->half)};
+    struct packed_pools pools = {.run = run, .there = calloc(1, 2 * run->half)};
     if (pools.there == NULL)
         return no_memory(run, error);
     enum ifm_status status = ifm_decode_fill(&filling, run->packed.cache, error);
     if (status == IFM_OK) {
         run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_there, &pools);
-        sides_there(&pools);
+        move_sides(&pools);
         status = ifm_cuda_write(run->device, run->pools[0], pools.there, 2 * run->half, error);
     }
     free(pools.there);
@@ -249,6 +240,8 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struc
                                    .no_clusters = true};
     char name[48];
     void *at;
+    if (a->n_units > gpu->multiprocessors) /* a block a unit would be waves of blocks that each fill a ring first */
+        work.tokens = 0;
     for (uint32_t i = 1; i < a->n_units; i++)
         if (units[i + 1].item - units[i].item != units[1].item)
             work.tokens = 0;

@@ -172,7 +172,8 @@ enum ifm_status ifm_decode_cuda_open(struct ifm_decode_cuda_run *run, const stru
 {
     run->halves = halves;
     IFM_TRY(prepare(run, opening, error));
-    IFM_TRY(ifm_decode_cuda_caches(run, error));
+    IFM_TRY(run->form->format == IFM_KV_F16 ? ifm_decode_cuda_caches(run, error)
+                                            : ifm_decode_cuda_packed_caches(run, error));
     IFM_TRY(open_rows(run, error));
     IFM_TRY(open_steps(run, opening, enqueue, error));
     if (ifm_decode_cuda_cycles(run))
