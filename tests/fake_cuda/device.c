@@ -132,3 +132,27 @@ CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunctio
     *blocks = shared > 227 * 1024 ? 0 : 2048 / threads > 32 ? 32 : 2048 / threads;
     return CUDA_SUCCESS;
 }
+
+/* ---- copies from the host ---- */
+
+/* The end of the last copy from the host: it arrives when the default stream is waited for, or copies again. */
+static struct {
+    char *to;
+    size_t bytes;
+    unsigned char data[64];
+} late;
+
+void fake_let_arrive(void)
+{
+    if (late.bytes > 0 && fake_cuda_owns((uint64_t)(uintptr_t)late.to, late.bytes))
+        memcpy(late.to, late.data, late.bytes);
+    late.bytes = 0;
+}
+
+void fake_copy_late(void *to, const void *from, size_t bytes)
+{
+    late.bytes = bytes < sizeof late.data ? bytes : sizeof late.data;
+    late.to = (char *)to + (bytes - late.bytes);
+    memcpy(late.data, (const char *)from + (bytes - late.bytes), late.bytes);
+    memcpy(to, from, bytes - late.bytes);
+}

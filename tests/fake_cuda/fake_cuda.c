@@ -363,37 +363,19 @@ CUresult fake_cuMemFree(CUdeviceptr pointer)
     return drop(object, MEMORY);
 }
 
-/* The end of the last copy from the host: it arrives when the default stream is waited for, or copies again. */
-static struct {
-    CUdeviceptr to;
-    size_t bytes;
-    unsigned char data[64];
-} late;
-
-static void let_arrive(void)
-{
-    if (late.bytes > 0 && fake_cuda_owns(late.to, late.bytes))
-        memcpy((void *)(uintptr_t)late.to, late.data, late.bytes);
-    late.bytes = 0;
-}
-
 CUresult fake_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
 {
-    let_arrive();
+    fake_let_arrive();
     if (sticky == CUDA_SUCCESS && !fake_cuda_owns(to, bytes))
         return CUDA_ERROR_INVALID_VALUE;
-    if (sticky == CUDA_SUCCESS) {
-        late.bytes = bytes < sizeof late.data ? bytes : sizeof late.data;
-        late.to = to + (bytes - late.bytes);
-        memcpy(late.data, (const char *)from + (bytes - late.bytes), late.bytes);
-        memcpy((void *)(uintptr_t)to, from, bytes - late.bytes);
-    }
+    if (sticky == CUDA_SUCCESS)
+        fake_copy_late((void *)(uintptr_t)to, from, bytes);
     return sticky;
 }
 
 CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 {
-    let_arrive();
+    fake_let_arrive();
     if (sticky == CUDA_SUCCESS && !fake_cuda_owns(from, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     if (sticky == CUDA_SUCCESS)
@@ -434,7 +416,7 @@ CUresult fake_cuStreamDestroy(CUstream stream)
 CUresult fake_cuStreamSynchronize(CUstream stream)
 {
     if (stream == NULL && captured == NULL) {
-        let_arrive();
+        fake_let_arrive();
         return sticky;
     }
     if (!is(stream, STREAM))

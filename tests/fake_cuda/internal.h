@@ -18,6 +18,10 @@ unsigned long long fake_number(const char *key, unsigned long long fallback);
 unsigned long long fake_number_in(const char *key, const char *name, unsigned long long fallback);
 void fake_script_set(const char *text);
 
+/* ---- device.c: a copy from the host, all but its end, and that end ---- */
+void fake_copy_late(void *to, const void *from, size_t bytes);
+void fake_let_arrive(void);
+
 /* ---- decode.c ---- */
 bool fake_decode_naive(const struct fake_launch *launch, bool wrong);
 bool fake_decode_split(const struct fake_launch *launch, bool wrong);
