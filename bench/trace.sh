@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/trace.sh INFEROMETER OUT: what tracing counts on a GPU, and its cost. Launches of a slot must be exact to one, of
-# 10 001 calls and of graphs, outputs the same with recording and without; ends with "exact" or says what is not.
+# bench/trace.sh INFEROMETER OUT: what tracing counts on a GPU, and its cost. Launches of a slot must be exact to one,
+# of 10 001 calls and of graphs, outputs the same with recording and without; ends with "exact" or says what is not.
 set -u
 inferometer=$1 out=$2
 mkdir -p "$out"
