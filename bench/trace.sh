@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/trace.sh INFEROMETER OUT: what tracing counts on a GPU and what it costs. Launches of a slot must be exact to one,
-# of 10 001 calls and of graphs, and outputs the same with recording and without; ends with "exact" or says what is not.
+# bench/trace.sh INFEROMETER OUT: what tracing counts on a GPU, and its cost. Launches of a slot must be exact to one,
+# of 10 001 calls and of graphs, outputs the same with recording and without; ends with "exact" or says what is not.
 set -u
 inferometer=$1 out=$2
 mkdir -p "$out"
@@ -36,7 +36,7 @@ for name in ("calls", "graphs", "decode", "gemm"):
             checks.setdefault(e["meta"]["arm"], e["meta"]["output_xxh3"])
     for t in traced:
         if t.get("outputs") != checks.get(t["arm"]):
-            bad.append("%s %s: outputs %s, without recording %s" % (name, t["arm"], t.get("outputs"), checks.get(t["arm"])))
+            bad.append("%s %s: outputs %s, else %s" % (name, t["arm"], t.get("outputs"), checks.get(t["arm"])))
     arms = sorted({t["arm"] for t in traced})
     for arm in arms:
         mine = {n["metric"]: n for n in numbers if n.get("arm") == arm}
@@ -45,7 +45,8 @@ for name in ("calls", "graphs", "decode", "gemm"):
                        "gpu_waits", "driver_calls", "kernel_time_ns", "call_time_ns", "gpu_idle_percent",
                        "trace_slower_percent", "trace_cost_ns"):
             n = mine.get(metric)
-            line.append("%s=%s" % (metric, "-" if n is None else "%.6g" % n["value"] if n["state"] == "ok" else n["reason"]))
+            told = "-" if n is None else "%.6g" % n["value"] if n["state"] == "ok" else n["reason"]
+            line.append("%s=%s" % (metric, told))
         print(" ".join(line))
     if name in ("calls", "graphs"):
         slots = list(csv.DictReader(open(folder + "/samples/0-trace-slots.csv")))

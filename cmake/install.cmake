@@ -2,7 +2,9 @@
 include(GNUInstallDirs)
 install(TARGETS inferometer RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # Beside no other library: `inferometer trace` finds it from its own path.
-install(TARGETS inferometer_trace LIBRARY DESTINATION lib/inferometer)
+if(TARGET inferometer_trace)
+  install(TARGETS inferometer_trace LIBRARY DESTINATION lib/inferometer)
+endif()
 
 # The command writes these texts from its parameter tables. Not part of `all`: a sanitizer build need not run.
 add_custom_target(

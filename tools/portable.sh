@@ -21,4 +21,7 @@ for program in inferometer "$@"; do
         install -m 644 "$(readlink -f "$path")" "$out/lib/$name"
     done
 done
+if [ -f build-portable/inferometer_trace.so ]; then
+    strip -o "$out/inferometer_trace.so" build-portable/inferometer_trace.so # what `inferometer trace` injects
+fi
 du -sh "$out" | cut -f 1

@@ -210,6 +210,7 @@ enum ifm_status ifm_cmd_flops(const struct ifm_given *given, struct ifm_error *e
 enum ifm_status ifm_cmd_ncu(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_power(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_lock(const struct ifm_given *given, struct ifm_error *error);
+enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *error);
 enum ifm_status ifm_cmd_unlock(const struct ifm_given *given, struct ifm_error *error);
 void ifm_power_rows(json_t *rows); /* the sources of power, as rows of doctor */

@@ -61,8 +61,13 @@ static enum ifm_status run(const struct ifm_given *given, const char *dir, const
     char path[4096];
     char *whole = realpath(dir, NULL); /* the program may change its folder */
     IFM_TRY(ifm_subprocess_find(given->command[0], path, sizeof path, error));
-    const struct ifm_subprocess program = {.path = path, .argv = given->command, .stdin_fd = -1, .stdout_fd = -1,
-                                           .stderr_fd = -1, .tree = true, .strays_s = 1};
+    const struct ifm_subprocess program = {.path = path,
+                                           .argv = given->command,
+                                           .stdin_fd = -1,
+                                           .stdout_fd = -1,
+                                           .stderr_fd = -1,
+                                           .tree = true,
+                                           .strays_s = 1};
     if (whole == NULL)
         return ifm_fail(error, IFM_USAGE, dir, "", "the folder cannot be read");
     (void)setenv("CUDA_INJECTION64_PATH", recorder, 1);
@@ -124,8 +129,9 @@ static void add_process(struct ifm_listing *listing, const char *name, struct if
         const struct ifm_activity_line line = file->lines[i];
         if (kind_of(line.kind) == IFM_ACTIVITY_KINDS)
             continue;
-        rows[n] = (struct ifm_activity_row){kind_of(line.kind), line.start, line.end, (uint32_t)line.correlation,
-                                            (uint32_t)line.place, (uint32_t)line.graph, line.bytes, line.name};
+        rows[n] = (struct ifm_activity_row){
+            kind_of(line.kind),   line.start,           line.end,   (uint32_t)line.correlation,
+            (uint32_t)line.place, (uint32_t)line.graph, line.bytes, line.name};
         file->lines[n++] = line;
     }
     file->n = n;
@@ -139,16 +145,22 @@ static void add_process(struct ifm_listing *listing, const char *name, struct if
     const struct {
         const char *field;
         int64_t count;
-    } counts[] = {{"kernels", c.kernels + c.graph_kernels}, {"graph_kernels", c.graph_kernels},
-                  {"launch_calls", c.launches}, {"graph_launches", c.graph_launches}, {"copies", c.copies},
-                  {"copy_bytes", c.copy_bytes}, {"waits", c.waits}, {"calls", c.calls}};
+    } counts[] = {{"kernels", c.kernels + c.graph_kernels},
+                  {"graph_kernels", c.graph_kernels},
+                  {"launch_calls", c.launches},
+                  {"graph_launches", c.graph_launches},
+                  {"copies", c.copies},
+                  {"copy_bytes", c.copy_bytes},
+                  {"waits", c.waits},
+                  {"calls", c.calls}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         set_count(listing, counts[i].field, counts[i].count);
+    if (c.launches > c.kernels) /* two records of one call, or launches that failed */
+        ifm_listing_set(listing, "launch_calls", json_null(), "absent");
     set_ns(listing, "kernel_ns", c.kernel_ns);
     set_ns(listing, "call_ns", c.call_ns);
     if (c.span_ns > 0)
-        ifm_listing_set(listing, "gpu_idle_percent",
-                        json_real(100 * (1 - (double)c.busy_ns / (double)c.span_ns)),
+        ifm_listing_set(listing, "gpu_idle_percent", json_real(100 * (1 - (double)c.busy_ns / (double)c.span_ns)),
                         ifm_arena_printf(arena, "%.1f %%", 100 * (1 - (double)c.busy_ns / (double)c.span_ns)));
 }
 
@@ -199,8 +211,10 @@ static enum ifm_status tell(const struct ifm_given *given, const char *dir, stru
     if (status == IFM_OK)
         status = ifm_file_write_atomic(ifm_path_join(arena, dir, "trace.json"), trace.data, trace.size, error);
     if (status == IFM_OK) {
-        ifm_listing_remark(&listing, ifm_arena_printf(arena, "Recorded live, which makes launches slower. Open %s/trace.json "
-                                                             "in ui.perfetto.dev.", dir));
+        ifm_listing_remark(&listing, ifm_arena_printf(arena,
+                                                      "Recorded live, which makes launches slower. Open %s/trace.json "
+                                                      "in ui.perfetto.dev.",
+                                                      dir));
         ifm_listing_compose(&listing, given->format, &text);
         ifm_cli_print(&text, stdout);
     }
@@ -229,6 +243,7 @@ enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *e
         return ifm_fail(error, IFM_INTERRUPTED, given->command[0], "", "interrupted");
     if (result.end != IFM_SUBPROCESS_EXITED || result.code != 0)
         return ifm_fail(error, IFM_INVALID, given->command[0], "", "the program %s %d",
-                        result.end == IFM_SUBPROCESS_SIGNALED ? "was ended by signal" : "ended with status", result.code);
+                        result.end == IFM_SUBPROCESS_SIGNALED ? "was ended by signal" : "ended with status",
+                        result.code);
     return IFM_OK;
 }

@@ -155,6 +155,8 @@ static const struct ifm_option flops_options[] = {
     {HELP},
 };
 
+static const struct ifm_option profile_options[] = {{RESULTS}, {HELP}};
+
 static const struct ifm_option trace_options[] = {
     {"out", '\0', "DIR", NULL, "folder for trace.json and the rows, new or empty (default: trace)"},
     {RESULTS},
@@ -228,6 +230,8 @@ const struct ifm_verb ifm_verbs[] = {
     {"ncu", "[OPTIONS] -- PROGRAM ARGUMENTS... | --import FILE",
      "print what each kernel of any program reads, writes and hits, by Nsight Compute", OPTIONS(ncu_options),
      .plain = ifm_cmd_ncu, .takes_command = true},
+    {"profile", "DIR", "print what limits each arm of a run, the three largest shares first, with what to do",
+     OPTIONS(profile_options), .plain = ifm_cmd_profile},
     {"trace", "[--out DIR] -- COMMAND ARGUMENTS...",
      "run a program and count the kernels, launches, copies and calls of its GPU, with a trace for a viewer",
      OPTIONS(trace_options), .plain = ifm_cmd_trace, .takes_command = true},

@@ -448,7 +448,8 @@ static void emit_cost(const struct counted *c)
 
 bool ifm_derive_is_counted(const struct ifm_cell_work *work)
 {
-    return work->cell->measure.counters || ifm_derive_column(ifm_derive_record_of(work, IFM_PASS_COUNTERS), names[RANGE_NS]) >= 0;
+    return work->cell->measure.counters ||
+           ifm_derive_column(ifm_derive_record_of(work, IFM_PASS_COUNTERS), names[RANGE_NS]) >= 0;
 }
 
 /* ---- against the baseline ---- */

@@ -16,11 +16,9 @@ static const char *const names[N] = {"trace_kernels", "trace_graph_kernels", "tr
 static const struct {
     enum ifm_metric_id metric;
     unsigned column;
-} per_step[] = {{IFM_M_KERNELS_LAUNCHED, KERNELS}, {IFM_M_GRAPH_KERNELS, GRAPH_KERNELS},
-                {IFM_M_GRAPH_LAUNCHES, GRAPHS},    {IFM_M_LAUNCH_CALLS, LAUNCHES},
-                {IFM_M_GPU_COPIES, COPIES},        {IFM_M_GPU_WAITS, WAITS},
-                {IFM_M_DRIVER_CALLS, CALLS},       {IFM_M_KERNEL_TIME_NS, KERNEL_NS},
-                {IFM_M_CALL_TIME_NS, CALL_NS}};
+} per_step[] = {{IFM_M_KERNELS_LAUNCHED, KERNELS}, {IFM_M_GRAPH_KERNELS, GRAPH_KERNELS}, {IFM_M_GRAPH_LAUNCHES, GRAPHS},
+                {IFM_M_LAUNCH_CALLS, LAUNCHES},    {IFM_M_GPU_COPIES, COPIES},           {IFM_M_GPU_WAITS, WAITS},
+                {IFM_M_DRIVER_CALLS, CALLS},       {IFM_M_KERNEL_TIME_NS, KERNEL_NS},    {IFM_M_CALL_TIME_NS, CALL_NS}};
 enum { PER_STEP = sizeof per_step / sizeof *per_step };
 
 struct traced {
@@ -55,8 +53,8 @@ static struct ifm_value state_of(const struct traced *t)
     const struct ifm_cell *cell = t->arm->work->cell;
     const char *reason = NULL, *remedy = "", *outputs = NULL, *before = NULL;
     if (!cell->measure.trace)
-        return ifm_value_absent("activity was not recorded",
-                                "--trace (measure.trace) records it, in a pass of its own", 0, "slots");
+        return ifm_value_absent("activity was not recorded", "--trace (measure.trace) records it, in a pass of its own",
+                                0, "slots");
     if (ifm_plan_pass(cell, IFM_PASS_TRACE) == NULL)
         return ifm_value_absent(ifm_is_empty(cell->unsupported) ? "no instrument of this version records this device"
                                                                 : cell->unsupported,

@@ -1,5 +1,5 @@
-/* CUPTI, opened at run time. Its range profiler: hardware counters of a GPU. Its activity: records of kernels, copies and
- * calls (layouts in dyn/cupti_activity.h). Declared by us.
+/* CUPTI, opened at run time. Its range profiler: hardware counters of a GPU. Its activity: records of kernels, copies
+ * and calls (layouts in dyn/cupti_activity.h). Declared by us.
  *
  * Owns the handle of libcupti.so.13 (of 12 where the driver is older), which stays open as long as the process. It is
  * looked for where IFM_CUPTI says (a file or a folder) and nowhere else when that is set; else where dyn/toolkit.h

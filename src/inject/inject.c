@@ -1,5 +1,5 @@
-/* inferometer_trace.so: what the CUDA driver loads into any program that CUDA_INJECTION64_PATH is set for. It records what
- * the program's GPU does, from the driver's initialisation on, and writes the rows when the program exits:
+/* inferometer_trace.so: what the CUDA driver loads into any program that CUDA_INJECTION64_PATH is set for. It records
+ * what the program's GPU does, from the driver's initialisation on, and writes the rows when the program exits:
  * IFM_TRACE_DIR/activity-<pid>.csv. It prints nothing and never fails the program; why there are no rows is a row.
  *
  * Thread rule: the driver calls it once; exit handlers run once. */
@@ -20,8 +20,8 @@ static pid_t process;
 
 static void write_row(FILE *file, const struct ifm_activity_row *row)
 {
-    ifm_activity_write(file, ifm_activity_names[row->kind], (const uint64_t[]){row->start, row->end, row->correlation,
-                                                                              row->place, row->graph, row->bytes},
+    ifm_activity_write(file, ifm_activity_names[row->kind],
+                       (const uint64_t[]){row->start, row->end, row->correlation, row->place, row->graph, row->bytes},
                        row->name);
 }
 

@@ -45,8 +45,7 @@ static void add(const struct ifm_activity_row *row)
 {
     if (recorder.n == recorder.room) {
         const size_t room = recorder.room == 0 ? 4096 : 2 * recorder.room;
-        struct ifm_activity_row *more =
-            room > MOST_ROWS ? NULL : realloc(recorder.rows, room * sizeof *recorder.rows);
+        struct ifm_activity_row *more = room > MOST_ROWS ? NULL : realloc(recorder.rows, room * sizeof *recorder.rows);
         if (more == NULL) {
             recorder.lost++;
             return;
@@ -280,6 +279,13 @@ static void count_call(const struct ifm_activity_row *row, struct ifm_activity_c
     out->graph_launches += begins_with(row->name, "cuGraphLaunch");
 }
 
+/* What a program starts through the runtime has no record of the driver's call beneath it (CUPTI 13 on driver 580). */
+static void count_runtime(const struct ifm_activity_row *row, struct ifm_activity_counts *out)
+{
+    out->launches += begins_with(row->name, "cudaLaunch");
+    out->graph_launches += begins_with(row->name, "cudaGraphLaunch");
+}
+
 /* Time of the GPU so far: its first work, the end of its last, and how long it had any. */
 struct busy {
     uint64_t first, last;
@@ -325,6 +331,8 @@ struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *row
             out.waits++;
         else if (row->kind == IFM_ACTIVITY_CALL && in_time)
             count_call(row, &out);
+        else if (row->kind == IFM_ACTIVITY_RUNTIME && in_time)
+            count_runtime(row, &out);
         else if (row->kind == IFM_ACTIVITY_OVERHEAD && in_time)
             out.overhead_ns += (int64_t)(row->end - row->start);
     }

@@ -12,13 +12,11 @@
 #include <string.h>
 
 const struct ifm_column ifm_trace_columns[IFM_TRACE_COLUMNS] = {
-    {"trace_kernels", "count"},   {"trace_graph_kernels", "count"},
-    {"trace_launches", "count"},  {"trace_graph_launches", "count"},
-    {"trace_copies", "count"},    {"trace_copy_bytes", "B"},
-    {"trace_waits", "count"},     {"trace_calls", "count"},
-    {"trace_kernel_ns", "ns"},    {"trace_call_ns", "ns"},
-    {"trace_busy_ns", "ns"},      {"trace_span_ns", "ns"},
-    {"trace_overhead_ns", "ns"},  {"trace_records", "count"},
+    {"trace_kernels", "count"},        {"trace_graph_kernels", "count"}, {"trace_launches", "count"},
+    {"trace_graph_launches", "count"}, {"trace_copies", "count"},        {"trace_copy_bytes", "B"},
+    {"trace_waits", "count"},          {"trace_calls", "count"},         {"trace_kernel_ns", "ns"},
+    {"trace_call_ns", "ns"},           {"trace_busy_ns", "ns"},          {"trace_span_ns", "ns"},
+    {"trace_overhead_ns", "ns"},       {"trace_records", "count"},
 };
 
 struct ifm_instrument_state {
@@ -110,9 +108,9 @@ static void activity_start(struct ifm_instrument_state *state)
 static void fill(struct ifm_instrument_state *state, const struct ifm_activity_rows *rows, uint64_t to)
 {
     const struct ifm_activity_counts c = ifm_activity_count(rows->items, rows->n, state->from, to);
-    const int64_t values[IFM_TRACE_COLUMNS] = {c.kernels, c.graph_kernels, c.launches, c.graph_launches, c.copies,
-                                               c.copy_bytes, c.waits, c.calls, c.kernel_ns, c.call_ns, c.busy_ns,
-                                               c.span_ns, c.overhead_ns, (int64_t)rows->n};
+    const int64_t values[IFM_TRACE_COLUMNS] = {
+        c.kernels, c.graph_kernels, c.launches, c.graph_launches, c.copies,  c.copy_bytes,  c.waits,
+        c.calls,   c.kernel_ns,     c.call_ns,  c.busy_ns,        c.span_ns, c.overhead_ns, (int64_t)rows->n};
     memcpy(state->values, values, sizeof values);
     process.rows = *rows;
     state->read++;

@@ -71,8 +71,8 @@ size_t ifm_compat_count_baseline(const struct ifm_plan *plan);
 json_t *ifm_compat_baseline_summary(const struct ifm_publication *publication);
 json_t *ifm_compat_baseline_config(const struct ifm_publication *publication, size_t index);
 
-/* trace.json, of a run that recorded one: what the GPU and the host did, for Chrome's trace viewer. IFM_INVALID where the
- * record is not the one that the journal tells of. */
+/* trace.json, of a run that recorded one: what the GPU and the host did, for Chrome's trace viewer. IFM_INVALID where
+ * the record is not the one that the journal tells of. */
 bool ifm_compose_has_trace(const struct ifm_publication *publication);
 IFM_CHECKED enum ifm_status ifm_compose_trace(const struct ifm_publication *publication, struct ifm_arena *arena,
                                               struct ifm_text *out, struct ifm_error *error);

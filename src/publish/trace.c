@@ -31,8 +31,8 @@ static void add_us(struct ifm_text *out, const char *key, uint64_t ns)
 static void add_event(const struct ifm_activity_line *line, unsigned process, uint64_t base, struct ifm_text *out)
 {
     const bool begins = strcmp(line->kind, "begin") == 0, ends = strcmp(line->kind, "end") == 0;
-    const bool on_gpu = strcmp(line->kind, "kernel") == 0 || strcmp(line->kind, "copy") == 0 ||
-                        strcmp(line->kind, "fill") == 0;
+    const bool on_gpu =
+        strcmp(line->kind, "kernel") == 0 || strcmp(line->kind, "copy") == 0 || strcmp(line->kind, "fill") == 0;
     ifm_text_add(out, "{\"name\":");
     add_string(out, line->name[0] == '\0' ? line->kind : line->name);
     ifm_text_printf(out, ",\"cat\":\"%s\",\"ph\":\"%s\",\"pid\":%u,\"tid\":\"%s %llu\"", line->kind,
@@ -105,9 +105,8 @@ enum ifm_status ifm_compose_trace(const struct ifm_publication *from, struct ifm
             return ifm_fail(error, IFM_INVALID, path, "bring the file back from a copy, or measure again",
                             "the trace is not the one that run.log tells of: a file was edited");
         for (size_t a = 0; a < cell->n_arms; a++)
-            names[a] = from->plan->n_cells > 1
-                           ? ifm_arena_printf(arena, "%s, %s", cell->name, cell->arms[a].name)
-                           : cell->arms[a].name;
+            names[a] = from->plan->n_cells > 1 ? ifm_arena_printf(arena, "%s, %s", cell->name, cell->arms[a].name)
+                                               : cell->arms[a].name;
         ifm_trace_events(&file, process, names, cell->n_arms, &first, out);
         process += (unsigned)cell->n_arms;
     }

@@ -34,8 +34,8 @@ static bool parse_line(char *line, bool with_arm, struct ifm_activity_line *out)
 {
     const char *fields[FIELDS] = {"0"};
     uint64_t arm = 0;
-    uint64_t *const numbers[NUMBERS] = {&out->start, &out->end, &out->correlation, &out->place, &out->graph,
-                                        &out->bytes};
+    uint64_t *const numbers[NUMBERS] = {&out->start, &out->end,   &out->correlation,
+                                        &out->place, &out->graph, &out->bytes};
     if (!cut(line, fields + !with_arm, FIELDS - !with_arm) || !ifm_parse_u64(fields[0], &arm) || arm > UINT32_MAX)
         return false;
     out->arm = (unsigned)arm;

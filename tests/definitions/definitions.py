@@ -487,7 +487,8 @@ RECOMPUTED = {
 }
 
 ENERGY = "of the energy pass: readings of sensors, whose windows are compared in test_captures and test_joules"
-GPU = "of a GPU's counters or states, which no recorded folder holds; e2e/counters and e2e/trace compute those of the counters and of traces"
+GPU = "of a GPU's counters or states, which no recorded folder holds; e2e/counters and " \
+      " e2e/trace compute those of the counters and of traces"
 SIMULATED = "an algorithm of src/stats that its own tests compare with published values"
 MARKS = "of marked blocks, ends of intervals or seeded draws, which tests/unit compares by hand"
 NOT_RECOMPUTED = {

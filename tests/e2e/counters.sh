@@ -16,18 +16,6 @@ fake()
     FAKE_CUPTI=$script FAKE_CUDA="kernel_ns=200000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$@"
 }
 
-# number FOLDER ARM METRIC: the value in derived.json; else its state and reason
-number()
-{
-    python3 - "$@" <<'PY'
-import json, sys
-folder, arm, metric = sys.argv[1:]
-for n in json.load(open(folder + "/derived.json"))["numbers"]:
-    if n.get("arm", "") == arm and n["metric"] == metric:
-        print("%.10g" % n["value"] if n["state"] == "ok" else n["state"] + ": " + n["reason"])
-PY
-}
-
 # reads NAME SCRIPT ARGUMENTS...: a run of the read probe that succeeds and verifies
 reads()
 {

@@ -67,3 +67,15 @@ slots_of()
     # shellcheck disable=SC2086
     cat "$1"/samples/${2:-*-slots.csv} | grep -c '^[0-9]'
 }
+
+# number FOLDER ARM METRIC: the value in derived.json; else its state and reason
+number()
+{
+    python3 - "$@" <<'PY'
+import json, sys
+folder, arm, metric = sys.argv[1:]
+for n in json.load(open(folder + "/derived.json"))["numbers"]:
+    if n.get("arm", "") == arm and n["metric"] == metric:
+        print("%.10g" % n["value"] if n["state"] == "ok" else n["state"] + ": " + n["reason"])
+PY
+}

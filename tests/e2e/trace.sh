@@ -16,18 +16,6 @@ fake()
     FAKE_CUPTI=$script FAKE_CUDA="${cuda:-kernel_ns=200000}" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$@"
 }
 
-# number FOLDER ARM METRIC: the value in derived.json; else its state and reason
-number()
-{
-    python3 - "$@" <<'PY'
-import json, sys
-folder, arm, metric = sys.argv[1:]
-for n in json.load(open(folder + "/derived.json"))["numbers"]:
-    if n.get("arm", "") == arm and n["metric"] == metric:
-        print("%.10g" % n["value"] if n["state"] == "ok" else n["state"] + ": " + n["reason"])
-PY
-}
-
 # reads NAME SCRIPT ARGUMENTS...: a run of the read probe that succeeds and verifies
 reads()
 {
@@ -110,7 +98,8 @@ for index, arm in enumerate(cell["arms"]):
     assert sum(r["name"] == "cuGraphLaunch" for r in rows) == int(last["trace_graph_launches"])
     # Outputs are the same with and without recording, bit for bit.
     before = [e["meta"]["output_xxh3"] for e in events if e["stage"] == "check" and e["meta"]["arm"] == arm["name"]][0]
-    assert [e["meta"]["outputs"] for e in events if e["stage"] == "traced" and e["meta"]["arm"] == arm["name"]] == [before]
+    traced = [e["meta"] for e in events if e["stage"] == "traced" and e["meta"]["arm"] == arm["name"]]
+    assert [t["outputs"] for t in traced] == [before]
 trace = json.load(open(folder + "/trace.json"))["traceEvents"]
 assert sum(e.get("ph") == "X" for e in trace) == sum(r["kind"] not in ("begin", "end") for r in activity)
 names = {e["pid"]: e["args"]["name"] for e in trace if e["ph"] == "M"}
@@ -124,13 +113,14 @@ python3 anew.py decode >log 2>&1 || fail "numbers: $(cat log)"
 
 # ---- exact counts: 10 000 launches and more, and the kernels of graphs apart from the launches of graphs ----
 cuda="kernel_ns=1000;launch_ns=100" reads launches "" --no-graphs --inner 1000
-[ "$(number launches read.bulk kernels_launched)" = 1 ] || fail "launches: $(number launches read.bulk kernels_launched)"
+[ "$(number launches read.bulk kernels_launched)" = 1 ] ||
+    fail "launches: $(number launches read.bulk kernels_launched)"
 [ "$(number launches read.bulk graph_kernels)" = 0 ] || fail "launches: kernels in graphs without graphs"
 python3 - <<'PY' || fail "launches: $(head -3 launches/samples/0-trace-slots.csv)"
 import csv
 rows = list(csv.DictReader(open("launches/samples/0-trace-slots.csv")))
-assert rows and all(int(r["trace_kernels"]) == int(r["trace_launches"]) == int(r["samples"]) * int(r["inner"]) + 1 > 10000
-                    for r in rows), rows
+steps = [int(r["samples"]) * int(r["inner"]) + 1 for r in rows]
+assert rows and all(int(r["trace_kernels"]) == int(r["trace_launches"]) == n > 10000 for r, n in zip(rows, steps)), rows
 PY
 cuda="kernel_ns=10000" reads graphs "" --inner 64
 [ "$(number graphs read.bulk graph_kernels)" = 1 ] || fail "graphs: $(number graphs read.bulk graph_kernels)"
@@ -169,13 +159,50 @@ sed -i 's|,ifm_|,IFM_|' edited/samples/0-trace-activity.csv
 "$INFEROMETER" derive edited >log 2>&1 && fail "an edited trace is derived"
 grep -q 'not the one that run.log tells of' log || fail "edited: $(cat log)"
 
+# ---- profile: the largest shares, each a number of the run ----
+cat >shares.py <<'PY'
+import json, subprocess, sys
+inferometer, folder, wanted = sys.argv[1], sys.argv[2], set(sys.argv[3].split(","))
+text = subprocess.run([inferometer, "profile", "--format", "json", folder], capture_output=True, text=True)
+assert text.returncode == 0, text
+rows = json.loads(text.stdout)["rows"]
+numbers = json.load(open(folder + "/derived.json"))["numbers"]
+arms = {}
+for r in rows:
+    arms.setdefault(r["arm"], []).append(r)
+for arm, mine in arms.items():
+    found = [r for r in mine if r["share"] is not None]
+    assert [r["rank"] for r in found] == list(range(1, len(found) + 1)) and len(found) <= 3, mine
+    assert [r["share"] for r in found] == sorted((r["share"] for r in found), reverse=True), mine
+    assert {r["limit"] for r in found} >= wanted, mine
+    for r in found:
+        own = [n for n in numbers if n["metric"] == r["metric"] and n.get("arm", "") in (arm, "")]
+        assert own[0]["state"] == "ok" and own[0]["value"] == r["share"], (r, own)
+        assert r["do"] and r["of"] and r["from"], r
+    for r in mine:
+        assert r["share"] is not None or r["reason"], r
+PY
+python3 shares.py "$INFEROMETER" decode "launch gaps" >log 2>&1 || fail "profile: $(cat log)"
+fake "" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 "${traces[@]}" --counters --out both >log 2>&1 ||
+    fail "both: $(cat log)"
+fake "" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 --device cuda --cap 300ms --warmup 1 \
+    --out bare >log 2>&1 ||
+    fail "bare: $(cat log)"
+python3 shares.py "$INFEROMETER" both "launch gaps,memory" >log 2>&1 || fail "profile of both: $(cat log)"
+"$INFEROMETER" profile both | has 'memory .*the memory.s peak  *counters' || fail "profile: no counters"
+"$INFEROMETER" profile bare | has 'launch gaps  *absent' || fail "profile: a share without a trace"
+"$INFEROMETER" profile bare | has '[-][-]trace' || fail "profile: no remedy"
+"$INFEROMETER" profile >log 2>&1 && fail "a profile of nothing"
+"$INFEROMETER" profile both decode >log 2>&1 && fail "a profile of two"
+"$INFEROMETER" profile . >log 2>&1 && fail "a profile of no run"
+
 # ---- any program, by injection ----
 program=("$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 200ms --warmup 1 --out inner)
 fake "" "$INFEROMETER" trace --format json --out outer -- "${program[@]}" >listing 2>log || fail "trace: $(cat log)"
 python3 - <<'PY' || fail "trace: $(cat listing)"
 import csv, glob, json
 text = open("listing").read()
-row = json.loads(text[text.rindex('{"rows"'):] if '{"rows"' in text else text[text.index("{\n"):])["rows"][0]
+row = json.loads(text[text.index("{\n"):])["rows"][0]
 files = glob.glob("outer/activity-*.csv")
 assert len(files) == 1, files
 rows = [r for r in csv.DictReader(open(files[0])) if r["kind"] == "kernel" and r["name"] != "ifm_stamp"]
@@ -185,9 +212,11 @@ assert sum(int(r["end_ns"]) - int(r["start_ns"]) for r in rows) == row["kernel_n
 trace = json.load(open("outer/trace.json"))["traceEvents"]
 assert {e["name"] for e in trace if e["ph"] == "B"} >= {"latency", "read.bulk", "read.linear"}
 PY
-fake "loses=2" "$INFEROMETER" trace --out partial -- "${program[@]/inner/inner2}" >log 2>&1 || fail "partial: $(cat log)"
+fake "loses=2" "$INFEROMETER" trace --out partial -- "${program[@]/inner/inner2}" >log 2>&1 ||
+    fail "partial: $(cat log)"
 grep -q 'records were lost' log || fail "partial: $(cat log)"
-IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" trace --out blind -- "${program[@]/inner/inner3}" >log 2>&1 || fail "blind: $(cat log)"
+IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" trace --out blind -- "${program[@]/inner/inner3}" >log 2>&1 ||
+    fail "blind: $(cat log)"
 grep -q 'there is no library CUPTI' log || fail "blind: $(cat log)"
 "$INFEROMETER" trace --out nothing -- true >log 2>&1 && fail "a program without CUDA was traced"
 grep -q 'no process of the program started the CUDA driver' log || fail "nothing: $(cat log)"

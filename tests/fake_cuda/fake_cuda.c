@@ -46,7 +46,7 @@ static bool capture_broken;     /* something was asked for that no graph can hol
 static CUcontext current;
 static uint64_t device_ns, anchor_device_ns;
 static double device_cycles; /* the gaps between works have the highest clock */
-static unsigned long long stamps, early;
+static unsigned long long stamps;
 static struct timespec anchor;
 static bool busy;
 
@@ -126,36 +126,6 @@ uint64_t fake_cuda_cycles(void)
     return (uint64_t)device_cycles;
 }
 
-/* ---- who watches ---- */
-
-static fake_cuda_watcher *watcher;
-static uint32_t call_number, graph_number; /* of the open call, and of the graph that it runs */
-
-FAKE_EXPORT void fake_cuda_watch(fake_cuda_watcher *told)
-{
-    watcher = told;
-}
-
-static void tell(const char *what, const char *name, uint64_t start, uint64_t bytes)
-{
-    if (watcher != NULL)
-        watcher(what, name, start, device_ns, call_number, graph_number, bytes);
-}
-
-/* A call of the driver that began at `start` has ended. */
-static CUresult ended(const char *name, uint64_t start, CUresult result)
-{
-    graph_number = 0;
-    tell("call", name, start, 0);
-    return result;
-}
-
-static uint64_t begun(void)
-{
-    call_number++;
-    return device_ns;
-}
-
 static void begin_work(void)
 {
     if (!busy) {
@@ -210,9 +180,9 @@ static CUresult run(const struct work *work)
             memcpy((unsigned char *)(uintptr_t)work->to + 4 * i, &work->word, sizeof work->word);
     }
     if (work->kernel != NULL)
-        tell("kernel", work->kernel->name, start, 0);
+        fake_tell("kernel", work->kernel->name, start, 0);
     else
-        tell(work->words > 0 ? "fill" : "copy", "", start, work->bytes);
+        fake_tell(work->words > 0 ? "fill" : "copy", "", start, work->bytes);
     if (!fine) /* a device says so later, at the next call */
         sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
     return CUDA_SUCCESS;
@@ -385,17 +355,17 @@ CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 
 CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
-    const uint64_t start = begun();
-    return is(stream, STREAM)
-               ? ended("cuMemcpyDtoDAsync_v2", start, put(&(struct work){.to = to, .from = from, .bytes = bytes}, stream))
-               : CUDA_ERROR_INVALID_HANDLE;
+    const uint64_t start = fake_begun();
+    return is(stream, STREAM) ? fake_ended("cuMemcpyDtoDAsync_v2", start,
+                                           put(&(struct work){.to = to, .from = from, .bytes = bytes}, stream))
+                              : CUDA_ERROR_INVALID_HANDLE;
 }
 
 CUresult fake_cuMemsetD32Async(CUdeviceptr to, unsigned word, size_t words, CUstream stream)
 {
-    const uint64_t start = begun();
+    const uint64_t start = fake_begun();
     const struct work work = {.to = to, .bytes = 4 * words, .words = words, .word = word};
-    return is(stream, STREAM) ? ended("cuMemsetD32Async", start, put(&work, stream)) : CUDA_ERROR_INVALID_HANDLE;
+    return is(stream, STREAM) ? fake_ended("cuMemsetD32Async", start, put(&work, stream)) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* ---- stream, graphs, events ---- */
@@ -425,10 +395,10 @@ CUresult fake_cuStreamSynchronize(CUstream stream)
         capture_broken = true;
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    const uint64_t start = begun();
+    const uint64_t start = fake_begun();
     wait_for_work();
-    tell("wait", "", start, 0);
-    return ended("cuStreamSynchronize", start, sticky);
+    fake_tell("wait", "", start, 0);
+    return fake_ended("cuStreamSynchronize", start, sticky);
 }
 
 CUresult fake_cuCtxSynchronize(CUcontext context)
@@ -436,10 +406,10 @@ CUresult fake_cuCtxSynchronize(CUcontext context)
     if (context != current || context == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     pass(1000, HIGHEST_KHZ); /* so that it begins after the time that somebody read before */
-    const uint64_t start = begun();
+    const uint64_t start = fake_begun();
     wait_for_work();
-    tell("wait", "", start, 0);
-    return ended("cuCtxSynchronize", start, sticky);
+    fake_tell("wait", "", start, 0);
+    return fake_ended("cuCtxSynchronize", start, sticky);
 }
 
 CUresult fake_cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
@@ -521,13 +491,13 @@ CUresult fake_cuGraphLaunch(CUgraphExec exec, CUstream stream)
     if (captured != NULL)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     const struct object *object = (const struct object *)(const void *)exec;
-    const uint64_t start = begun();
+    const uint64_t start = fake_begun();
     CUresult result = sticky;
     graph_launches++;
-    graph_number = 1;
+    fake_graph_begins();
     for (size_t i = 0; i < object->n_work && result == CUDA_SUCCESS; i++)
         result = run(&object->work[i]);
-    return ended("cuGraphLaunch", start, result);
+    return fake_ended("cuGraphLaunch", start, result);
 }
 
 CUresult fake_cuGraphDestroy(CUgraph graph)
@@ -563,7 +533,7 @@ CUresult fake_cuEventRecord(CUevent event, CUstream stream)
     begin_work();
     object->recorded = true;
     object->at_ns = device_ns;
-    return ended("cuEventRecord", begun(), CUDA_SUCCESS);
+    return fake_ended("cuEventRecord", fake_begun(), CUDA_SUCCESS);
 }
 
 CUresult fake_cuEventElapsedTime(float *ms, CUevent from, CUevent to)
@@ -592,19 +562,8 @@ CUresult fake_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsign
         memcpy(work.launch.arguments + at, arguments[i], sizes[i]);
     if (work.kernel->size > 0)
         memcpy(work.launch.arguments, arguments[0], work.kernel->size);
-    const uint64_t start = begun();
-    return ended("cuLaunchKernel", start, put(&work, stream));
-}
-
-CUresult fake_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **arguments, void **extra)
-{
-    for (unsigned i = 0; i < config->numAttrs; i++)
-        if (config->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
-            return CUDA_ERROR_INVALID_VALUE;
-    early += config->numAttrs;
-    return fake_cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
-                               config->blockDimY, config->blockDimZ, config->sharedMemBytes, config->hStream, arguments,
-                               extra);
+    const uint64_t start = fake_begun();
+    return fake_ended("cuLaunchKernel", start, put(&work, stream));
 }
 
 /* ---- for the tests ---- */
@@ -613,7 +572,7 @@ FAKE_EXPORT void fake_cuda_script(const char *text)
 {
     fake_script_set(text);
     memset(runs, 0, sizeof runs);
-    all_runs = launches = graph_launches = allocations = resets = stamps = early = 0;
+    all_runs = launches = graph_launches = allocations = resets = stamps = fake_early_launches = 0;
     sticky = CUDA_SUCCESS;
 }
 
@@ -625,7 +584,7 @@ FAKE_EXPORT unsigned long long fake_cuda_count(const char *what)
     } counts[] = {{"kernels", all_runs},
                   {"launches", launches},
                   {"graph launches", graph_launches},
-                  {"early launches", early},
+                  {"early launches", fake_early_launches},
                   {"allocations", allocations},
                   {"resets", resets},
                   {"contexts", (unsigned long long)retained},

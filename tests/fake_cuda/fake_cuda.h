@@ -38,8 +38,8 @@
 void fake_cuda_script(const char *script);            /* forgets all counts */
 unsigned long long fake_cuda_count(const char *what); /* see the table in fake_cuda.c: "kernels", "graphs alive", ... */
 
-/* Told of everything: `what` is "kernel", "copy", "fill", "wait", or "call"; times in ns of the GPU, the number that joins a
- * call with what it started, and the graph of which it is a node (0 = none). */
+/* Told of everything: `what` is "kernel", "copy", "fill", "wait", or "call"; times in ns of the GPU, the number that
+ * joins a call with what it started, and the graph of which it is a node (0 = none). */
 typedef void fake_cuda_watcher(const char *what, const char *name, uint64_t start, uint64_t end, uint32_t number,
                                uint32_t graph, uint64_t bytes);
 void fake_cuda_watch(fake_cuda_watcher *watcher);

@@ -22,6 +22,15 @@ void fake_script_set(const char *text);
 void fake_copy_late(void *to, const void *from, size_t bytes);
 void fake_let_arrive(void);
 
+/* ---- watch.c: who is told of everything ---- */
+extern unsigned long long fake_early_launches; /* that need not wait for the kernel before */
+/* A call of the driver begins; what runs from here on has its number. Returns the time. */
+uint64_t fake_begun(void);
+void fake_graph_begins(void); /* its kernels are nodes, until the call ends */
+void fake_tell(const char *what, const char *name, uint64_t start, uint64_t bytes);
+/* The call that began at `start` ends with `result`. */
+CUresult fake_ended(const char *name, uint64_t start, CUresult result);
+
 /* ---- decode.c ---- */
 bool fake_decode_naive(const struct fake_launch *launch, bool wrong);
 bool fake_decode_split(const struct fake_launch *launch, bool wrong);

@@ -240,7 +240,7 @@ int InitializeInjectionNvtx2(void *get_table)
     const struct table {
         size_t size;
         int (*module)(int, void ****, unsigned *);
-    } *(*get)(uint32_t);
+    } * (*get)(uint32_t);
     void ***places = NULL;
     unsigned n = 0;
     memcpy(&get, &get_table, sizeof get);

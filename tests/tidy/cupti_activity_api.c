@@ -19,7 +19,8 @@ _Static_assert((int)CUPTI_CB_DOMAIN_DRIVER_API == IFM_CUPTI_DOMAIN_DRIVER &&
                        sizeof(((theirs *)0)->member) == sizeof(((struct ifm_cupti_##ours *)0)->own),                   \
                    #theirs "." #member);
 #define WITHIN(theirs, ours) _Static_assert(sizeof(theirs) >= sizeof(struct ifm_cupti_##ours), #theirs);
-#define SPAN(theirs, ours) PLACE(theirs, kind, ours, kind) PLACE(theirs, start, ours, start) PLACE(theirs, end, ours, end)
+#define SPAN(theirs, ours)                                                                                             \
+    PLACE(theirs, kind, ours, kind) PLACE(theirs, start, ours, start) PLACE(theirs, end, ours, end)
 
 WITHIN(CUpti_ActivityKernel10, kernel)
 SPAN(CUpti_ActivityKernel10, kernel)

@@ -119,7 +119,7 @@ static void axes_list_every_row_in_table_order(void **state)
     struct ifm_config *config = good("workload: copy_test\n");
     const struct ifm_study *study = ifm_config_study(config);
     size_t common = ifm_section_general.n + ifm_section_device.n + ifm_section_measure.n;
-    common -= 3; /* device.kernels, measure.counters and measure.trace are younger than locks that are kept, and have their defaults */
+    common -= 3; /* device.kernels, measure.counters, measure.trace: younger than locks that are kept, with defaults */
     assert_int_equal(study->n_axes, common + 2);
     assert_string_equal(study->axes[0].path, "workload");
     assert_string_equal(study->axes[common].path, "copy_test.size");

@@ -78,8 +78,8 @@ enum ifm_status ifm_traced_tell(struct ifm_pass_run *pass, struct ifm_error *err
             told++;
         }
     if (status == IFM_OK && told > 0 && pass->shared != NULL)
-        status = ifm_file_write_atomic(ifm_activity_path(pass->shared->dir, cell->plan->index, arena),
-                                       rows.data, rows.size, error);
+        status = ifm_file_write_atomic(ifm_activity_path(pass->shared->dir, cell->plan->index, arena), rows.data,
+                                       rows.size, error);
     if (status == IFM_OK && told > 0)
         status = IFM_FACT(cell->session, error, trace_file, true, .cell = cell->plan->name,
                           .sha256 = ifm_sha256_bytes(rows.data, rows.size).hex);
@@ -96,8 +96,8 @@ enum ifm_status ifm_traced_failed(struct ifm_pass_run *pass, enum ifm_status sta
         return status;
     const struct ifm_error why = *error;
     session->arm_at_fault = false;
-    IFM_TRY(IFM_FACT(session, error, traced, false, .cell = pass->cell->plan->name, .arm = session->at_work, .source = "",
-                     .slots = 0, .read = 0, .reason = why.message, .rows = 0, .left_out = 0));
+    IFM_TRY(IFM_FACT(session, error, traced, false, .cell = pass->cell->plan->name, .arm = session->at_work,
+                     .source = "", .slots = 0, .read = 0, .reason = why.message, .rows = 0, .left_out = 0));
     return IFM_FACT(session, error, pass_done, false, .cell = pass->cell->plan->name,
                     .pass = ifm_pass_name(pass->cell->pass), .reason = "failed", .blocks = pass->measured,
                     .elapsed_s = pass->elapsed_s);

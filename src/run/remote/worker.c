@@ -71,9 +71,11 @@ static enum ifm_status read_plan(struct remote_worker *worker, struct ifm_error 
 static enum ifm_status open_arm(struct remote_worker *worker, const struct ifm_remote_request *request,
                                 struct ifm_error *error)
 {
-    struct ifm_device_options options = {
-        .threads = request->threads, .huge_pages = request->huge_pages, .seed = request->seed,
-        .no_graphs = request->no_graphs, .kernels = request->kernels};
+    struct ifm_device_options options = {.threads = request->threads,
+                                         .huge_pages = request->huge_pages,
+                                         .seed = request->seed,
+                                         .no_graphs = request->no_graphs,
+                                         .kernels = request->kernels};
     IFM_TRY(read_plan(worker, error));
     const struct ifm_cell *plan = worker->plan->cells;
     if (request->pass >= plan->n_passes)
@@ -82,8 +84,8 @@ static enum ifm_status open_arm(struct remote_worker *worker, const struct ifm_r
     if (!ifm_cpu_mask_set(&request->cpus) || ops == NULL)
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "the worker process cannot take its CPUs: %s",
                         strerror(errno));
-    worker->memory =
-        mmap(NULL, ifm_remote_bytes(&plan->passes[request->pass]), PROT_READ | PROT_WRITE, MAP_SHARED, IFM_REMOTE_SAMPLES, 0);
+    worker->memory = mmap(NULL, ifm_remote_bytes(&plan->passes[request->pass]), PROT_READ | PROT_WRITE, MAP_SHARED,
+                          IFM_REMOTE_SAMPLES, 0);
     if (worker->memory == MAP_FAILED) {
         worker->memory = NULL;
         return ifm_fail(error, IFM_INTERNAL, NULL, NULL, "the worker process cannot share memory: %s", strerror(errno));
@@ -91,8 +93,7 @@ static enum ifm_status open_arm(struct remote_worker *worker, const struct ifm_r
     if (request->records)
         ifm_gpu_activity_prepare();
     IFM_TRY(ops->open(&options, &worker->device, error));
-    return ifm_cell_open_one(plan, worker->device, &worker->session, request->arm, request->pass, &worker->cell,
-                             error);
+    return ifm_cell_open_one(plan, worker->device, &worker->session, request->arm, request->pass, &worker->cell, error);
 }
 
 /* Room for the marks of a slot, touched before anything is timed. */
@@ -227,7 +228,8 @@ enum ifm_status ifm_worker_serve(struct ifm_error *error)
     while (recv(IFM_REMOTE_SOCKET, &request, sizeof request, 0) == (ssize_t)sizeof request) {
         struct ifm_remote_answer answer = {0};
         answer.status = serve(&worker, &request, &answer, &answer.error);
-        if (worker.device != NULL && worker.device->ops->resolve == NULL) { /* asleep, all of them, before another process works */
+        if (worker.device != NULL &&
+            worker.device->ops->resolve == NULL) { /* asleep, all of them, before another process works */
             worker.device->ops->hold(worker.device, 1);
             worker.device->ops->release(worker.device);
         }
