@@ -333,24 +333,26 @@ CUresult fake_cuMemFree(CUdeviceptr pointer)
     return drop(object, MEMORY);
 }
 
-CUresult fake_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+static CUresult may_copy(CUdeviceptr own, size_t bytes)
 {
     fake_let_arrive();
-    if (sticky == CUDA_SUCCESS && !fake_cuda_owns(to, bytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (sticky == CUDA_SUCCESS)
+    return sticky == CUDA_SUCCESS && !fake_cuda_owns(own, bytes) ? CUDA_ERROR_INVALID_VALUE : sticky;
+}
+
+CUresult fake_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+{
+    CUresult may = may_copy(to, bytes);
+    if (may == CUDA_SUCCESS)
         fake_copy_late((void *)(uintptr_t)to, from, bytes);
-    return sticky;
+    return may;
 }
 
 CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
 {
-    fake_let_arrive();
-    if (sticky == CUDA_SUCCESS && !fake_cuda_owns(from, bytes))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (sticky == CUDA_SUCCESS)
+    CUresult may = may_copy(from, bytes);
+    if (may == CUDA_SUCCESS)
         memcpy(to, (const void *)(uintptr_t)from, bytes);
-    return sticky;
+    return may;
 }
 
 CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
