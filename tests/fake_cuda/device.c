@@ -156,3 +156,19 @@ void fake_copy_late(void *to, const void *from, size_t bytes)
     memcpy(late.data, (const char *)from + (bytes - late.bytes), late.bytes);
     memcpy(to, from, bytes - late.bytes);
 }
+
+CUresult fake_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+{
+    CUresult may = fake_may_copy(to, bytes);
+    if (may == CUDA_SUCCESS)
+        fake_copy_late((void *)(uintptr_t)to, from, bytes);
+    return may;
+}
+
+CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
+{
+    CUresult may = fake_may_copy(from, bytes);
+    if (may == CUDA_SUCCESS)
+        memcpy(to, (const void *)(uintptr_t)from, bytes);
+    return may;
+}

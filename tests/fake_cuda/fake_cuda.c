@@ -333,26 +333,10 @@ CUresult fake_cuMemFree(CUdeviceptr pointer)
     return drop(object, MEMORY);
 }
 
-static CUresult may_copy(CUdeviceptr own, size_t bytes)
+CUresult fake_may_copy(CUdeviceptr own, size_t bytes)
 {
     fake_let_arrive();
     return sticky == CUDA_SUCCESS && !fake_cuda_owns(own, bytes) ? CUDA_ERROR_INVALID_VALUE : sticky;
-}
-
-CUresult fake_cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
-{
-    CUresult may = may_copy(to, bytes);
-    if (may == CUDA_SUCCESS)
-        fake_copy_late((void *)(uintptr_t)to, from, bytes);
-    return may;
-}
-
-CUresult fake_cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
-{
-    CUresult may = may_copy(from, bytes);
-    if (may == CUDA_SUCCESS)
-        memcpy(to, (const void *)(uintptr_t)from, bytes);
-    return may;
 }
 
 CUresult fake_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)

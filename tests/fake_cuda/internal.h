@@ -21,6 +21,7 @@ void fake_script_set(const char *text);
 /* ---- device.c: a copy from the host, all but its end, and that end ---- */
 void fake_copy_late(void *to, const void *from, size_t bytes);
 void fake_let_arrive(void);
+CUresult fake_may_copy(CUdeviceptr own, size_t bytes); /* to or from there, now; what is under way has arrived */
 
 /* ---- watch.c: who is told of everything ---- */
 extern unsigned long long fake_early_launches; /* that need not wait for the kernel before */
