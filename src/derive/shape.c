@@ -193,10 +193,11 @@ static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena
     if (changes.count > 0)
         value.text = where_changed(arm->d, s, &changes, at, ifm_steadiness_name(steady.class));
     ifm_derive_emit(arm, IFM_M_CHANGE_POINTS, value);
+    const char *where = value.text == NULL ? NULL : strstr(value.text, ": "); /* behind the name of the class */
     if (tell && steady.class == IFM_STEADY_NONE)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                            "no steady state: the level of the samples still changes in the last quarter (%s)",
-                           value.text);
+                           where == NULL ? value.text : where + 2);
 }
 
 static void emit_cut(const struct ifm_arm_work *arm, const struct shape_series *s)
