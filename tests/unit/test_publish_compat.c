@@ -67,7 +67,7 @@ static struct ifm_number numbers[] = {
     NUMBER(PASS, "int8", IFM_M_CEILING_READ_PERCENT, 73.7, .n = 20),
     NUMBER(PASS, "int8", IFM_M_ROOFLINE_SCORE, 0.737, .n = 20),
     NUMBER(PASS, "int8", IFM_M_MEMORY_BUS_PERCENT, 47.2, .n = 20),
-    NUMBER(PASS, "", IFM_M_MEMORY_BUS, 4e11),
+    NUMBER(PASS, "", IFM_M_MEMORY_BUS, 4e11, .n = 1),
     NUMBER(PASS, "int8", IFM_M_INNER_STEPS, 64, .is_integer = true),
     NUMBER(PASS, "int8", IFM_M_SAMPLES_COUNT, 200, .is_integer = true),
     NUMBER(PASS, "int8", IFM_M_COMPRESSION_RATIO, 1.87, .n = 0),
