@@ -259,8 +259,8 @@ static void list_runs(const struct ifm_given *given, const struct ifm_folder *fo
         ifm_comparison_add_between(&listing, &runs, &between);
     }
     print_listing(&listing, given->format,
-                  wish.across ? "no arm of both runs has a share of a measured ceiling; measure with ceilings (the "
-                                "default)"
+                  wish.across ? "no arm of both runs has a share of a measured ceiling: programs have none, and "
+                                "kernels have one unless --ceilings none"
                               : "no cell has an arm beside its baseline");
 }
 

@@ -215,8 +215,8 @@ static enum ifm_status profile(const struct ifm_given *given, char **log, size_t
     int fd, code = 0;
     IFM_TRY(wish_of(given, &wish, error));
     IFM_TRY(ifm_subprocess_find(given->command[0], program, sizeof program, error));
+    IFM_TRY(choose_metrics(given, &wish, error)); /* without a GPU nothing that could be installed helps */
     IFM_TRY(ifm_ncu_find(ncu, sizeof ncu, error));
-    IFM_TRY(choose_metrics(given, &wish, error));
     IFM_TRY(temporary(path, sizeof path, &fd, error));
     close(fd);
     /* Standard output is the table's: what the program prints goes to standard error. */

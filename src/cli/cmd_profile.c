@@ -102,26 +102,37 @@ static void begin_row(struct ifm_listing *listing, const struct ifm_cell *cell, 
     ifm_listing_set_text(listing, "limit", limit->name);
 }
 
+/* "the read ceiling measured here (read.L2)": of a ceiling the value names its probe. */
+static const char *share_of(const struct profile_share *share, struct ifm_arena *arena)
+{
+    const bool ceiling =
+        share->source->metric == IFM_M_CEILING_READ_PERCENT || share->source->metric == IFM_M_CEILING_FLOPS_PERCENT;
+    return ceiling && !ifm_is_empty(share->value->text)
+               ? ifm_arena_printf(arena, "%s (%s)", share->source->of, share->value->text)
+               : share->source->of;
+}
+
 static void add_share(struct ifm_listing *listing, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                      const struct profile_share *share, size_t rank)
+                      const struct profile_share *share, size_t rank, bool on_gpu)
 {
     const struct profile_source *source = share->source;
+    const char *surer = on_gpu ? source->surer : ""; /* what makes a share surer is a GPU's */
     begin_row(listing, cell, arm, share->limit);
     ifm_listing_set(listing, "rank", json_integer((json_int_t)rank), NULL);
     ifm_listing_set_value(listing, "share", share->value,
                           ifm_arena_printf(listing->arena, "%.1f %%", share->value->number));
-    ifm_listing_set_text(listing, "of", source->of);
+    ifm_listing_set_text(listing, "of", share_of(share, listing->arena));
     ifm_listing_set_text(listing, "from", source->from);
     ifm_listing_set_text(listing, "metric", ifm_metrics[source->metric].id);
     ifm_listing_set_text(listing, "do", share->limit->advice);
-    ifm_listing_set_text(listing, "surer", source->surer);
+    ifm_listing_set_text(listing, "surer", surer);
     ifm_listing_show(
         listing, "notes",
         ifm_arena_printf(
             listing->arena, "[%zu]",
             ifm_listing_note(listing, ifm_arena_printf(listing->arena, "%s: %s.%s%s%s", share->limit->name,
-                                                       share->limit->advice, source->surer[0] == '\0' ? "" : " Surer: ",
-                                                       source->surer, source->surer[0] == '\0' ? "" : "."))));
+                                                       share->limit->advice, surer[0] == '\0' ? "" : " Surer: ", surer,
+                                                       surer[0] == '\0' ? "" : "."))));
 }
 
 static void add_missing(struct ifm_listing *listing, const struct ifm_cell *cell, const struct ifm_arm *arm,
@@ -129,9 +140,11 @@ static void add_missing(struct ifm_listing *listing, const struct ifm_cell *cell
 {
     begin_row(listing, cell, arm, share->limit);
     ifm_listing_set(listing, "share", json_null(), "absent");
-    if (share->value == NULL)
+    if (share->value == NULL && arm->ledger.flops == 0 && arm->ledger.bytes_read == 0 && !share->limit->gpu)
+        ifm_listing_absent(listing, "nobody says how many bytes and operations it takes", "");
+    else if (share->value == NULL)
         ifm_listing_absent(listing, "this run has no number of it",
-                           share->limit->gpu ? "measure with --trace, on a GPU" : "measure with ceilings");
+                           share->limit->gpu ? "measure with --trace, on a GPU" : "measure with --ceilings read,flops");
     else
         ifm_listing_absent(listing, share->value->reason, share->value->remedy);
 }
@@ -150,7 +163,7 @@ static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder
             found[at] = share;
         }
     for (size_t i = 0; i < n && i < TOP; i++)
-        add_share(listing, cell, arm, &found[i], i + 1);
+        add_share(listing, cell, arm, &found[i], i + 1, on_gpu);
     for (size_t i = 0; i < LIMITS; i++)
         if ((on_gpu || !limits[i].gpu) && !find_share(folder, cell, arm, &limits[i], &share))
             add_missing(listing, cell, arm, &share);

@@ -166,7 +166,7 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s%s", word[0] == '\0' ? "" : ": ", number, gap, range, of);
     const double margin = 1 + cell->measure.margin;
     if (open && !bare && speedup->has_interval && (speedup->low > margin || speedup->high < 1 / margin))
-        ifm_say(builder, line, IFM_TONE_PLAIN, "; a warning takes its word");
+        ifm_say(builder, line, IFM_TONE_PLAIN, "; a warning keeps it undecided");
 }
 
 static void say_rival(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_value *over,

@@ -23,7 +23,7 @@
     }
 
 static const struct ifm_listing_column columns[] = {COLUMNS("change in time")};
-static const struct ifm_listing_column columns_of_runs[] = {COLUMNS("change")};
+static const struct ifm_listing_column columns_of_runs[] = {COLUMNS("change, less is better")};
 
 struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena)
 {

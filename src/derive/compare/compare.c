@@ -425,9 +425,9 @@ static struct allowance allow_for_lopsided(const struct ifm_arm_work *arm, const
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
     if (!stands && !undecided)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                           "one arm has most of the disturbed blocks, which may be its own doing, and over all %zu "
-                           "blocks the change lies between %+.3g and %+.3g %%: undecided",
-                           all.n, 100.0 * expm1(paid.low), 100.0 * expm1(paid.high));
+                           "this arm or %s has most of the disturbed blocks, which may be its own doing, and over all "
+                           "%zu blocks the change lies between %+.3g and %+.3g %%: undecided",
+                           arm->work->baseline->arm->name, all.n, 100.0 * expm1(paid.low), 100.0 * expm1(paid.high));
     *word = stands ? *word : "undecided";
     return a;
 }
