@@ -14,13 +14,16 @@ need_packages()
     local folder key
     folder=$(dirname "$INFEROMETER")/browser
     key=$(sha256sum <"$browser/package-lock.json")
+    mkdir -p "$folder"
+    exec 9>"$folder/lock" # two scripts that begin at once: the second one waits
+    flock 9
     if [ "$(cat "$folder/installed" 2>/dev/null)" != "$key" ]; then
-        mkdir -p "$folder"
         cp "$browser/package.json" "$browser/package-lock.json" "$folder/"
         (cd "$folder" && timeout 600 npm ci --no-audit --no-fund --ignore-scripts >npm.log 2>&1) ||
             skip "npm ci cannot install playwright-core, axe-core: $(grep -v '^npm warn' "$folder/npm.log" | head -1)"
         echo "$key" >"$folder/installed"
     fi
+    exec 9>&-
     export IFM_NODE_MODULES=$folder
     IFM_CHROMIUM=$(command -v chromium)
     export IFM_CHROMIUM
