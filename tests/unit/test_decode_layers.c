@@ -167,10 +167,10 @@ static void earlier_rules_plan_as_they_did(void **context)
     assert_int_equal(bench->arms.items[0].memory, f16.memory);
 }
 
-/* Names of the arms of f16 on a GPU, "a b ". */
-static const char *arms_of(struct bench *bench, const struct ifm_setting *more)
+/* Names of the arms of one choice of decode.compress on a GPU, "a b ". */
+static const char *arms_of(struct bench *bench, const char *compress, const struct ifm_setting *more)
 {
-    const struct ifm_setting settings[] = {{"decode.compress", "1"}, *more};
+    const struct ifm_setting settings[] = {{"decode.compress", compress}, *more};
     const char *why_not = NULL, *names = "";
     struct ifm_error error;
     assert_int_equal(ifm_workload_decode.describe(settings, sizeof settings / sizeof *settings, &bench->machine,
@@ -190,18 +190,40 @@ static void a_library_is_the_baseline_of_a_gpu_since_rules_10(void **context)
                                     wide = {"decode.head_dim", "256"}, all = {"decode.arms", "ours,naive,cudnn"};
     bench->machine.device = "cuda";
     bench->machine.gpu = &gpu;
-    assert_string_equal(arms_of(bench, &plain), "f16 ");
-    assert_string_equal(arms_of(bench, &wide), "naive ");
+    assert_string_equal(arms_of(bench, "1", &plain), "f16 ");
+    assert_string_equal(arms_of(bench, "1", &wide), "naive ");
     bench->machine.dnn = "cuDNN 9.19.0";
-    assert_string_equal(arms_of(bench, &plain), "cudnn f16 ");
-    assert_string_equal(arms_of(bench, &paged), "f16 ");
-    assert_string_equal(arms_of(bench, &wide), "cudnn ");
-    assert_string_equal(arms_of(bench, &all), "cudnn naive f16 ");
+    assert_string_equal(arms_of(bench, "1", &plain), "cudnn f16 ");
+    assert_string_equal(arms_of(bench, "1", &paged), "f16 ");
+    assert_string_equal(arms_of(bench, "1", &wide), "cudnn ");
+    assert_string_equal(arms_of(bench, "1", &all), "cudnn naive f16 ");
     bench->machine.rules = 9;
-    assert_string_equal(arms_of(bench, &plain), "naive f16 ");
-    assert_string_equal(arms_of(bench, &wide), "naive ");
+    assert_string_equal(arms_of(bench, "1", &plain), "naive f16 ");
+    assert_string_equal(arms_of(bench, "1", &wide), "naive ");
     bench->machine.rules = 10;
-    assert_string_equal(arms_of(bench, &plain), "cudnn f16 ");
+    assert_string_equal(arms_of(bench, "1", &plain), "cudnn f16 ");
+}
+
+/* Codes of a cache are numbers of matrix units there, and integers on the processor alone. */
+static void a_gpu_multiplies_no_integers_since_rules_12(void **context)
+{
+    struct bench *bench = *context;
+    static const struct ifm_gpu gpu = {.major = 9, .multiprocessors = 132};
+    static const struct ifm_setting both = {"decode.arms", "ours,naive"};
+    bench->machine.device = "cuda";
+    bench->machine.gpu = &gpu;
+    (void)arms_of(bench, "4", &both);
+    assert_true(bench->arms.n >= 2);
+    for (size_t i = 0; i < bench->arms.n; i++) {
+        assert_false(bench->arms.items[i].integer);
+        assert_int_equal(bench->arms.items[i].matrix, strcmp(bench->arms.items[i].implementation, "ours") == 0);
+    }
+    bench->machine.rules = 11;
+    (void)arms_of(bench, "4", &both);
+    for (size_t i = 0; i < bench->arms.n; i++) {
+        assert_false(bench->arms.items[i].matrix);
+        assert_int_equal(bench->arms.items[i].integer, strcmp(bench->arms.items[i].variant, "f16") != 0);
+    }
 }
 
 int main(void)
@@ -213,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cycle_has_as_many_layers_in_every_arm, setup, teardown),
         cmocka_unit_test_setup_teardown(earlier_rules_plan_as_they_did, setup, teardown),
         cmocka_unit_test_setup_teardown(a_library_is_the_baseline_of_a_gpu_since_rules_10, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_gpu_multiplies_no_integers_since_rules_12, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ static const char *supports_split(const struct ifm_machine *machine, void *asked
         return "our split kernel needs compute capability 8.0; the naive one runs on this GPU";
     if (ask->format != IFM_KV_F16 && machine->gpu->major < 9)
         return "our kernels of compressed caches need compute capability 9.0; the naive one runs on this GPU";
+    ask->matrix = true;
     ask->rounding = IFM_DECODE_CUDA_ROUNDING;
     ask->folded = IFM_DECODE_CUDA_FOLDED;
     return NULL;

@@ -34,6 +34,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
                "or set decode.ragged=0";
     ask->rounding = IFM_DECODE_CUDA_ROUNDING + OUTPUT_ROUNDING;
     ask->halves = true;
+    ask->matrix = true;
     return NULL;
 }
 

@@ -17,8 +17,15 @@
 enum { CACHES_OVER_LLC = 4, ROWS_MOST = 4 /* of the table */, ARMS_MOST = 2 * ROWS_MOST * IFM_DECODE_FORMS };
 /* Of IFM_PLAN_RULES: a pass is a part of a token; the parts are layers that were asked for, not caches that steps take
  * in turn; each arm has its own number of layers; a wider tolerance of int4; a library is the baseline of a GPU where
- * nothing else is asked for. */
-enum { SINCE_PARTS = 4, SINCE_DEPTH = 7, SINCE_OWN_LAYERS = 8, SINCE_INT4_ROOM = 9, SINCE_CUDNN = 10 };
+ * nothing else is asked for; a GPU's kernels are held against its matrix units, and multiply no integers. */
+enum {
+    SINCE_PARTS = 4,
+    SINCE_DEPTH = 7,
+    SINCE_OWN_LAYERS = 8,
+    SINCE_INT4_ROOM = 9,
+    SINCE_CUDNN = 10,
+    SINCE_MATRIX = 12
+};
 
 /* Of a device the baseline first. */
 static const struct ifm_implementation *const implementations[] = {&ifm_decode_cpu, &ifm_decode_cuda_cudnn,
@@ -376,6 +383,7 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm
     const uint64_t query = ifm_decode_query_bytes(cell->s);
     const struct ifm_decode_ask *ask = &entry->ask;
     const uint64_t layers = entry->layers, counted = cell->together ? layers : 1; /* a step reads one */
+    const bool of_gpu = strcmp(entry->row->device, "cuda") == 0 && ifm_machine_plans_by(machine, SINCE_MATRIX);
     const struct ifm_decode_chosen chosen = {layers, ask->isa, ask->isa_f16, ask->isa_encode, entry->graphs};
     return (struct ifm_arm){
         .name = name_of(cell, entry, arena),
@@ -392,7 +400,8 @@ static struct ifm_arm arm_of(const struct cell *cell, size_t i, const struct ifm
         .memory = ifm_data_add(ifm_data_mul(layers, a->pool), rows_memory(cell->s, machine)),
         .stored = ifm_data_mul(counted, a->stored),
         .stored_plain = ifm_data_mul(counted, a->plain),
-        .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3,
+        .integer = form->format != IFM_KV_F16 && form->format != IFM_KV_E4M3 && !of_gpu,
+        .matrix = of_gpu && ask->matrix,
         .lossy = form->format != IFM_KV_F16,
         .has_oracle = true,
         .tolerance = tolerance(cell->s, form->format, ask, cell->int4_room),

@@ -40,6 +40,7 @@ struct ifm_decode_ask {
     enum ifm_kv_format format;
     const char *isa, *isa_f16, *isa_encode; /* "" on a GPU */
     uint64_t layers_most;                   /* that it takes in turn; 0 = any number */
+    bool matrix;                            /* it multiplies on a GPU's matrix units */
     bool halves;                            /* queries and outputs are f16, else f32 */
     double rounding;                        /* error that it makes beside that of f32 sums, as the tolerance has it */
     double folded; /* integers: that of queries folded with scales, of keys of unit variance; < 0 = as on the CPU */
