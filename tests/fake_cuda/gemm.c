@@ -112,8 +112,10 @@ bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
     const uint32_t columns = a->m <= 64 ? 64 : 128, rows = launch->threads / 2;
-    return launch->threads % 128 == 0 && a->x_stride % IFM_CUDA_GEMM_PAD == 0 &&
-           launch->blocks == (a->n + rows - 1) / rows * ((a->m + columns - 1) / columns) &&
+    const uint32_t blocks = (a->n + rows - 1) / rows * ((a->m + columns - 1) / columns);
+    const uint32_t split = launch->blocks / blocks; /* blocks of a cluster, which share k */
+    return launch->threads % 128 == 0 && a->x_stride % IFM_CUDA_GEMM_PAD == 0 && launch->blocks % blocks == 0 &&
+           (split == 1 || (split == 2 && a->format <= IFM_CUDA_GEMM_BF16)) &&
            multiply(launch, wrong, OF_WGMMA);
 }
 

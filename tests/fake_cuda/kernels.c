@@ -216,9 +216,13 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
     }
 #define GEMM(weights)                                                                                                  \
     GEMM_BY(fake_gemm_mma, "mma_" weights "_8"), GEMM_BY(fake_gemm_mma, "mma_" weights "_16"),                         \
-        GEMM_BY(fake_gemm_mma, "mma_" weights "_32"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1"),              \
-        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_2"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_1"),       \
-        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_2")
+        GEMM_BY(fake_gemm_mma, "mma_" weights "_32"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1_1"),            \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_2_1"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_1_1"),   \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_2_1")
+#define GEMM_WIDE(weights)                                                                                             \
+    GEMM(weights), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1_2"),                                               \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_1_2"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_2_2"),  \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_4_1")
 
 const struct fake_kernel fake_kernels[] = {
     {"ifm_null", 0, run_null},
@@ -238,8 +242,8 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_gemm_naive_int8", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
     {"ifm_gemm_naive_int4", sizeof(struct ifm_cuda_gemm), fake_gemm_naive},
     {"ifm_gemm_reference", sizeof(struct ifm_cuda_gemm), fake_gemm_reference},
-    GEMM("f16"),
-    GEMM("bf16"),
+    GEMM_WIDE("f16"),
+    GEMM_WIDE("bf16"),
     GEMM("int8_128"),
     GEMM("int8_64"),
     GEMM("int8_32"),

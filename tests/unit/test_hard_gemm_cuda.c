@@ -156,11 +156,12 @@ static void few(void **context)
     all(*context, "m=32 n=128 k=64 group=64 " FORMATS);
 }
 
-/* By wgmma, of one warpgroup a block and of two, in one part of columns and in two. */
+/* By wgmma, of one, two and four warpgroups a block, in one part of columns and in two, of one block for all of k and
+ * of two. */
 static void many(void **context)
 {
     struct bench *bench = *context;
-    const unsigned rows = 64 * (bench->machine.gpu->multiprocessors + 1);
+    const unsigned each = bench->machine.gpu->multiprocessors, rows = 64 * (each + 1);
     all(bench, "m=33 n=64 k=320 group=64 " FORMATS);
     all(bench, "m=64 n=128 k=64 group=32 " FORMATS);
     all(bench, "m=127 n=64 k=448 group=128 " FORMATS_OF_OURS);
@@ -169,6 +170,9 @@ static void many(void **context)
     all(bench, ifm_arena_printf(bench->arena, "m=17 n=%u k=64 layers=1 weights=f16,bf16 arms=ours", rows));
     all(bench, ifm_arena_printf(bench->arena, "m=67 n=%u k=64 group=32 layers=1 weights=f16,int8 arms=ours", rows));
     all(bench, ifm_arena_printf(bench->arena, "m=33 n=%u k=192 group=128 layers=1 weights=int4 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=129 n=%u k=64 layers=1 weights=f16,bf16 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=97 n=%u k=64 layers=1 weights=f16 arms=ours", 64 * each));
+    all(bench, ifm_arena_printf(bench->arena, "m=34 n=%u k=64 layers=1 weights=f16 arms=ours", 64 * each));
 }
 
 int main(void)

@@ -100,6 +100,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
     uint32_t queries[KEEP_Q ? TILES : 1][KEEP_Q ? DEPTH : 1][4];
     float sums[TILES][DIM / 8][4];
     float top[TILES][2], total[TILES][2]; /* maximum of scaled scores, sum of weights: rows lane / 4 and + 8 */
+    bool is_large;                        /* a maximum of the warp's was more than f32 is exact enough for */
 
     __device__ __forceinline__ explicit flash(const ifm_attention_arguments &arguments) : a(arguments)
     {
@@ -219,6 +220,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
             }
         if (!__any_sync(0xffffffffu, higher))
             return;
+        bool large = false;
 #pragma unroll
         for (int t = 0; t < TILES; t++)
 #pragma unroll
@@ -229,6 +231,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 m = fmaxf(m, top[t][half]);
                 const float kept = m == top[t][half] ? 1.0f : power_of_2(top[t][half] - m);
                 top[t][half] = m;
+                large = large || fabsf(m) > F32_MOST;
                 total[t][half] *= kept;
 #pragma unroll
                 for (int n = 0; n < DIM / 8; n++) {
@@ -236,6 +239,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                     sums[t][n][2 * half + 1] *= kept;
                 }
             }
+        is_large = is_large || __any_sync(0xffffffffu, large);
     }
 
     /* Scores become weights, and the sums get what they weigh. */
@@ -306,6 +310,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
         v = static_cast<const char *>(a.v) + kv;
         scale = 1.4426950408889634f / sqrtf(static_cast<float>(DIM));
         q_at = shared_address(room);
+        is_large = false;
         kv_at = q_at + ROWS * STRIDE * 2;
 #pragma unroll
         for (int t = 0; t < TILES; t++)
@@ -326,10 +331,17 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
               ROWS, first, static_cast<int>(a.seq_len));
     }
 
-    /* The warp's rows that are to be done again, behind their outputs: bit 2 t + half of `again` is of the lane's. */
+    /* The warp's rows that are to be done again, behind their outputs: bit 2 t + half of `again` is of the lane's, and
+     * those of large scores are too. */
     __device__ __forceinline__ void mend(uint32_t again)
     {
         const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
+#pragma unroll
+        for (int t = 0; t < TILES; t++)
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                again |= static_cast<uint32_t>(row_of(t, half) < length && is_beyond_f32(top[t][half]))
+                         << (2 * t + half);
         __syncwarp();
 #pragma unroll 1
         for (uint32_t i = 0; i < TILES * 16; i++) {
@@ -358,12 +370,13 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 all += __shfl_xor_sync(0xffffffffu, all, 2);
                 const bool sees = row_of(t, half) < length;
                 const float part = 1.0f / all;
-                float sum = 0;
-                if (a.causal)
+                if (a.causal) {
+                    float sum = 0;
 #pragma unroll
                     for (int n = 0; n < DIM / 8; n++)
                         sum += sums[t][n][2 * half] + sums[t][n][2 * half + 1];
-                again |= static_cast<uint32_t>(sees && needs_plain(a, top[t][half], sum)) << (2 * t + half);
+                    again |= static_cast<uint32_t>(sees && is_no_sum(sum)) << (2 * t + half);
+                }
 #pragma unroll
                 for (int n = 0; n < DIM / 8; n++)
                     to[((t * 16 + half * 8 + lane / 4) * STRIDE + n * 8) / 2 + lane % 4] =
@@ -377,7 +390,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 *reinterpret_cast<uint4 *>(out + (static_cast<int64_t>(at) * PIECES + piece % PIECES) * 16) =
                     *reinterpret_cast<const uint4 *>(to + (row * STRIDE + piece % PIECES * 8) / 2);
         }
-        if (__any_sync(0xffffffffu, again != 0))
+        if (is_large || (a.causal && __any_sync(0xffffffffu, again != 0)))
             mend(again);
     }
 

@@ -12,12 +12,19 @@
 namespace
 {
 
-/* Of a row: its highest score, times log2(e), and a sum of its sums. A maximum of minus infinity is that of scores
- * which are all NaN or all minus infinity: the row is NaN in any arithmetic. */
-__device__ __forceinline__ bool needs_plain(const ifm_attention_arguments &a, float top, float sums)
+#define F32_MOST 16384.0f /* 2^14 */
+
+/* Of a row, its highest score, times log2(e). Minus infinity is that of scores which are all NaN or all minus infinity:
+ * the row is NaN in any arithmetic. */
+__device__ __forceinline__ bool is_beyond_f32(float top)
 {
-    const float infinite = __int_as_float(0x7f800000);
-    return (fabsf(top) > 16384.0f && top != -infinite) || (a.causal && !(fabsf(sums) < infinite));
+    return fabsf(top) > F32_MOST && top != -__int_as_float(0x7f800000);
+}
+
+/* Of a row under `causal`, a sum of its sums. */
+__device__ __forceinline__ bool is_no_sum(float sums)
+{
+    return !(fabsf(sums) < __int_as_float(0x7f800000));
 }
 
 /* Query `position` of `pair`, which sees `seen` keys. */

@@ -318,7 +318,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 #pragma unroll
                     for (int i = 0; i < 16; i++)
                         sum += sums[p][i / 2 * 4 + half * 2 + i % 2];
-            again |= static_cast<uint32_t>(sees && needs_plain(a, top[half], sum)) << half;
+            again |= static_cast<uint32_t>(sees && (is_beyond_f32(top[half]) || (a.causal && is_no_sum(sum)))) << half;
             if (row + half * 8 < static_cast<int>(a.seq_len))
 #pragma unroll
                 for (int p = 0; p < PANELS; p++)

@@ -29,9 +29,10 @@ enum {
     IFM_CUDA_GEMM_LOADS = 4,     /* of a warp at a time, where groups allow it: fewer are slower */
     IFM_CUDA_GEMM_GAP = 32,      /* elements between rows of activations in shared memory, for its banks */
     /* ifm_gemm_wgmma_*: */
-    IFM_CUDA_GEMM_DEPTH = 64, /* values of k of a step */
-    IFM_CUDA_GEMM_STAGES = 6  /* steps in shared memory */
+    IFM_CUDA_GEMM_DEPTH = 64 /* values of k of a step */
 };
+/* Steps in shared memory, by the warpgroups of a block. */
+#define IFM_CUDA_GEMM_STAGES_OF(groups) ((groups) == 4 ? 4 : 6)
 
 struct ifm_cuda_gemm {
     const void *w, *x; /* x: [m][x_stride] */

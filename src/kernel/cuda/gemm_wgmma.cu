@@ -4,8 +4,12 @@
  * A block has 64 rows of the weights for each of its warpgroups and 64 or 128 activations, and goes over k in steps of
  * 64, which cp.async brings into a ring of stages. Activations lie there as rows of 128 bytes under the 128-byte
  * swizzle, and so do f16 and bf16 weights. The codes of int8 and int4 are in the order of a warp's registers: they
- * become halves there, exactly, and their scales are applied to the sums of a group. Sums are in one order: the same
- * bits in every run. */
+ * become halves there, exactly, and their scales are applied to the sums of a group.
+ *
+ * Blocks of f16 and bf16 are about as many as multiprocessors: of a large matrix they have 256 rows, as each reads all
+ * activations; of a small one two blocks are a cluster, have half of k each and add their sums through their shared
+ * memory. Sums are in one order: the same bits in every run. */
+#include "kernel/cuda/cluster.cuh"
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/gemm_ptx.cuh"
 #include "kernel/cuda/wgmma.cuh"
@@ -103,23 +107,26 @@ template <bool HIGH> __device__ __forceinline__ uint32_t of_int4(uint32_t word)
     return out;
 }
 
-template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
+template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct product {
     static constexpr bool IS_WIDE = FORMAT <= IFM_CUDA_GEMM_BF16, IS_INT4 = FORMAT == IFM_CUDA_GEMM_INT4;
     static constexpr bool IS_BF16 = FORMAT == IFM_CUDA_GEMM_BF16;
     enum {
         ROWS = 64 * GROUPS,
         THREADS = 128 * GROUPS,
-        STAGES = IFM_CUDA_GEMM_STAGES,
+        STAGES = IFM_CUDA_GEMM_STAGES_OF(GROUPS),
+        AHEAD = IS_WIDE ? STAGES - 1 : STAGES - 2, /* stages on their way */
         X_BYTES = COLUMNS * ROW,
         VECTORS = IS_INT4 ? 1 : 2, /* of a warp and a step */
         OF_WARP = VECTORS * VECTOR + LINE,
         STAGE = IFM_CUDA_GEMM_STAGE(FORMAT, COLUMNS, GROUPS),
-        OUT_STRIDE = ROWS + 8 /* halves */
+        OUT_STRIDE = ROWS + 8, /* halves */
+        SUM_STRIDE = ROWS + 4  /* floats */
     };
 
     const ifm_cuda_gemm &a;
     unsigned char *room;                     /* in shared memory, at a multiple of 1024 */
-    uint32_t warp, lane, row, column, steps; /* row and column: the block's first */
+    uint32_t warp, lane, row, column; /* row and column: the block's first */
+    uint32_t first, steps;            /* the block's first step, and the end of its steps */
 
     __device__ __forceinline__ product(const ifm_cuda_gemm &arguments, unsigned char *shared) : a(arguments)
     {
@@ -127,9 +134,11 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
         room = shared + (1024 - shared_address(shared) % 1024) % 1024;
         warp = threadIdx.x / 32;
         lane = threadIdx.x % 32;
-        row = blockIdx.x / across * ROWS; /* blocks of the same weights are neighbours */
-        column = blockIdx.x % across * COLUMNS;
+        row = blockIdx.x / SPLIT / across * ROWS; /* blocks of the same weights are neighbours */
+        column = blockIdx.x / SPLIT % across * COLUMNS;
         steps = (a.k + DEPTH - 1) / DEPTH;
+        first = blockIdx.x % SPLIT * steps / SPLIT;
+        steps = (blockIdx.x % SPLIT + 1) * steps / SPLIT;
     }
 
     __device__ __forceinline__ unsigned char *stage(uint32_t step) const
@@ -185,17 +194,22 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
         commit_copies();
     }
 
-    /* Step `step` is there for everybody's matrix units, and nobody multiplies the one two before it any more: its room
-     * takes another. */
-    __device__ __forceinline__ void arrive(uint32_t step)
+    /* Step `step` is there for everybody's matrix units, and nobody multiplies the one before it any more. */
+    __device__ __forceinline__ void arrive()
     {
-        wait_for_copies<STAGES - 3>();
+        wait_for_copies<AHEAD - 1>();
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         __syncthreads();
-        fetch_weights(step + STAGES - 2);
-        fetch_activations(step + STAGES - 2);
     }
 
+    /* Into the room of a step that nobody multiplies any more. */
+    __device__ __forceinline__ void fetch(uint32_t step)
+    {
+        fetch_weights(step);
+        fetch_activations(step);
+    }
+
+    /* The copies of another step are issued while the matrix units are at this one. */
     __device__ __forceinline__ void multiply_wide(uint32_t step, float (&total)[COLUMNS / 2])
     {
         const uint32_t x = shared_address(stage(step)), w = x + X_BYTES + warp / 4 * (64 * ROW);
@@ -204,6 +218,7 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
         for (int i = 0; i < DEPTH / 16; i++)
             multiply_shared<IS_BF16>(total, describe(w) + 2 * i, describe(x) + 2 * i, 1);
         commit();
+        fetch(step + AHEAD);
         wait<0>(); /* with one under way, sums that go round the loop make ptxas wait behind each product */
     }
 
@@ -277,50 +292,107 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS> struct product {
         }
     }
 
+    /* The same, of a cluster: each block adds up a share of the activations, out of everybody's shared memory. */
+    __device__ __forceinline__ void finish_cluster(const float (&total)[COLUMNS / 2])
+    {
+        enum { MINE = COLUMNS / SPLIT };
+        float *to = reinterpret_cast<float *>(room);
+        uint16_t *out = static_cast<uint16_t *>(a.out);
+        wait_for_copies<0>();
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 2; i++)
+            to[(i / 4 * 8 + lane % 4 * 2 + i % 2) * SUM_STRIDE + warp * 16 + i % 4 / 2 * 8 + lane / 4] = total[i];
+        meet_cluster();
+        for (uint32_t piece = threadIdx.x; piece < MINE * ROWS / 8; piece += THREADS) {
+            const uint32_t at = blockIdx.x % SPLIT * MINE + piece / (ROWS / 8), of = piece % (ROWS / 8) * 8;
+            float4 low = make_float4(0, 0, 0, 0), high = low;
+            if (column + at >= a.m || row + of >= a.n)
+                continue;
+#pragma unroll
+            for (int b = 0; b < SPLIT; b++) {
+                const uint32_t from = in_block(to + at * SUM_STRIDE + of, b);
+                add(low, cluster_float4(from));
+                add(high, cluster_float4(from + 16));
+            }
+            *reinterpret_cast<uint4 *>(out + static_cast<uint64_t>(column + at) * a.n + row + of) =
+                make_uint4(both(low.x, low.y), both(low.z, low.w), both(high.x, high.y), both(high.z, high.w));
+        }
+        meet_cluster(); /* nobody leaves while its memory is read */
+    }
+
+    __device__ __forceinline__ static void add(float4 &to, const float4 &x)
+    {
+        to.x += x.x;
+        to.y += x.y;
+        to.z += x.z;
+        to.w += x.w;
+    }
+
+    __device__ __forceinline__ static uint32_t both(float low, float high)
+    {
+        return IS_BF16 ? to_bf16(low) | static_cast<uint32_t>(to_bf16(high)) << 16
+                       : to_f16(low) | static_cast<uint32_t>(to_f16(high)) << 16;
+    }
+
     __device__ __forceinline__ void run()
     {
         float total[COLUMNS / 2], part[COLUMNS / 2];
 #pragma unroll
         for (int i = 0; i < COLUMNS / 2; i++)
             total[i] = part[i] = 0;
-        for (uint32_t step = 0; step < STAGES - 2; step++)
+        for (uint32_t step = first; step < first + AHEAD; step++)
             fetch_weights(step);
         let_next_begin();
         wait_for_previous(); /* activations are its outputs */
-        for (uint32_t step = 0; step < STAGES - 2; step++)
+        for (uint32_t step = first; step < first + AHEAD; step++)
             fetch_activations(step);
 #pragma unroll 1
-        for (uint32_t step = 0; step < steps; step++) {
-            arrive(step);
-            if (IS_WIDE)
+        for (uint32_t step = first; step < steps; step++) {
+            arrive();
+            if (IS_WIDE) {
                 multiply_wide(step, total);
-            else
+            } else {
+                fetch(step + AHEAD);
                 multiply_codes(step, total, part);
+            }
         }
-        finish(total);
+        if (SPLIT > 1)
+            finish_cluster(total);
+        else
+            finish(total);
     }
 };
 
 } // namespace
 
-#define IFM_GEMM_KERNEL(name, format, group, columns, groups)                                                          \
-    extern "C" __global__ void __launch_bounds__(128 * groups, 1) name(ifm_cuda_gemm a)                                \
+#define IFM_GEMM_KERNEL(name, format, group, columns, groups, split)                                                   \
+    extern "C" __global__ void __cluster_dims__(split, 1, 1) __launch_bounds__(128 * groups, 1) name(ifm_cuda_gemm a)  \
     {                                                                                                                  \
         extern __shared__ __align__(1024) unsigned char shared[];                                                      \
-        product<format, group, columns, groups>(a, shared).run();                                                      \
+        product<format, group, columns, groups, split>(a, shared).run();                                               \
     }
-#define IFM_GEMM_KERNELS(name, format, group)                                                                          \
-    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_1, format, group, 64, 1)                                                \
-    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_2, format, group, 64, 2)                                                \
-    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_1, format, group, 128, 1)                                              \
-    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_2, format, group, 128, 2)
-IFM_GEMM_KERNELS(f16, IFM_CUDA_GEMM_F16, 128)
-IFM_GEMM_KERNELS(bf16, IFM_CUDA_GEMM_BF16, 128)
-IFM_GEMM_KERNELS(int8_128, IFM_CUDA_GEMM_INT8, 128)
-IFM_GEMM_KERNELS(int8_64, IFM_CUDA_GEMM_INT8, 64)
-IFM_GEMM_KERNELS(int8_32, IFM_CUDA_GEMM_INT8, 32)
-IFM_GEMM_KERNELS(int4_128, IFM_CUDA_GEMM_INT4, 128)
-IFM_GEMM_KERNELS(int4_64, IFM_CUDA_GEMM_INT4, 64)
-IFM_GEMM_KERNELS(int4_32, IFM_CUDA_GEMM_INT4, 32)
+#define IFM_GEMM_WIDE(name, format)                                                                                    \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_1_1, format, 128, 64, 1, 1)                                             \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_1_2, format, 128, 64, 1, 2)                                             \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_2_1, format, 128, 64, 2, 1)                                             \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_1_1, format, 128, 128, 1, 1)                                           \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_1_2, format, 128, 128, 1, 2)                                           \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_2_1, format, 128, 128, 2, 1)                                           \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_2_2, format, 128, 128, 2, 2)                                           \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_4_1, format, 128, 128, 4, 1)
+#define IFM_GEMM_CODES(name, format, group)                                                                            \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_1_1, format, group, 64, 1, 1)                                           \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_64_2_1, format, group, 64, 2, 1)                                           \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_1_1, format, group, 128, 1, 1)                                         \
+    IFM_GEMM_KERNEL(ifm_gemm_wgmma_##name##_128_2_1, format, group, 128, 2, 1)
+IFM_GEMM_WIDE(f16, IFM_CUDA_GEMM_F16)
+IFM_GEMM_WIDE(bf16, IFM_CUDA_GEMM_BF16)
+IFM_GEMM_CODES(int8_128, IFM_CUDA_GEMM_INT8, 128)
+IFM_GEMM_CODES(int8_64, IFM_CUDA_GEMM_INT8, 64)
+IFM_GEMM_CODES(int8_32, IFM_CUDA_GEMM_INT8, 32)
+IFM_GEMM_CODES(int4_128, IFM_CUDA_GEMM_INT4, 128)
+IFM_GEMM_CODES(int4_64, IFM_CUDA_GEMM_INT4, 64)
+IFM_GEMM_CODES(int4_32, IFM_CUDA_GEMM_INT4, 32)
 
 #endif

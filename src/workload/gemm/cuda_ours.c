@@ -86,19 +86,43 @@ static bool suits_wgmma(struct ifm_device *device, const struct ifm_gemm_shape *
                                    (s->format == IFM_GEMM_F16 || s->format == IFM_GEMM_BF16));
 }
 
-/* Blocks of two warpgroups read the activations half as often; of one they are more, for a matrix of few rows. */
+/* A kernel by wgmma: the activations of a block, its warpgroups, which have 64 rows of the weights each, and how many
+ * blocks share k. */
+struct gemm_wgmma {
+    unsigned columns, groups, split, blocks;
+};
+
+/* One wave of blocks. Those of more warpgroups read the activations less often, and with activations in two parts each
+ * weight is read twice: 4096 x 4096 and m 256 take 21 us by two warpgroups that share k, 25 by one that does not. Two
+ * blocks that share k read faster than one where they find room: m 128 then takes 15 us, not 24. */
+static struct gemm_wgmma wgmma_of(const struct ifm_gemm_shape *s, unsigned multiprocessors)
+{
+    const bool is_wide = s->format == IFM_GEMM_F16 || s->format == IFM_GEMM_BF16;
+    struct gemm_wgmma of = {.columns = s->m <= 64 ? 64 : 128, .split = 1};
+    const unsigned across = ((unsigned)s->m + of.columns - 1) / of.columns, panels = (unsigned)s->n / 64;
+    const unsigned most = is_wide && of.columns == 128 ? 4 : 2;
+    of.groups = is_wide ? across : 1;
+    while (of.groups < most && (panels + of.groups - 1) / of.groups * across > multiprocessors)
+        of.groups *= 2;
+    of.blocks = (panels + of.groups - 1) / of.groups * across;
+    if (is_wide && 2 * of.blocks <= multiprocessors && s->k > IFM_CUDA_GEMM_DEPTH) {
+        of.split = 2;
+        of.blocks *= 2;
+    }
+    return of;
+}
+
 static enum ifm_status find_wgmma(struct gemm_ours *state, const struct ifm_opening *opening,
                                   const struct ifm_gemm_shape *s, const char *format, struct ifm_error *error)
 {
     struct ifm_cuda_launch *launch = &state->launch;
-    const unsigned columns = s->m <= 64 ? 64 : 128, across = ((unsigned)s->m + columns - 1) / columns;
-    const unsigned panels = (unsigned)s->n / 64, each = ifm_cuda_gpu(opening->device)->multiprocessors;
-    const unsigned groups = panels * across > each ? 2 : 1;
-    char name[48];
-    snprintf(name, sizeof name, "ifm_gemm_wgmma_%s_%u_%u", format, columns, groups);
-    launch->blocks = (panels + groups - 1) / groups * across;
-    launch->threads = 128 * groups;
-    launch->shared = IFM_CUDA_GEMM_STAGES * IFM_CUDA_GEMM_STAGE((unsigned)s->format, columns, groups) + 1024;
+    const struct gemm_wgmma of = wgmma_of(s, ifm_cuda_gpu(opening->device)->multiprocessors);
+    char name[80];
+    snprintf(name, sizeof name, "ifm_gemm_wgmma_%s_%u_%u_%u", format, of.columns, of.groups, of.split);
+    launch->blocks = of.blocks;
+    launch->threads = 128 * of.groups;
+    launch->shared =
+        IFM_CUDA_GEMM_STAGES_OF(of.groups) * IFM_CUDA_GEMM_STAGE((unsigned)s->format, of.columns, of.groups) + 1024;
     IFM_TRY(ifm_cuda_find(opening->device, "gemm_wgmma", name, &launch->function, error));
     return ifm_cuda_allow_shared(opening->device, launch->function, launch->shared, error);
 }
