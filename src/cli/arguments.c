@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,9 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *ver
         words[n] = verb->options[n].flag;
     const char *nearest = ifm_nearest(name, words, n);
     char hint[128];
+    const char *instead = ifm_foreign_instead(verb->name, name);
+    if (instead != NULL)
+        return ifm_fail(error, IFM_USAGE, "", instead, "unknown flag --%.40s", name);
     if (ifm_foreign_flag(name, takes_flag, verb, hint, sizeof hint))
         return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%.40s", name);
     if (nearest != NULL)
@@ -44,6 +48,26 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *ver
     else
         snprintf(hint, sizeof hint, "`inferometer help %s` lists its flags", verb->name);
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%.40s", name);
+}
+
+/* "--out", or "--out=x", of this command. */
+static bool is_flag(const char *token, const struct ifm_verb *verb)
+{
+    char name[64];
+    if (strncmp(token, "--", 2) != 0 || token[2] == '\0')
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(token + 2, "="), token + 2);
+    return takes_flag(name, verb);
+}
+
+/* "such as --junit FILE": what it is, as its help has it. */
+static enum ifm_status without_value(const struct ifm_option *option, struct ifm_error *error)
+{
+    char where[72], hint[320];
+    snprintf(where, sizeof where, "--%.64s", option->flag);
+    snprintf(hint, sizeof hint, "write %s %.60s: %.120s", where,
+             option->choices != NULL ? option->choices : option->argument, option->help);
+    return ifm_fail(error, IFM_USAGE, where, hint, "it needs a value");
 }
 
 /* The flag argv[*i]; *i moves on to its value. */
@@ -65,8 +89,8 @@ static enum ifm_status take_flag(struct ifm_given *given, int argc, char **argv,
     }
     if (given->values[at] != NULL)
         return ifm_fail(error, IFM_USAGE, "", "give it once", "--%s is given twice", option->flag);
-    if (!attached && *i + 1 >= argc)
-        return ifm_fail(error, IFM_USAGE, "", "", "--%s needs a value", option->flag);
+    if (!attached && (*i + 1 >= argc || is_flag(argv[*i + 1], verb)))
+        return without_value(option, error);
     char *value = attached ? name + length + 1 : argv[++*i];
     given->values[at] = strcmp(option->argument, "DIR") == 0 ? ifm_path_tidy(value) : value;
     return IFM_OK;
@@ -152,4 +176,16 @@ void ifm_cli_print(struct ifm_text *text, FILE *file)
     if (text->size > 0)
         fwrite(text->data, 1, text->size, file);
     ifm_text_free(text);
+}
+
+enum ifm_status ifm_given_program(const struct ifm_given *given, struct ifm_error *error)
+{
+    struct ifm_error unused;
+    const bool run = given->n_words > 0 && ifm_folder_is_run(given->words[0], &unused) == IFM_OK;
+    if (run)
+        return ifm_fail(error, IFM_USAGE, given->words[0],
+                        ifm_arena_printf(given->arena, "write the program after --: inferometer %s -- ./program",
+                                         given->verb->name),
+                        "it is a run folder, and %s starts a program", given->verb->name);
+    return ifm_given_words(given, 0, "write the program after --", error);
 }

@@ -15,16 +15,29 @@
 /* Flags that are not parameters: they never change what is measured. */
 struct own_flag {
     const char *name;
-    bool takes_value;
+    const char *value; /* an example of what it takes; NULL: it takes nothing */
 };
 static const struct own_flag own_flags[] = {
-    {"config", true},     {"override", true}, {"out", true},
-    {"resume", true},     {"format", true},   {"name", true},
-    {"dry-run", false},   {"quiet", false},   {"help", false},
-    {"plugin", true},     {"times", true},    {"epsilon", true},
-    {"wait-quiet", true}, {"verbose", false}, {"max-regression", true},
-    {"junit", true},      {"markdown", true}, {"publish-commands", false},
-    {"sign", true},       {"signer", true},
+    {"config", "study.yaml"},
+    {"override", "seed=7"},
+    {"out", "runs/mine"},
+    {"resume", "runs/decode-20260101-120000"},
+    {"format", "csv"},
+    {"name", "old"},
+    {"dry-run", NULL},
+    {"quiet", NULL},
+    {"help", NULL},
+    {"plugin", "./mine.so"},
+    {"times", "5"},
+    {"epsilon", "0.05"},
+    {"wait-quiet", "10min"},
+    {"verbose", NULL},
+    {"max-regression", "3%"},
+    {"junit", "junit.xml"},
+    {"markdown", "summary.md"},
+    {"publish-commands", NULL},
+    {"sign", "key.pem"},
+    {"signer", "public.pem"},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -290,7 +303,7 @@ static enum ifm_status set_flag(const struct ifm_options *options, const char *n
                                 struct ifm_error *error)
 {
     enum ifm_status status = ifm_config_flag(options->config, options->workload, name, value, known, error);
-    if (status != IFM_USAGE || strcmp(name, "compress") != 0 || isdigit((unsigned char)value[0]))
+    if (status != IFM_USAGE || value == NULL || strcmp(name, "compress") != 0 || isdigit((unsigned char)value[0]))
         return status;
     ifm_error_hint(error, "formats are chosen by name: --formats f16,%s",
                    strncmp(value, "f16,", 4) == 0 ? value + 4 : value);
@@ -320,7 +333,7 @@ static struct typed_flag flag_called(const char *name, const struct ifm_options 
 {
     struct typed_flag flag = {.own = find_own(name, options), .alias = IFM_SPECIFICATION_OPTIONS};
     if (flag.own != NULL) {
-        flag.takes = flag.own->takes_value;
+        flag.takes = flag.own->value != NULL;
         return flag;
     }
     flag.alias = find_alias(name, options);
@@ -339,6 +352,21 @@ static bool takes_token(const struct ifm_options *options, const char *token, in
     snprintf(name, sizeof name, "%.*s", (int)length, token + 2);
     *words = 1 + (token[2 + length] != '=' && flag_called(name, options).takes);
     return takes_flag(name, options);
+}
+
+/* `--kv-len` at the end, or before another flag: a flag of the tables says what it takes. */
+static enum ifm_status without_value(const char *name, const struct typed_flag *flag, struct ifm_options *options,
+                                     struct ifm_error *error)
+{
+    char where[72], hint[128];
+    if (flag->own == NULL && flag->alias == IFM_SPECIFICATION_OPTIONS)
+        return table_flag(name, NULL, options, error);
+    snprintf(where, sizeof where, "--%.64s", name);
+    if (flag->own != NULL)
+        snprintf(hint, sizeof hint, "such as %s %.40s", where, flag->own->value);
+    else
+        snprintf(hint, sizeof hint, "%s", ifm_specification_options[flag->alias].help);
+    return ifm_fail(error, IFM_USAGE, where, hint, "it needs a value");
 }
 
 /* One `--name[=value] [value]`; `*used` tells how many arguments it took. */
@@ -362,8 +390,9 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_options *opti
     if ((own != NULL || is_alias) && !takes && value != NULL)
         return ifm_fail(error, IFM_USAGE, "", "", "--%s takes no value", name);
     if (takes && value == NULL) {
-        if (left < 2)
-            return ifm_fail(error, IFM_USAGE, "", "", "--%s needs a value", name);
+        int words;
+        if (left < 2 || (strncmp(argv[1], "--", 2) == 0 && takes_token(options, argv[1], &words)))
+            return without_value(name, &flag, options, error);
         value = argv[1];
         *used = 2;
     }
