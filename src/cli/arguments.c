@@ -18,7 +18,12 @@ enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_fo
             *out = (enum ifm_format)i;
             return IFM_OK;
         }
-    return ifm_fail(error, IFM_USAGE, "--format", hint, "unknown format \"%s\"", text);
+    const bool page = strcmp(text, "html") == 0 || strcmp(text, "pdf") == 0;
+    return ifm_fail(error, IFM_USAGE, "--format",
+                    page ? "every run folder has its report.html, which a browser prints; else choose one of table, md, "
+                           "csv, json, jsonl"
+                         : hint,
+                    "unknown format \"%s\"", text);
 }
 
 static bool takes_flag(const char *flag, const void *command)
@@ -32,10 +37,14 @@ static bool takes_flag(const char *flag, const void *command)
 
 static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *verb, struct ifm_error *error)
 {
+    if (name[0] == '\0')
+        return ifm_fail(error, IFM_USAGE, "--", "`inferometer exec 'COMMAND'` measures a program",
+                        "%s starts no program", verb->name);
     const char *words[MOST_FLAGS];
     size_t n = 0;
-    for (; n < verb->n_options && n < MOST_FLAGS; n++)
-        words[n] = verb->options[n].flag;
+    for (size_t i = 0; i < verb->n_options && n < MOST_FLAGS; i++)
+        if (strcmp(verb->options[i].flag, "help") != 0) /* is near to much, and never meant */
+            words[n++] = verb->options[i].flag;
     const char *nearest = ifm_nearest(name, words, n);
     char hint[128];
     const char *instead = ifm_foreign_instead(verb->name, name);
@@ -60,13 +69,18 @@ static bool is_flag(const char *token, const struct ifm_verb *verb)
     return takes_flag(name, verb);
 }
 
-/* "such as --junit FILE": what it is, as its help has it. */
+/* "write --junit FILE: write JUnit XML", as its help has it. */
+static void hint_of_option(const struct ifm_option *option, char *hint, size_t size)
+{
+    snprintf(hint, size, "write --%.60s %.60s: %.120s", option->flag,
+             option->choices != NULL ? option->choices : option->argument, option->help);
+}
+
 static enum ifm_status without_value(const struct ifm_option *option, struct ifm_error *error)
 {
     char where[72], hint[320];
     snprintf(where, sizeof where, "--%.64s", option->flag);
-    snprintf(hint, sizeof hint, "write %s %.60s: %.120s", where,
-             option->choices != NULL ? option->choices : option->argument, option->help);
+    hint_of_option(option, hint, sizeof hint);
     return ifm_fail(error, IFM_USAGE, where, hint, "it needs a value");
 }
 
@@ -142,8 +156,13 @@ enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag
     if (text == NULL ||
         (ifm_parse_f64(text, out) && *out > 0 && *out <= most && (!whole || *out == (double)(unsigned)*out)))
         return IFM_OK;
-    return ifm_fail(error, IFM_USAGE, "", "", "--%s wants a %snumber above 0 and at most %.0f, not \"%.40s\"", flag,
-                    whole ? "whole " : "", most, text);
+    const char *where = ifm_arena_printf(given->arena, "--%s", flag);
+    char hint[320] = "";
+    for (size_t i = 0; i < given->verb->n_options; i++)
+        if (strcmp(given->verb->options[i].flag, flag) == 0)
+            hint_of_option(&given->verb->options[i], hint, sizeof hint);
+    return ifm_fail(error, IFM_USAGE, where, hint,
+                    "\"%.40s\" is no %snumber above 0 and at most %.0f", text, whole ? "whole " : "", most);
 }
 
 enum ifm_status ifm_given_words(const struct ifm_given *given, size_t most, const char *hint, struct ifm_error *error)

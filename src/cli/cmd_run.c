@@ -253,6 +253,9 @@ enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
     struct ifm_again again = {0};
     struct ifm_options options = {.again = &again};
     enum ifm_status status = ifm_options_parse(argc, argv, true, NULL, &options, error);
+    if (status == IFM_OK && again.epsilon != 0 && again.times == 0)
+        status = ifm_fail(error, IFM_USAGE, "--epsilon", "give --times 5 too",
+                          "it says what counts as the same among several sessions, and one is asked for");
     if (status == IFM_OK && (status = ifm_folder_is_run(options.dir, error)) == IFM_OK && again.times > 0)
         status = ifm_rerun_times(&options, &again, error);
     else if (status == IFM_OK && (status = ifm_plugins_again(options.dir, error)) == IFM_OK) {

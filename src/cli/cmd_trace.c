@@ -8,6 +8,7 @@
 #include "sample/activity.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include <dirent.h>
@@ -56,8 +57,10 @@ static enum ifm_status find_recorder(char out[static 4200], struct ifm_error *er
                     "inferometer_trace.so is neither beside this program nor in ../lib/inferometer");
 }
 
+/* `absence`: why there is no driver, which is said before a program that may take hours. */
 static enum ifm_status run(const struct ifm_given *given, const char *dir, const char *recorder,
-                           struct ifm_subprocess_result *result, struct ifm_error *error)
+                           struct ifm_cuda_absence *absence, struct ifm_subprocess_result *result,
+                           struct ifm_error *error)
 {
     char path[4096];
     char *whole = realpath(dir, NULL); /* the program may change its folder */
@@ -71,6 +74,8 @@ static enum ifm_status run(const struct ifm_given *given, const char *dir, const
                                            .strays_s = 1};
     if (whole == NULL)
         return ifm_fail(error, IFM_USAGE, dir, "", "the folder cannot be read");
+    if (ifm_cuda_load(absence) == NULL)
+        ifm_warn("%s: the program runs, and nothing is recorded of it", absence->reason);
     (void)setenv("CUDA_INJECTION64_PATH", recorder, 1);
     (void)setenv("IFM_TRACE_DIR", whole, 1);
     free(whole);
@@ -250,9 +255,7 @@ enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *e
     if (list_files(dir, (const char **)IFM_ARENA_ARRAY(given->arena, const char *, MOST_PROCESSES), given->arena) > 0)
         return ifm_fail(error, IFM_USAGE, dir, "name another folder with --out, or remove it",
                         "the folder holds a trace already");
-    if (ifm_cuda_load(&absence) == NULL) /* before a program that may take hours */
-        fprintf(stderr, "warning: %s: the program runs, and nothing is recorded of it\n", absence.reason);
-    IFM_TRY(run(given, dir, recorder, &result, error));
+    IFM_TRY(run(given, dir, recorder, &absence, &result, error));
     IFM_TRY(tell(given, dir, &absence, error));
     if (result.end == IFM_SUBPROCESS_INTERRUPTED)
         return ifm_fail(error, IFM_INTERRUPTED, given->command[0], "", "interrupted");

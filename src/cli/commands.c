@@ -419,6 +419,8 @@ static enum ifm_status cmd_document(int argc, char **argv, struct ifm_error *err
         if (strcmp(documents[i].command, argv[0]) == 0 &&
             (documents[i].word == NULL || strcmp(documents[i].word, word) == 0))
             found = &documents[i];
+    if (found == NULL && argc < 2)
+        return ifm_fail(error, IFM_USAGE, "", "such as `inferometer completion bash`", "completion needs a shell");
     if (found == NULL)
         return ifm_fail(error, IFM_USAGE, "", "name one of bash, zsh, fish", "unknown shell \"%s\"", word);
     int wanted = found->word == NULL ? 1 : 2;

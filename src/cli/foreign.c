@@ -104,6 +104,7 @@ static const struct foreign verbs[] = {
     {"diff", "compare DIR DIR"},     {"check", "verify DIR"},
     {"prefill", "attention"},        {"matmul", "gemm"},
     {"generate", "decode"},          {"info", "doctor"},
+    {"energy", "power"},             {"watts", "power"},
 };
 
 /* Hints of flags that are more than another name. */
@@ -127,6 +128,8 @@ static const struct {
     const char *verb, *flag, *hint;
 } instead[] = {
     {"flops", "model", "the model is a word: inferometer flops llama-3-8b"},
+    {"flops", "kv-len", "here it is --prompt-tokens"},
+    {"flops", "seq-len", "here it is --prompt-tokens"},
     {"compare", "against", "the reference is the first word: inferometer compare REFERENCE RUN"},
     {"compare", "gates", "`inferometer gate DIR --gates no-regression=3%` judges"},
     {"compare", "max-regression", "`inferometer gate DIR --gates no-regression=3%` judges"},
