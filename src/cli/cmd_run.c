@@ -163,7 +163,7 @@ static void say_alone(const struct ifm_config *config, const struct ifm_plan *pl
             only = &plan->cells[0].arms[a];
             rivals++;
         }
-    if (rivals == 1 && only->lossy && ifm_config_is_set(config, "decode.formats"))
+    if (rivals == 1 && strcmp(only->name, "f16") != 0 && ifm_config_is_set(config, "decode.formats"))
         ifm_note("%s is measured alone; --formats f16,%s compares it", only->name, only->name);
 }
 
