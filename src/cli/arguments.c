@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +18,12 @@ enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_fo
             *out = (enum ifm_format)i;
             return IFM_OK;
         }
-    return ifm_fail(error, IFM_USAGE, "--format", hint, "unknown format \"%s\"", text);
+    const bool page = strcmp(text, "html") == 0 || strcmp(text, "pdf") == 0;
+    return ifm_fail(error, IFM_USAGE, "--format",
+                    page ? "every run folder has its report.html, which a browser prints; else choose one of table, md, "
+                           "csv, json, jsonl"
+                         : hint,
+                    "unknown format \"%s\"", text);
 }
 
 static bool takes_flag(const char *flag, const void *command)
@@ -31,12 +37,19 @@ static bool takes_flag(const char *flag, const void *command)
 
 static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *verb, struct ifm_error *error)
 {
+    if (name[0] == '\0')
+        return ifm_fail(error, IFM_USAGE, "--", "`inferometer exec 'COMMAND'` measures a program",
+                        "%s starts no program", verb->name);
     const char *words[MOST_FLAGS];
     size_t n = 0;
-    for (; n < verb->n_options && n < MOST_FLAGS; n++)
-        words[n] = verb->options[n].flag;
+    for (size_t i = 0; i < verb->n_options && n < MOST_FLAGS; i++)
+        if (strcmp(verb->options[i].flag, "help") != 0) /* is near to much, and never meant */
+            words[n++] = verb->options[i].flag;
     const char *nearest = ifm_nearest(name, words, n);
     char hint[128];
+    const char *instead = ifm_foreign_instead(verb->name, name);
+    if (instead != NULL)
+        return ifm_fail(error, IFM_USAGE, "", instead, "unknown flag --%.40s", name);
     if (ifm_foreign_flag(name, takes_flag, verb, hint, sizeof hint))
         return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%.40s", name);
     if (nearest != NULL)
@@ -44,6 +57,31 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *ver
     else
         snprintf(hint, sizeof hint, "`inferometer help %s` lists its flags", verb->name);
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%.40s", name);
+}
+
+/* "--out", or "--out=x", of this command. */
+static bool is_flag(const char *token, const struct ifm_verb *verb)
+{
+    char name[64];
+    if (strncmp(token, "--", 2) != 0 || token[2] == '\0')
+        return false;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(token + 2, "="), token + 2);
+    return takes_flag(name, verb);
+}
+
+/* "write --junit FILE: write JUnit XML", as its help has it. */
+static void hint_of_option(const struct ifm_option *option, char *hint, size_t size)
+{
+    snprintf(hint, size, "write --%.60s %.60s: %.120s", option->flag,
+             option->choices != NULL ? option->choices : option->argument, option->help);
+}
+
+static enum ifm_status without_value(const struct ifm_option *option, struct ifm_error *error)
+{
+    char where[72], hint[320];
+    snprintf(where, sizeof where, "--%.64s", option->flag);
+    hint_of_option(option, hint, sizeof hint);
+    return ifm_fail(error, IFM_USAGE, where, hint, "it needs a value");
 }
 
 /* The flag argv[*i]; *i moves on to its value. */
@@ -65,8 +103,8 @@ static enum ifm_status take_flag(struct ifm_given *given, int argc, char **argv,
     }
     if (given->values[at] != NULL)
         return ifm_fail(error, IFM_USAGE, "", "give it once", "--%s is given twice", option->flag);
-    if (!attached && *i + 1 >= argc)
-        return ifm_fail(error, IFM_USAGE, "", "", "--%s needs a value", option->flag);
+    if (!attached && (*i + 1 >= argc || is_flag(argv[*i + 1], verb)))
+        return without_value(option, error);
     char *value = attached ? name + length + 1 : argv[++*i];
     given->values[at] = strcmp(option->argument, "DIR") == 0 ? ifm_path_tidy(value) : value;
     return IFM_OK;
@@ -118,8 +156,13 @@ enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag
     if (text == NULL ||
         (ifm_parse_f64(text, out) && *out > 0 && *out <= most && (!whole || *out == (double)(unsigned)*out)))
         return IFM_OK;
-    return ifm_fail(error, IFM_USAGE, "", "", "--%s wants a %snumber above 0 and at most %.0f, not \"%.40s\"", flag,
-                    whole ? "whole " : "", most, text);
+    const char *where = ifm_arena_printf(given->arena, "--%s", flag);
+    char hint[320] = "";
+    for (size_t i = 0; i < given->verb->n_options; i++)
+        if (strcmp(given->verb->options[i].flag, flag) == 0)
+            hint_of_option(&given->verb->options[i], hint, sizeof hint);
+    return ifm_fail(error, IFM_USAGE, where, hint,
+                    "\"%.40s\" is no %snumber above 0 and at most %.0f", text, whole ? "whole " : "", most);
 }
 
 enum ifm_status ifm_given_words(const struct ifm_given *given, size_t most, const char *hint, struct ifm_error *error)
@@ -152,4 +195,16 @@ void ifm_cli_print(struct ifm_text *text, FILE *file)
     if (text->size > 0)
         fwrite(text->data, 1, text->size, file);
     ifm_text_free(text);
+}
+
+enum ifm_status ifm_given_program(const struct ifm_given *given, struct ifm_error *error)
+{
+    struct ifm_error unused;
+    const bool run = given->n_words > 0 && ifm_folder_is_run(given->words[0], &unused) == IFM_OK;
+    if (run)
+        return ifm_fail(error, IFM_USAGE, given->words[0],
+                        ifm_arena_printf(given->arena, "write the program after --: inferometer %s -- ./program",
+                                         given->verb->name),
+                        "it is a run folder, and %s starts a program", given->verb->name);
+    return ifm_given_words(given, 0, "write the program after --", error);
 }

@@ -61,6 +61,8 @@ IFM_CHECKED enum ifm_status ifm_given_number(const struct ifm_given *given, cons
 /* IFM_USAGE when there are more words than `most`. */
 IFM_CHECKED enum ifm_status ifm_given_words(const struct ifm_given *given, size_t most, const char *hint,
                                             struct ifm_error *error);
+/* The command takes a program behind -- and no words; a run folder is told apart from a forgotten --. */
+IFM_CHECKED enum ifm_status ifm_given_program(const struct ifm_given *given, struct ifm_error *error);
 /* IFM_USAGE: no `what` is called `name`; the nearest known one, or the list. */
 enum ifm_status ifm_arguments_unknown(const char *what, const char *name, const char *const *known, size_t n,
                                       struct ifm_error *error);
@@ -159,6 +161,8 @@ struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);
  * the command takes nothing like it. */
 typedef bool ifm_takes_flag(const char *flag, const void *command);
 bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *command, char *hint, size_t size);
+/* What to type in the place of a flag that the command `verb` lacks, as a hint; NULL: nothing is known of it. */
+const char *ifm_foreign_instead(const char *verb, const char *flag);
 /* What to type for a command of another tool; NULL = it is not known. */
 const char *ifm_foreign_verb(const char *name);
 

@@ -3,9 +3,11 @@
 #include "cli/cli.h"
 #include "publish/listing.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "instrument/cachegrind.h"
 #include "run/simulate.h"
+#include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,8 +41,10 @@ struct cachegrind_flags {
 static enum ifm_status take_own(int *argc, char **argv, struct cachegrind_flags *flags, struct ifm_error *error)
 {
     const struct {
-        const char *name, **place;
-    } own[] = {{"--first-level", &flags->first}, {"--last-level", &flags->last}, {"--steps", &flags->steps}};
+        const char *name, **place, *hint;
+    } own[] = {{"--first-level", &flags->first, "such as --first-level 32KiB,8,64: size, ways, bytes of a line"},
+               {"--last-level", &flags->last, "such as --last-level 1MiB,16,64: size, ways, bytes of a line"},
+               {"--steps", &flags->steps, "such as --steps 1"}};
     int kept = 0;
     for (int i = 0; i < *argc; i++) {
         size_t at = 0, length = strcspn(argv[i], "=");
@@ -51,7 +55,7 @@ static enum ifm_status take_own(int *argc, char **argv, struct cachegrind_flags 
             continue;
         }
         if (argv[i][length] == '\0' && i + 1 >= *argc)
-            return ifm_fail(error, IFM_USAGE, "", "", "%s needs a value", own[at].name);
+            return ifm_fail(error, IFM_USAGE, own[at].name, own[at].hint, "it needs a value");
         *own[at].place = argv[i][length] == '=' ? argv[i] + length + 1 : argv[++i];
     }
     *argc = kept;
@@ -186,6 +190,21 @@ static enum ifm_status simulate(const struct ifm_options *options, const struct 
     return print_arms(&how, plan, options->format, arena, error);
 }
 
+static enum ifm_status no_workload(const char *word, const char *known, struct ifm_error *error)
+{
+    struct ifm_error unused;
+    char hint[256];
+    if (ifm_folder_is_run(word, &unused) == IFM_OK) {
+        snprintf(hint, sizeof hint, "name the workload that it ran, with its flags: %.180s", strchr(known, ':') + 2);
+        return ifm_fail(error, IFM_USAGE, word, hint, "it is a run folder, and cachegrind simulates a workload");
+    }
+    if (ifm_file_exists(word)) {
+        snprintf(hint, sizeof hint, "valgrind --tool=cachegrind %.80s", word);
+        return ifm_fail(error, IFM_USAGE, word, hint, "it is a file; only workloads that are built in are simulated");
+    }
+    return ifm_fail(error, IFM_USAGE, "", known, "\"%.40s\" is no workload that is built in", word);
+}
+
 enum ifm_status ifm_cmd_cachegrind(int argc, char **argv, struct ifm_error *error)
 {
     static const char KNOWN[] =
@@ -196,7 +215,7 @@ enum ifm_status ifm_cmd_cachegrind(int argc, char **argv, struct ifm_error *erro
         return ifm_fail(error, IFM_USAGE, "", KNOWN, "cachegrind needs a workload in front");
     if (workload == NULL || workload->plugin != NULL || workload->implementations == NULL ||
         strcmp(workload->name, "command") == 0)
-        return ifm_fail(error, IFM_USAGE, "", KNOWN, "\"%.40s\" is no workload that is built in", argv[1]);
+        return no_workload(argv[1], KNOWN, error);
     argc--;
     argv++;
     IFM_TRY(take_own(&argc, argv, &flags, error));

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "model/machine_facts.h"
 #include "model/plan_json.h"
 #include "publish/comparison.h"
 #include "sample/journal.h"
@@ -175,6 +176,7 @@ enum ifm_status ifm_check_varies(const char *varies, const struct ifm_folder *co
                                  struct ifm_arena *arena, struct ifm_error *error)
 {
     const char **known = IFM_ARENA_ARRAY(arena, const char *, MOST_SETTINGS), *key;
+    char *save = NULL, *list = varies == NULL ? NULL : ifm_arena_strdup(arena, varies);
     size_t n = 0;
     json_t *value;
     if (varies == NULL)
@@ -185,7 +187,18 @@ enum ifm_status ifm_check_varies(const char *varies, const struct ifm_folder *co
             if (n < MOST_SETTINGS && !is_among(key, known, n))
                 known[n++] = key;
         }
-    return is_among(varies, known, n) ? IFM_OK : ifm_arguments_unknown("setting", varies, known, n, error);
+    for (char *item = strtok_r(list, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
+        if (is_among(item, known, n))
+            continue;
+        enum ifm_status status = ifm_arguments_unknown("setting", item, known, n, error);
+        for (size_t i = 0; i < n && strchr(item, '.') == NULL; i++) {
+            const char *dot = strrchr(known[i], '.');
+            if (dot != NULL && strcmp(dot + 1, item) == 0)
+                ifm_error_hint(error, "type --varies %s", known[i]);
+        }
+        return status;
+    }
+    return IFM_OK;
 }
 
 static enum ifm_status check_varies(const struct ifm_given *given, const struct ifm_folder *folders,
@@ -197,13 +210,37 @@ static enum ifm_status check_varies(const struct ifm_given *given, const struct 
     return ifm_check_varies(ifm_given_text(given, "varies"), all, given->n_words, given->arena, error);
 }
 
-static const char *list_cells(const struct ifm_plan *plan, struct ifm_arena *arena)
+/* "a, b, c and 2 more" */
+static const char *list_names(const char *const *names, size_t n, struct ifm_arena *arena)
 {
     enum { SHOWN = 3 };
     const char *text = "";
-    for (size_t i = 0; i < plan->n_cells && i < SHOWN; i++)
-        text = ifm_arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", plan->cells[i].name);
-    return plan->n_cells <= SHOWN ? text : ifm_arena_printf(arena, "%s and %zu more", text, plan->n_cells - SHOWN);
+    for (size_t i = 0; i < n && i < SHOWN; i++)
+        text = ifm_arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", names[i]);
+    return n <= SHOWN ? text : ifm_arena_printf(arena, "%s and %zu more", text, n - SHOWN);
+}
+
+static const char *list_cells(const struct ifm_plan *plan, struct ifm_arena *arena)
+{
+    const char **names = IFM_ARENA_ARRAY(arena, const char *, plan->n_cells + 1);
+    for (size_t i = 0; i < plan->n_cells; i++)
+        names[i] = plan->cells[i].name;
+    return list_names(names, plan->n_cells, arena);
+}
+
+static const char *list_of_arms(const struct ifm_plan *plan, struct ifm_arena *arena)
+{
+    const char **names = IFM_ARENA_ARRAY(arena, const char *, MOST_NAMES);
+    return list_names(names, list_arms(plan, false, names), arena);
+}
+
+/* An arm that both cells have; ceilings are limits of the machine. */
+static bool has_common_arm(const struct ifm_cell *one, const struct ifm_cell *other)
+{
+    for (size_t a = 0; a < one->n_arms; a++)
+        if (one->arms[a].role != IFM_ROLE_CEILING && has_arm(other, one->arms[a].name))
+            return true;
+    return one->n_arms == 0 || other->n_arms == 0; /* a device that cannot run it: its row says so */
 }
 
 /* Runs of different work have no row to show, however long the table of what is absent. */
@@ -211,15 +248,30 @@ static enum ifm_status check_common(const struct ifm_given *given, const struct 
                                     struct ifm_error *error)
 {
     const struct ifm_plan *first = folders[0].plan, *second = folders[other].plan;
-    for (size_t i = 0; i < second->n_cells; i++)
-        if (ifm_plan_cell(first, second->cells[i].name) != NULL)
+    const char *only = ifm_given_text(given, "cell"), *shared = NULL;
+    for (size_t i = 0; i < second->n_cells; i++) {
+        const struct ifm_cell *cell = &second->cells[i], *its = ifm_plan_cell(first, cell->name);
+        if (its == NULL || (only != NULL && strcmp(only, cell->name) != 0))
+            continue;
+        if (has_common_arm(its, cell))
             return IFM_OK;
-    return ifm_fail(
-        error, IFM_USAGE, given->words[other],
-        "runs are compared cell by cell: measure the same again (inferometer rerun DIR), or put both into one "
-        "study and compare its arms",
-        "it measured %s, and %s measured %s: no cell is in both", list_cells(second, given->arena), given->words[0],
-        list_cells(first, given->arena));
+        shared = cell->workload;
+    }
+    if (shared == NULL)
+        return ifm_fail(
+            error, IFM_USAGE, given->words[other],
+            "runs are compared cell by cell: measure the same again (inferometer rerun DIR), or put both into one "
+            "study and compare its arms",
+            "it measured %s, and %s measured %s: no cell is in both", list_cells(second, given->arena),
+            given->words[0], list_cells(first, given->arena));
+    return ifm_fail(error, IFM_USAGE, given->words[other],
+                    strcmp(shared, "command") == 0
+                        ? "arms are compared by name: `inferometer exec OLD NEW` measures both in one run, which decides "
+                          "best; or give both runs the same names with --name"
+                        : "arms are compared by name: measure both in one run, or the same arms again (inferometer "
+                          "rerun DIR)",
+                    "it has the arms %s, and %s has %s: no arm is in both", list_of_arms(second, given->arena),
+                    given->words[0], list_of_arms(first, given->arena));
 }
 
 static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folder *folders, struct ifm_error *error)
@@ -243,6 +295,30 @@ static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folde
     return check_varies(given, folders, error);
 }
 
+static const char *script_of(const struct ifm_plan *plan)
+{
+    const char *text = plan->n_cells > 0 && plan->cells[0].n_arms > 0
+                           ? ifm_arm_setting(&plan->cells[0].arms[0], "device.script")
+                           : NULL;
+    return text == NULL ? "" : text;
+}
+
+/* Of one device every number is compared without the flag, which leaves all but shares of ceilings out. The script is
+ * the fake device's machine. */
+static void say_same_device(struct ifm_listing *listing, const struct ifm_run_view *a, const struct ifm_run_view *b)
+{
+    const char *one = ifm_machine_measured(a->events, a->plan->device),
+               *other = ifm_machine_measured(b->events, b->plan->device);
+    const bool fake = strcmp(a->plan->device, "fake") == 0;
+    if (strcmp(a->plan->device, b->plan->device) != 0 || strcmp(one, other) != 0 || (one[0] == '\0' && !fake) ||
+        (fake && strcmp(script_of(a->plan), script_of(b->plan)) != 0))
+        return;
+    ifm_listing_remark(listing, ifm_arena_printf(listing->arena,
+                                                 "note: both runs are of %s: without --across-devices they compare "
+                                                 "fully",
+                                                 fake ? "the fake device" : one));
+}
+
 static void list_runs(const struct ifm_given *given, const struct ifm_folder *folders)
 {
     const struct ifm_between_wish wish = {.cell = ifm_given_text(given, "cell"),
@@ -257,6 +333,8 @@ static void list_runs(const struct ifm_given *given, const struct ifm_folder *fo
         const struct ifm_comparison_runs runs = {&reference, &other, ifm_path_base(given->words[0]),
                                                  ifm_path_base(given->words[i])};
         ifm_comparison_add_between(&listing, &runs, &between);
+        if (wish.across)
+            say_same_device(&listing, &reference, &other);
     }
     print_listing(&listing, given->format,
                   wish.across ? "no arm of both runs has a share of a measured ceiling: programs have none, and "

@@ -1,5 +1,6 @@
 /* `inferometer exec 'CMD1' 'CMD2' ...`: the quick form of the workload `command`, one arm for each command. */
 #include "cli/cli.h"
+#include "story/folder.h"
 
 #include "base/log.h"
 #include "workload/command/names.h"
@@ -51,9 +52,23 @@ static enum ifm_status name_arms(const struct ifm_positionals *given, bool shell
     return IFM_OK;
 }
 
+/* `ci OLD NEW` of two runs that were measured before. */
+static enum ifm_status check_no_runs(const struct ifm_positionals *given, const char *verb, struct ifm_error *error)
+{
+    struct ifm_error unused;
+    for (size_t i = 0; i < given->n; i++)
+        if (ifm_folder_is_run(given->items[i], &unused) == IFM_OK)
+            return ifm_fail(error, IFM_USAGE, given->items[i],
+                            "of runs that are there, `inferometer compare REFERENCE RUN` and `inferometer gate RUN "
+                            "--against REFERENCE`",
+                            "it is a run folder, and %s starts programs", verb);
+    return IFM_OK;
+}
+
 enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char *verb, bool quiet,
                                  struct ifm_config *config, struct ifm_arena *arena, struct ifm_error *error)
 {
+    IFM_TRY(check_no_runs(given, verb, error));
     IFM_TRY(ifm_check_quoted(given, verb, arena, error));
     IFM_TRY(check_names(given, error));
     struct ifm_quick_arm *arms = IFM_ARENA_ARRAY(arena, struct ifm_quick_arm, given->n);

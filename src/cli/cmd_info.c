@@ -14,7 +14,7 @@
 static enum ifm_status no_arguments(int argc, char **argv, struct ifm_error *error)
 {
     if (argc > 1)
-        return ifm_fail(error, IFM_USAGE, "", "", "%s takes no argument, but got \"%s\"", argv[0], argv[1]);
+        return ifm_fail(error, IFM_USAGE, "", "leave it out", "%s takes no argument, but got \"%s\"", argv[0], argv[1]);
     return IFM_OK;
 }
 
@@ -129,7 +129,7 @@ enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error
 enum ifm_status ifm_cmd_version(int argc, char **argv, struct ifm_error *error)
 {
     if (argc > 1)
-        return ifm_fail(error, IFM_USAGE, "", "", "unexpected argument \"%s\"", argv[1]);
+        return ifm_fail(error, IFM_USAGE, "", "leave it out", "unexpected argument \"%s\"", argv[1]);
     printf("inferometer %s\n", IFM_VERSION);
     if (IFM_NVCC[0] != '\0')
         printf("CUDA: kernels by %s for sm_90a, sm_80 and PTX for compute capability 8.0\n", IFM_NVCC);

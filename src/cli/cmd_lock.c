@@ -287,7 +287,7 @@ enum ifm_status ifm_cmd_unlock(const struct ifm_given *given, struct ifm_error *
     struct ifm_lock_options options = {0};
     sigset_t set, before;
     size_t n;
-    IFM_TRY(ifm_given_words(given, 0, "", error));
+    IFM_TRY(ifm_given_words(given, 0, "leave it out", error));
     IFM_TRY(take_options(given, run.state, &options, error));
     wanted_signals(&set);
     sigprocmask(SIG_BLOCK, &set, &before);

@@ -294,7 +294,7 @@ enum ifm_status ifm_cmd_ncu(const struct ifm_given *given, struct ifm_error *err
     const char *from = ifm_given_text(given, "import");
     char *log;
     size_t size;
-    IFM_TRY(ifm_given_words(given, 0, "write the program after --", error));
+    IFM_TRY(ifm_given_program(given, error));
     if (from != NULL && given->command != NULL)
         return ifm_fail(error, IFM_USAGE, "", "give one of them", "--import reads a report, and starts no program");
     if (from == NULL && (given->command == NULL || given->command[0] == NULL))

@@ -125,7 +125,7 @@ enum ifm_status ifm_cmd_power(const struct ifm_given *given, struct ifm_error *e
 {
     struct ifm_power_options options = {.root = "", .meter = ifm_given_text(given, "meter")};
     double seconds = DEFAULT_SECONDS;
-    IFM_TRY(ifm_given_words(given, 0, "", error));
+    IFM_TRY(ifm_given_words(given, 0, "leave it out", error));
     IFM_TRY(ifm_given_number(given, "seconds", MOST_SECONDS, false, &seconds, error));
     IFM_TRY(ifm_given_number(given, "rated-w", 1e6, false, &options.rated_w, error));
     struct ifm_power *power = ifm_power_open(&options);

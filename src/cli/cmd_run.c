@@ -153,6 +153,20 @@ static enum ifm_status dry_run(const struct ifm_options *options, const struct i
     return ifm_story_dry_run(config, plan, &progress, options->format == IFM_FORMAT_JSON, stdout, error);
 }
 
+/* --formats int4 is a plan like another one, and not what was meant where a gain was asked for. */
+static void say_alone(const struct ifm_config *config, const struct ifm_plan *plan)
+{
+    const struct ifm_arm *only = NULL;
+    size_t rivals = 0;
+    for (size_t a = 0; plan->n_cells > 0 && a < plan->cells[0].n_arms; a++)
+        if (plan->cells[0].arms[a].role != IFM_ROLE_CEILING) {
+            only = &plan->cells[0].arms[a];
+            rivals++;
+        }
+    if (rivals == 1 && strcmp(only->name, "f16") != 0 && ifm_config_is_set(config, "decode.formats"))
+        ifm_note("%s is measured alone; --formats f16,%s compares it", only->name, only->name);
+}
+
 /* config -> plan -> run -> record -> derive -> judge -> publish */
 static enum ifm_status tell(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                             enum ifm_status *judged, struct ifm_error *error)
@@ -163,6 +177,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     IFM_TRY(ifm_config_resolve(config, error));
     IFM_TRY(ifm_story_plan(config, NULL, arena, &plan, error));
     IFM_TRY(ifm_story_ready(plan, error));
+    say_alone(config, plan);
     if (options->dir != NULL) /* it is repeated */
         IFM_TRY(ifm_story_same_inputs(options->dir, plan, error));
     if (options->dry_run)
@@ -238,6 +253,9 @@ enum ifm_status ifm_cmd_rerun(int argc, char **argv, struct ifm_error *error)
     struct ifm_again again = {0};
     struct ifm_options options = {.again = &again};
     enum ifm_status status = ifm_options_parse(argc, argv, true, NULL, &options, error);
+    if (status == IFM_OK && again.epsilon != 0 && again.times == 0)
+        status = ifm_fail(error, IFM_USAGE, "--epsilon", "give --times 5 too",
+                          "it says what counts as the same among several sessions, and one is asked for");
     if (status == IFM_OK && (status = ifm_folder_is_run(options.dir, error)) == IFM_OK && again.times > 0)
         status = ifm_rerun_times(&options, &again, error);
     else if (status == IFM_OK && (status = ifm_plugins_again(options.dir, error)) == IFM_OK) {

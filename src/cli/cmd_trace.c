@@ -1,12 +1,14 @@
 /* trace: run a program with our recorder inside (src/inject), and say what its GPU did. No number here is compared with
  * another: recording makes launches slower. */
 #include "cli/cli.h"
+#include "dyn/cuda.h"
 #include "instrument/activity.h"
 #include "publish/listing.h"
 #include "publish/trace.h"
 #include "sample/activity.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include <dirent.h>
@@ -55,8 +57,10 @@ static enum ifm_status find_recorder(char out[static 4200], struct ifm_error *er
                     "inferometer_trace.so is neither beside this program nor in ../lib/inferometer");
 }
 
+/* `absence`: why there is no driver, which is said before a program that may take hours. */
 static enum ifm_status run(const struct ifm_given *given, const char *dir, const char *recorder,
-                           struct ifm_subprocess_result *result, struct ifm_error *error)
+                           struct ifm_cuda_absence *absence, struct ifm_subprocess_result *result,
+                           struct ifm_error *error)
 {
     char path[4096];
     char *whole = realpath(dir, NULL); /* the program may change its folder */
@@ -70,6 +74,8 @@ static enum ifm_status run(const struct ifm_given *given, const char *dir, const
                                            .strays_s = 1};
     if (whole == NULL)
         return ifm_fail(error, IFM_USAGE, dir, "", "the folder cannot be read");
+    if (ifm_cuda_load(absence) == NULL)
+        ifm_warn("%s: the program runs, and nothing is recorded of it", absence->reason);
     (void)setenv("CUDA_INJECTION64_PATH", recorder, 1);
     (void)setenv("IFM_TRACE_DIR", whole, 1);
     free(whole);
@@ -184,7 +190,20 @@ static size_t list_files(const char *dir, const char **names, struct ifm_arena *
     return n;
 }
 
-static enum ifm_status tell(const struct ifm_given *given, const char *dir, struct ifm_error *error)
+/* The program runs all the same: what it does without a GPU is its own business. */
+static enum ifm_status tell_nothing(const struct ifm_given *given, const struct ifm_cuda_absence *absence,
+                                    struct ifm_error *error)
+{
+    if (absence->reason[0] != '\0')
+        return ifm_fail(error, IFM_MISSING, given->command[0], absence->remedy,
+                        "it ran, and there was nothing to record: %s", absence->reason);
+    return ifm_fail(error, IFM_INVALID, given->command[0],
+                    "trace a program that uses CUDA; one that ends by a signal or _exit leaves no rows",
+                    "no process of the program started the CUDA driver and ended by itself");
+}
+
+static enum ifm_status tell(const struct ifm_given *given, const char *dir, const struct ifm_cuda_absence *absence,
+                            struct ifm_error *error)
 {
     struct ifm_arena *arena = given->arena;
     const char **names = IFM_ARENA_ARRAY(arena, const char *, MOST_PROCESSES);
@@ -205,9 +224,7 @@ static enum ifm_status tell(const struct ifm_given *given, const char *dir, stru
     }
     ifm_trace_end(&trace);
     if (status == IFM_OK && n == 0)
-        status = ifm_fail(error, IFM_INVALID, given->command[0],
-                          "trace a program that uses CUDA; one that ends by a signal or _exit leaves no rows",
-                          "no process of the program started the CUDA driver and ended by itself");
+        status = tell_nothing(given, absence, error);
     if (status == IFM_OK)
         status = ifm_file_write_atomic(ifm_path_join(arena, dir, "trace.json"), trace.data, trace.size, error);
     if (status == IFM_OK) {
@@ -227,8 +244,9 @@ enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *e
 {
     char recorder[4200];
     struct ifm_subprocess_result result;
+    struct ifm_cuda_absence absence = {"", ""};
     const char *dir = ifm_given_text(given, "out") == NULL ? "trace" : ifm_given_text(given, "out");
-    IFM_TRY(ifm_given_words(given, 0, "write the command after --", error));
+    IFM_TRY(ifm_given_program(given, error));
     if (given->command == NULL || given->command[0] == NULL)
         return ifm_fail(error, IFM_USAGE, "", "such as `inferometer trace -- python3 model.py`",
                         "there is no command after --");
@@ -237,8 +255,8 @@ enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *e
     if (list_files(dir, (const char **)IFM_ARENA_ARRAY(given->arena, const char *, MOST_PROCESSES), given->arena) > 0)
         return ifm_fail(error, IFM_USAGE, dir, "name another folder with --out, or remove it",
                         "the folder holds a trace already");
-    IFM_TRY(run(given, dir, recorder, &result, error));
-    IFM_TRY(tell(given, dir, error));
+    IFM_TRY(run(given, dir, recorder, &absence, &result, error));
+    IFM_TRY(tell(given, dir, &absence, error));
     if (result.end == IFM_SUBPROCESS_INTERRUPTED)
         return ifm_fail(error, IFM_INTERRUPTED, given->command[0], "", "interrupted");
     if (result.end != IFM_SUBPROCESS_EXITED || result.code != 0)

@@ -98,7 +98,7 @@ static const struct ifm_option list_options[] = {{RESULTS}, {HELP}};
 
 static const struct ifm_option compare_options[] = {
     {"cell", '\0', "NAME", NULL, "only this cell"},
-    {"varies", '\0', "PATH", NULL, "between runs: the one setting that may differ, such as decode.isa"},
+    {"varies", '\0', "PATH[,PATH...]", NULL, "between runs: settings that may differ, such as decode.model"},
     {"across-devices", '\0', NULL, NULL, "runs of two devices: how near each comes to its own ceilings"},
     {RESULTS},
     {HELP},
@@ -106,7 +106,7 @@ static const struct ifm_option compare_options[] = {
 
 static const struct ifm_option gate_options[] = {
     {"against", '\0', "DIR", NULL, "judge against the ratios of this run instead of the run's own gates"},
-    {"varies", '\0', "PATH", NULL, "with --against: the one setting that may differ, such as decode.isa"},
+    {"varies", '\0', "PATH[,PATH...]", NULL, "with --against: settings that may differ, such as decode.isa"},
     {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant|no-regression=3%", "judge by these presets too"},
     {"junit", '\0', "FILE", NULL, "write JUnit XML; - is standard output"},
     {"markdown", '\0', "FILE", NULL, "write a table for a pull request; - is standard output"},
@@ -419,6 +419,8 @@ static enum ifm_status cmd_document(int argc, char **argv, struct ifm_error *err
         if (strcmp(documents[i].command, argv[0]) == 0 &&
             (documents[i].word == NULL || strcmp(documents[i].word, word) == 0))
             found = &documents[i];
+    if (found == NULL && argc < 2)
+        return ifm_fail(error, IFM_USAGE, "", "such as `inferometer completion bash`", "completion needs a shell");
     if (found == NULL)
         return ifm_fail(error, IFM_USAGE, "", "name one of bash, zsh, fish", "unknown shell \"%s\"", word);
     int wanted = found->word == NULL ? 1 : 2;

@@ -50,6 +50,10 @@ static const struct foreign {
     {"quantization", "formats"},
     {"dtype", "storage"},
     {"dtype", "formats"},
+    {"dtype", "weights"},
+    {"formats", "weights"},
+    {"weights", "formats"},
+    {"quantization", "weights"},
     {"num-heads", "q-heads"},
     {"num-attention-heads", "q-heads"},
     {"num-kv-heads", "kv-heads"},
@@ -100,6 +104,7 @@ static const struct foreign verbs[] = {
     {"diff", "compare DIR DIR"},     {"check", "verify DIR"},
     {"prefill", "attention"},        {"matmul", "gemm"},
     {"generate", "decode"},          {"info", "doctor"},
+    {"energy", "power"},             {"watts", "power"},
 };
 
 /* Hints of flags that are more than another name. */
@@ -117,6 +122,26 @@ static const struct {
     {"N", "leave it out: commands run without a shell, unless --shell is given"},
     {"max-regression", "write --gates no-regression=3%"},
 };
+
+/* What a command takes as a word, or another command does. */
+static const struct {
+    const char *verb, *flag, *hint;
+} instead[] = {
+    {"flops", "model", "the model is a word: inferometer flops llama-3-8b"},
+    {"flops", "kv-len", "here it is --prompt-tokens"},
+    {"flops", "seq-len", "here it is --prompt-tokens"},
+    {"compare", "against", "the reference is the first word: inferometer compare REFERENCE RUN"},
+    {"compare", "gates", "`inferometer gate DIR --gates no-regression=3%` judges"},
+    {"compare", "max-regression", "`inferometer gate DIR --gates no-regression=3%` judges"},
+};
+
+const char *ifm_foreign_instead(const char *verb, const char *flag)
+{
+    for (size_t i = 0; i < sizeof instead / sizeof *instead; i++)
+        if (strcmp(instead[i].verb, verb) == 0 && strcmp(instead[i].flag, flag) == 0)
+            return instead[i].hint;
+    return NULL;
+}
 
 bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *command, char *hint, size_t size)
 {

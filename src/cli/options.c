@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "sample/signature.h"
+#include "story/folder.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +16,29 @@
 /* Flags that are not parameters: they never change what is measured. */
 struct own_flag {
     const char *name;
-    bool takes_value;
+    const char *value; /* an example of what it takes; NULL: it takes nothing */
 };
 static const struct own_flag own_flags[] = {
-    {"config", true},     {"override", true}, {"out", true},
-    {"resume", true},     {"format", true},   {"name", true},
-    {"dry-run", false},   {"quiet", false},   {"help", false},
-    {"plugin", true},     {"times", true},    {"epsilon", true},
-    {"wait-quiet", true}, {"verbose", false}, {"max-regression", true},
-    {"junit", true},      {"markdown", true}, {"publish-commands", false},
-    {"sign", true},       {"signer", true},
+    {"config", "study.yaml"},
+    {"override", "seed=7"},
+    {"out", "runs/mine"},
+    {"resume", "runs/decode-20260101-120000"},
+    {"format", "csv"},
+    {"name", "old"},
+    {"dry-run", NULL},
+    {"quiet", NULL},
+    {"help", NULL},
+    {"plugin", "./mine.so"},
+    {"times", "5"},
+    {"epsilon", "5%"},
+    {"wait-quiet", "10min"},
+    {"verbose", NULL},
+    {"max-regression", "3%"},
+    {"junit", "junit.xml"},
+    {"markdown", "summary.md"},
+    {"publish-commands", NULL},
+    {"sign", "key.pem"},
+    {"signer", "public.pem"},
 };
 enum { OWN_FLAGS = sizeof own_flags / sizeof *own_flags };
 
@@ -290,7 +304,7 @@ static enum ifm_status set_flag(const struct ifm_options *options, const char *n
                                 struct ifm_error *error)
 {
     enum ifm_status status = ifm_config_flag(options->config, options->workload, name, value, known, error);
-    if (status != IFM_USAGE || strcmp(name, "compress") != 0 || isdigit((unsigned char)value[0]))
+    if (status != IFM_USAGE || value == NULL || strcmp(name, "compress") != 0 || isdigit((unsigned char)value[0]))
         return status;
     ifm_error_hint(error, "formats are chosen by name: --formats f16,%s",
                    strncmp(value, "f16,", 4) == 0 ? value + 4 : value);
@@ -320,7 +334,7 @@ static struct typed_flag flag_called(const char *name, const struct ifm_options 
 {
     struct typed_flag flag = {.own = find_own(name, options), .alias = IFM_SPECIFICATION_OPTIONS};
     if (flag.own != NULL) {
-        flag.takes = flag.own->takes_value;
+        flag.takes = flag.own->value != NULL;
         return flag;
     }
     flag.alias = find_alias(name, options);
@@ -339,6 +353,21 @@ static bool takes_token(const struct ifm_options *options, const char *token, in
     snprintf(name, sizeof name, "%.*s", (int)length, token + 2);
     *words = 1 + (token[2 + length] != '=' && flag_called(name, options).takes);
     return takes_flag(name, options);
+}
+
+/* `--kv-len` at the end, or before another flag: a flag of the tables says what it takes. */
+static enum ifm_status without_value(const char *name, const struct typed_flag *flag, struct ifm_options *options,
+                                     struct ifm_error *error)
+{
+    char where[72], hint[128];
+    if (flag->own == NULL && flag->alias == IFM_SPECIFICATION_OPTIONS)
+        return table_flag(name, NULL, options, error);
+    snprintf(where, sizeof where, "--%.64s", name);
+    if (flag->own != NULL)
+        snprintf(hint, sizeof hint, "such as %s %.40s", where, flag->own->value);
+    else
+        snprintf(hint, sizeof hint, "write %s N: %s", where, ifm_specification_options[flag->alias].help);
+    return ifm_fail(error, IFM_USAGE, where, hint, "it needs a value");
 }
 
 /* One `--name[=value] [value]`; `*used` tells how many arguments it took. */
@@ -362,8 +391,9 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_options *opti
     if ((own != NULL || is_alias) && !takes && value != NULL)
         return ifm_fail(error, IFM_USAGE, "", "", "--%s takes no value", name);
     if (takes && value == NULL) {
-        if (left < 2)
-            return ifm_fail(error, IFM_USAGE, "", "", "--%s needs a value", name);
+        int words;
+        if (left < 2 || (strncmp(argv[1], "--", 2) == 0 && takes_token(options, argv[1], &words)))
+            return without_value(name, &flag, options, error);
         value = argv[1];
         *used = 2;
     }
@@ -377,6 +407,15 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_options *opti
     return is_alias ? apply_alias(flag.alias, value, options, error) : table_flag(name, value, options, error);
 }
 
+static bool is_switch_value(const char *token)
+{
+    static const char *const words[] = {"yes", "no", "on", "off", "true", "false"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i], token) == 0)
+            return true;
+    return false;
+}
+
 /* `run study.yaml`, `run decode`, `decode 4096` */
 static enum ifm_status unexpected(const char *token, const struct ifm_options *options, struct ifm_error *error)
 {
@@ -385,13 +424,20 @@ static enum ifm_status unexpected(const char *token, const struct ifm_options *o
         dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
     const char *equals = strchr(token, '=');
     char hint[256] = "put a value right after its flag";
+    struct ifm_error unused;
     if (file)
         snprintf(hint, sizeof hint, "a configuration is given with -c: inferometer %s -c %.60s", options->verb, token);
     else if (equals != NULL && equals > token) {
         const bool whole = options->workload == NULL || memchr(token, '.', (size_t)(equals - token)) != NULL;
         snprintf(hint, sizeof hint, "write it as a flag, or inferometer %s --override %s%s%.80s", options->verb,
                  whole ? "" : options->workload, whole ? "" : ".", token);
-    } else if (options->workload == NULL && ifm_workload_find(token) != NULL)
+    } else if (is_switch_value(token))
+        snprintf(hint, sizeof hint, "a switch stands alone; --no- in front of its name turns it off");
+    else if (strcmp(token, "help") == 0)
+        snprintf(hint, sizeof hint, "write `inferometer help %s`", options->verb);
+    else if (ifm_folder_is_run(token, &unused) == IFM_OK)
+        snprintf(hint, sizeof hint, "it is a run folder: `inferometer rerun %.80s` measures the same again", token);
+    else if (options->workload == NULL && ifm_workload_find(token) != NULL)
         snprintf(hint, sizeof hint, "did you mean `inferometer %.40s`?", token);
     return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", token);
 }
@@ -426,8 +472,12 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
         int used = 1;
         if (strcmp(argv[i], "-c") == 0 && config != NULL) {
             if (i + 1 >= argc)
-                return ifm_fail(error, IFM_USAGE, "", "", "-c needs a file");
+                return ifm_fail(error, IFM_USAGE, "-c", "such as -c study.yaml", "it needs a file");
+            struct ifm_error unused;
             const enum ifm_status status = ifm_config_file(config, argv[i + 1], error);
+            if (status != IFM_OK && ifm_folder_is_run(argv[i + 1], &unused) == IFM_OK)
+                ifm_error_hint(error, "it is a run folder: `inferometer rerun %.80s` measures the same again",
+                               argv[i + 1]);
             if (status != IFM_OK && ifm_is_unquoted(options)) { /* `exec python3 -c 'print(1)'`, `exec gzip -c FILE` */
                 if (!ifm_is_our_config(argv[i], argv[i + 1]))
                     (void)!ifm_fail(error, status, "", "", "-c %.60s: no configuration of inferometer", argv[i + 1]);

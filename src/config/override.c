@@ -68,6 +68,21 @@ enum ifm_status ifm_config_flag(struct ifm_config *config, const char *workload,
     return ifm_config_flag_as(config, workload, flag, flag, value, known, error);
 }
 
+/* "such as --kv-len 4096", the default or a choice; else what the row is. */
+static const char *example_of(const struct ifm_param *row, const char *where, struct ifm_arena *arena)
+{
+    if (row->fallback != NULL && row->fallback[0] != '\0')
+        return ifm_arena_printf(arena, "such as %s %s", where, row->fallback);
+    if (ifm_param_is_choice(row)) {
+        const char *words = row->choices;
+        const int first = (int)strcspn(words, "|"), second = words[first] == '|' ? (int)strcspn(words + first + 1, "|") : 0;
+        const bool list = (row->flags & IFM_LIST) != 0 && second > 0;
+        return ifm_arena_printf(arena, "such as %s %.*s%s%.*s", where, first, words, list ? "," : "",
+                                list ? second : 0, list ? words + first + 1 : "");
+    }
+    return row->help;
+}
+
 enum ifm_status ifm_config_flag_as(struct ifm_config *config, const char *workload, const char *flag,
                                    const char *written, const char *value, bool *known, struct ifm_error *error)
 {
@@ -83,8 +98,8 @@ enum ifm_status ifm_config_flag_as(struct ifm_config *config, const char *worklo
     if (negated && value != NULL)
         return ifm_fail(error, IFM_USAGE, where, "", "%s takes no value", where);
     if (value == NULL && slot->row->type != IFM_TYPE_BOOL)
-        return ifm_fail(error, IFM_USAGE, where, "", "%s needs a value; allowed: %s", where,
-                        ifm_param_range(slot->row, config->arena));
+        return ifm_fail(error, IFM_USAGE, where, example_of(slot->row, where, config->arena),
+                        "it needs a value; allowed: %s", ifm_param_range(slot->row, config->arena));
     if (slot->rank == IFM_RANK_FLAG && slot->row->type != IFM_TYPE_BOOL && strcmp(slot->where, where) != 0)
         return ifm_fail(error, IFM_USAGE, where, "give one of the two", "%s and %s set the same (%s)", slot->where,
                         where, slot->row->path);

@@ -7,7 +7,10 @@
 #include "sample/journal.h"
 #include "sample/manifest.h"
 #include "story/story.h"
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -19,11 +22,40 @@ static bool has_file(const char *dir, const char *name)
     return has;
 }
 
+/* How many run folders lie in `dir`, and the path of the last by name, which with dates in them is the newest. */
+static size_t runs_inside(const char *dir, char *last, size_t size)
+{
+    size_t n = 0;
+    char path[1024], newest[256] = "";
+    const struct dirent *entry;
+    DIR *folder = opendir(dir);
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        const int length = snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+        if (entry->d_name[0] == '.' || length >= (int)sizeof path || !has_file(path, "config.lock.json"))
+            continue;
+        n++;
+        if (strcmp(entry->d_name, newest) > 0)
+            snprintf(newest, sizeof newest, "%s", entry->d_name);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    snprintf(last, size, "%s%s%s", dir, dir[0] != '\0' && dir[strlen(dir) - 1] == '/' ? "" : "/", newest);
+    return n;
+}
+
 enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
 {
     static const char hint[] = "name a run folder, such as runs/decode-20260101-120000";
+    char last[1300];
+    size_t n = 0;
     if (has_file(dir, "config.lock.json"))
         return IFM_OK;
+    if (ifm_dir_exists(dir) && (n = runs_inside(dir, last, sizeof last)) > 0) {
+        enum ifm_status status =
+            ifm_fail(error, IFM_USAGE, dir, "", "not a run folder: it holds %zu of them", n);
+        ifm_error_hint(error, "name one, such as %.150s; `inferometer list %.40s` lists them", last, dir);
+        return status;
+    }
     if (ifm_dir_exists(dir))
         return ifm_fail(error, IFM_USAGE, dir, hint, "not a run folder: it has no config.lock.json");
     return ifm_fail(error, IFM_USAGE, dir, hint,

@@ -54,9 +54,11 @@ static enum ifm_status refuse_session(const char *dir, const struct ifm_plan *pl
 enum ifm_status ifm_story_read_back(const char *dir, struct ifm_config *config, struct ifm_arena *arena,
                                     struct ifm_plan **plan, struct ifm_error *error)
 {
-    if (!ifm_file_exists(ifm_path_join(arena, dir, "plan.json")))
+    if (!ifm_file_exists(ifm_path_join(arena, dir, "plan.json"))) {
+        IFM_TRY(ifm_folder_is_run(dir, error));
         return ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
                         "not a run folder: it has no plan.json");
+    }
     IFM_TRY(ifm_folder_claim(dir, true, error));
     IFM_TRY(ifm_config_file(config, ifm_path_join(arena, dir, "config.lock.json"), error));
     IFM_TRY(ifm_config_resolve(config, error));

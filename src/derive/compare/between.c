@@ -213,17 +213,37 @@ static bool has_estimates(const struct ifm_between_row *row, struct ifm_log_esti
     return estimate(&a, reference) && estimate(&b, other);
 }
 
-/* What forbids to hold the two numbers of a row against each other; `unlike` is of energy. */
-static bool is_forbidden(struct ifm_between_row *row, const struct ifm_value *unlike, struct ifm_arena *arena)
+struct pairing {
+    const struct ifm_run_view *reference, *other;
+    const struct ifm_likeness *runs; /* what holds for every arm */
+    const struct ifm_between_wish *wish;
+    struct ifm_arena *arena;
+    struct ifm_between *out;
+};
+
+static const char *remedy_of(const struct ifm_between_row *row, const struct ifm_like_pair *pair, const char *varies,
+                             struct ifm_arena *arena)
 {
+    const struct ifm_likeness *likeness = &row->likeness;
+    const char *settings = ifm_likeness_varies(likeness, pair, varies, arena);
+    if (likeness->n_refusing == 1 && strcmp(likeness->items[0].field, "device") == 0)
+        return "--across-devices compares how near each comes to its own ceilings";
+    if (settings[0] != '\0')
+        return ifm_arena_printf(arena, "measure both with the same settings, or say what is compared: --varies %s",
+                                settings);
+    return "measure both alike: --varies lets settings differ, and nothing else";
+}
+
+/* What forbids to hold the two numbers of a row against each other; `unlike` is of energy. */
+static bool is_forbidden(const struct pairing *p, const struct ifm_like_pair *pair, struct ifm_between_row *row,
+                         const struct ifm_value *unlike)
+{
+    struct ifm_arena *arena = p->arena;
     const char *refusal = ifm_likeness_refusal(&row->likeness, arena);
     const char *fields = ifm_likeness_fields(&row->likeness, arena);
     if (refusal[0] != '\0') {
         struct ifm_value refused = ifm_value_refused(arena, "rule-12", refusal);
-        bool device = row->likeness.n_refusing == 1 && strcmp(row->likeness.items[0].field, "device") == 0;
-        refused.remedy = device ? "--across-devices compares how near each comes to its own ceilings"
-                                : "measure both with the same settings; --varies PATH names the one setting under "
-                                  "comparison";
+        refused.remedy = remedy_of(row, pair, p->wish->varies, arena);
         set_all(row, refused);
         return true;
     }
@@ -295,14 +315,6 @@ static void decide_rows(struct ifm_between *between)
 }
 
 /* ---- which numbers ---- */
-
-struct pairing {
-    const struct ifm_run_view *reference, *other;
-    const struct ifm_likeness *runs; /* what holds for every arm */
-    const struct ifm_between_wish *wish;
-    struct ifm_arena *arena;
-    struct ifm_between *out;
-};
 
 static struct ifm_between_row *add_row(struct pairing *p, const char *cell, const char *arm, enum ifm_metric_id metric)
 {
@@ -433,7 +445,7 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enu
     }
     add_disputes(p, row);
     const struct spreads spreads = spreads_of(p, cell, arm, metric);
-    row->has_estimate = !is_forbidden(row, NULL, p->arena) && !is_refused(row, &spreads, &row->loss, p->arena);
+    row->has_estimate = !is_forbidden(p, pair, row, NULL) && !is_refused(row, &spreads, &row->loss, p->arena);
 }
 
 /* ---- energy ---- */
@@ -469,7 +481,7 @@ static void pair_joules(struct pairing *p, const struct ifm_like_pair *pair, enu
     }
     add_disputes(p, row);
     const struct ifm_value unlike = ifm_likeness_energy(p->reference, p->other, pair, interleaved, p->arena);
-    row->has_estimate = !is_forbidden(row, &unlike, p->arena) && !is_refused(row, &none, &row->loss, p->arena);
+    row->has_estimate = !is_forbidden(p, pair, row, &unlike) && !is_refused(row, &none, &row->loss, p->arena);
 }
 
 /* Where one of the runs has an energy pass: a step, a token where there is one, and the change against the baseline, of

@@ -80,7 +80,7 @@ struct ifm_between {
 /* What is asked of two runs. */
 struct ifm_between_wish {
     const char *cell;   /* NULL = all cells */
-    const char *varies; /* the path of the setting that may differ, as in ifm_likeness_arms; NULL = none */
+    const char *varies; /* the settings that may differ, as in ifm_likeness_arms; NULL = none */
     bool across;        /* devices may differ */
 };
 

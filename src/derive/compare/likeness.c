@@ -187,15 +187,69 @@ static bool is_of_device(const char *path)
            strcmp(name, "arms") == 0 || strcmp(name, "compress") == 0;
 }
 
+/* "decode.q_heads" of "decode.model": a model fills these keys (config/fill.c), so that it is one setting. */
+static bool is_part_of(const char *path, const char *model)
+{
+    static const char key[] = ".model";
+    static const char *const parts[] = {"q_heads", "kv_heads", "head_dim", "model_layers", "weight_bytes"};
+    const size_t size = strlen(model), section = size - (sizeof key - 1);
+    if (size < sizeof key || strcmp(model + section, key) != 0 || strncmp(model, path, section + 1) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (strcmp(path + section + 1, parts[i]) == 0)
+            return true;
+    return false;
+}
+
+bool ifm_varies_holds(const char *varies, const char *path, struct ifm_arena *arena)
+{
+    char *save = NULL, *list = ifm_arena_strdup(arena, varies);
+    for (char *item = strtok_r(list, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save))
+        if (strcmp(item, path) == 0 || is_part_of(path, item))
+            return true;
+    return false;
+}
+
+/* The key `model` of the path's section where it differs: the path then says nothing of its own. */
+static bool is_of_other_model(const struct ifm_like_pair *pair, const char *path, struct ifm_arena *arena)
+{
+    const char *dot = strchr(path, '.');
+    if (dot == NULL)
+        return false;
+    const char *model = ifm_arena_printf(arena, "%.*s.model", (int)(dot - path), path);
+    return is_part_of(path, model) && strcmp(text_or_empty(ifm_arm_setting(pair->reference_arm, model)),
+                                             text_or_empty(ifm_arm_setting(pair->other_arm, model))) != 0;
+}
+
 static void add_setting(const struct ifm_like_pair *pair, const char *path, const char *varies,
                         struct ifm_likeness *out)
 {
-    if (!is_input(path) || (varies != NULL && strcmp(varies, path) == 0))
+    if (!is_input(path) || (varies != NULL && ifm_varies_holds(varies, path, out->arena)) ||
+        is_of_other_model(pair, path, out->arena))
         return;
     /* The script is the fake device's machine, not the work that it is given. */
     bool machine = strcmp(path, "device.script") == 0 || (out->across && is_of_device(path));
     add_text(out, machine ? IFM_DIFFERENCE_QUALIFIES : IFM_DIFFERENCE_REFUSES, path,
              ifm_arm_setting(pair->reference_arm, path), ifm_arm_setting(pair->other_arm, path));
+}
+
+const char *ifm_likeness_varies(const struct ifm_likeness *likeness, const struct ifm_like_pair *pair,
+                                const char *varies, struct ifm_arena *arena)
+{
+    const char *list = varies == NULL ? "" : varies;
+    bool any = false;
+    for (size_t i = 0; i < likeness->n_refusing; i++) {
+        const char *field = likeness->items[i].field;
+        const bool follows = strcmp(field, "ledger.flops") == 0 || strncmp(field, "ledger.bytes_", 13) == 0;
+        if (!follows && ifm_arm_setting(pair->reference_arm, field) == NULL &&
+            ifm_arm_setting(pair->other_arm, field) == NULL)
+            return "";
+        if (follows || (list[0] != '\0' && ifm_varies_holds(list, field, arena)))
+            continue;
+        list = ifm_arena_printf(arena, "%s%s%s", list, list[0] == '\0' ? "" : ",", field);
+        any = true;
+    }
+    return any ? list : "";
 }
 
 static void add_settings(const struct ifm_like_pair *pair, const char *varies, struct ifm_likeness *out)

@@ -40,9 +40,16 @@ struct ifm_like_pair {
 void ifm_likeness_runs(const struct ifm_run_view *reference, const struct ifm_run_view *other,
                        struct ifm_likeness *out);
 /* What concerns the arm: workload, seed, threads, cache mode, settings, ledger, measure settings, outputs. `varies` is
- * the path of the setting under comparison, which may differ; NULL = none. Adds to `out`. */
+ * the path of the setting under comparison, which may differ, or several with commas between them; NULL = none. A key
+ * `model` stands for the shape that it fills. Adds to `out`. */
 void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_run_view *other,
                        const struct ifm_like_pair *pair, const char *varies, struct ifm_likeness *out);
+/* Is the path of a setting among those of `varies`? */
+bool ifm_varies_holds(const char *varies, const char *path, struct ifm_arena *arena);
+/* "decode.model,decode.kv_len": what `varies` would have to say so that nothing forbids the comparison, where settings
+ * of the arms and what follows from them are all that does; else "". */
+const char *ifm_likeness_varies(const struct ifm_likeness *likeness, const struct ifm_like_pair *pair,
+                                const char *varies, struct ifm_arena *arena);
 /* "seed is 1 in the reference and 2 here; ..." of those that forbid; "" when none does. */
 const char *ifm_likeness_refusal(const struct ifm_likeness *likeness, struct ifm_arena *arena);
 /* "locks, version, environment.kernel and 3 more": the fields that qualify, at most four; "" when none does. */
