@@ -66,13 +66,10 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     field.interval = ifm_quantity_range(value, builder->arena);
     field.tone = ifm_tone_of_word(word);
     const char *beside = told || ifm_is_empty(value->text) ? "" : value->text;
-    if (value->has_interval && strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
+    if (strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
         const struct ifm_publication *from = builder->from;
-        const char *why = ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, cell->measure.margin,
-                                              builder->arena);
-        if (strstr(why, " more would decide") != NULL && strcmp(cell->workload, "session") != 0)
-            why = ifm_arena_printf(builder->arena, "%s: %s", why,
-                                   cell->measure.stop == IFM_STOP_REPEATS ? "a larger --repeats" : "a longer --cap");
+        const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
+        const char *why = ifm_judge_undecided(&of, builder->arena);
         beside = beside[0] == '\0' ? why : ifm_arena_printf(builder->arena, "%s; the %s", why, beside);
     }
     const char *unlike = ifm_unlike_the_times(builder, cell, arm, value);
