@@ -228,10 +228,27 @@ static size_t alike_before(const struct ifm_document *document, size_t at)
     return at;
 }
 
+static const char nothing[] = "nothing was measured: ";
+
+/* Why a run measured nothing, which its first line says; "" of another. */
+static const char *answer_of(const struct ifm_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    const char *reason = verdict->n_reasons > 0 ? verdict->reasons[0] : "";
+    return strncmp(reason, nothing, sizeof nothing - 1) == 0 ? reason + sizeof nothing - 1 : "";
+}
+
+static bool is_answer(const struct ifm_builder *builder, const struct ifm_note *note)
+{
+    const char *answer = answer_of(builder);
+    return answer[0] != '\0' && strncmp(note->text, answer, strlen(answer)) == 0;
+}
+
 /* Which notes have lines of their own. Every open comparison has its reason, alike ones one together; where the others
  * are too many, those of refused numbers go first. Returns how many are left out. */
-static size_t choose(const struct ifm_document *document, bool *chosen)
+static size_t choose(const struct ifm_builder *builder, bool *chosen)
 {
+    const struct ifm_document *document = builder->document;
     size_t open = 0, alike = 0, left_out = 0;
     for (size_t i = 0; i < document->n_notes; i++) {
         const bool again = is_open(&document->notes[i]) && alike_before(document, i) < i;
@@ -245,7 +262,7 @@ static size_t choose(const struct ifm_document *document, bool *chosen)
     for (int refusals = 1; refusals >= 0; refusals--)
         for (size_t i = 0; i < document->n_notes; i++) {
             const struct ifm_note *note = &document->notes[i];
-            if (is_open(note) || is_refusal(note) != (refusals == 1))
+            if (is_open(note) || is_refusal(note) != (refusals == 1) || is_answer(builder, note))
                 continue;
             chosen[i] = room > 0;
             left_out += room == 0;
@@ -263,7 +280,7 @@ static void add_notes(struct ifm_builder *builder)
     unsigned shown = 0;
     if (document->n_notes == 0)
         return;
-    const size_t left_out = choose(document, chosen);
+    const size_t left_out = choose(builder, chosen);
     struct ifm_block *list = ifm_add_list(builder, document->root.last, IFM_AS_NOTES);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++) {
@@ -297,6 +314,8 @@ static void add_trust(struct ifm_builder *builder)
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     struct ifm_arena *arena = builder->arena;
     struct ifm_trust trust = ifm_trust_of(builder->from, arena);
+    if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
+        trust.cause = "nothing was measured";
     const char *rule = trust.rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust.rule);
     const char *remedy = trust.remedy[0] == '\0' ? "" : ifm_arena_printf(arena, ". Remedy: %s", trust.remedy);
     const char *more = trust.warnings == 0 ? ""

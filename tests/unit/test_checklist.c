@@ -391,7 +391,7 @@ static const struct {
     {ENVIRONMENT, "inputs fixed", NULL, 0, one_arm_alone, IFM_CHECK_MET, "configuration cafe|by SHA-256", ""},
     {ENVIRONMENT, "inputs fixed", NULL, 0, other_configuration, IFM_CHECK_NOT_MET, "beef", "again"},
     {FINAL, "environment locked", NULL, 0, NULL, IFM_CHECK_ABSENT, "8 of 9|not known|GPU", ""},
-    {FINAL, "environment locked", NULL, 0, unsteady, IFM_CHECK_NOT_MET, "7 of 9|not met|each arm", ""},
+    {FINAL, "environment locked", NULL, 0, unsteady, IFM_CHECK_NOT_MET, "7 of 9|not met: steadiness|not known here: GPU", ""},
     {FINAL, "fingerprint", NULL, 0, NULL, IFM_CHECK_MET, "4 facts|A CPU", ""},
     {FINAL, "fingerprint", NULL, 0, forget_environment, IFM_CHECK_NOT_MET, "fingerprint", "again"},
     {FINAL, "50 warm-up", NULL, 0, NULL, IFM_CHECK_MET, "50 steps", ""},
