@@ -79,16 +79,23 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     return field;
 }
 
+/* Where few values carry a mean, so many blocks are out of reach; the median hardly knows them. */
+static const char *instead(const char *why)
+{
+    return strstr(why, "skewed") != NULL || strstr(why, "makes most of the spread") != NULL ? ". Remedy: go by p50"
+                                                                                            : "";
+}
+
 /* A quantity without interval says why; `slow`: what else its note says. */
 static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value, const char *slow)
 {
     struct ifm_field field = ifm_field_value(builder, value);
     bool silent = !ifm_is_ok(value) || value->has_interval || value->text == NULL;
     if (!silent && value->text[0] != '\0')
-        field.note = ifm_add_note(
-            builder,
-            ifm_arena_printf(builder->arena, "%s%sno interval: %s", slow, slow[0] == '\0' ? "" : "; ", value->text),
-            "");
+        field.note = ifm_add_note(builder,
+                                  ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow,
+                                                   slow[0] == '\0' ? "" : "; ", value->text, instead(value->text)),
+                                  "");
     return field;
 }
 

@@ -342,7 +342,8 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
                *what = more->flag[0] != '\0' ? more->flag : remedy_in(&longer, from);
     struct ifm_trust trust = {.word = IFM_TRUST_NOISY, .place = "", .cause = decision_words(d, arena), .rule = ""};
     if (other_work)
-        trust.cause = ifm_arena_printf(arena, "%s beside other work", trust.cause);
+        trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
+                                       more->busy ? " on a machine under load" : ": other work disturbed most blocks");
     if (other_work)
         trust.remedy = ifm_judge_quiet(&d->of);
     else if (more->hopeless)

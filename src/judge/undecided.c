@@ -163,7 +163,7 @@ static const char *projected(const struct ifm_undecided *of, const struct ifm_mo
                                 gate, more->disturbed || more->busy ? ifm_judge_quiet(of) : "a wider margin");
     if (more->disturbed || more->busy)
         return ifm_arena_printf(arena, "undecided after %s%s. Remedy: %s; else %s would decide%s%s%s", blocks,
-                                more->disturbed ? "" : " beside other work", ifm_judge_quiet(of), words, gate, colon,
+                                more->disturbed ? "" : " under load", ifm_judge_quiet(of), words, gate, colon,
                                 more->flag);
     return ifm_arena_printf(arena, "undecided after %s: %s would decide%s, if the estimate holds%s%s", blocks, words,
                             gate, colon, more->flag);

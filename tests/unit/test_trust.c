@@ -249,7 +249,7 @@ static void disturbed_blocks_decide_nothing(void **state)
     assert_int_equal(further_at(s, 0.01), 400);
     assert_string_equal(why(s), "undecided after 24 of 96 blocks, as 72 were disturbed. Remedy: end other work, or "
                                 "--wait-quiet 10min; else about 45 s more (400 blocks) would decide: --cap 55s");
-    assert_string_equal(again(s).cause, "1 of 1 comparison is undecided beside other work");
+    assert_string_equal(again(s).cause, "1 of 1 comparison is undecided: other work disturbed most blocks");
     assert_string_equal(again(s).remedy, "end other work, or --wait-quiet 10min");
     s = open_sample(NULL, 0);
     measured_in_all(s, 25); /* one in 25 is no cause */
@@ -267,8 +267,8 @@ static void one_run_has_one_main_cause(void **state)
     struct sample *s = open_sample(load, 2);
     ended(s, "cap", 24, 10);
     assert_has(why(s),
-               "undecided after 24 blocks beside other work. Remedy: end other work, or --wait-quiet 10min; else");
-    assert_string_equal(again(s).cause, "1 of 1 comparison is undecided beside other work");
+               "undecided after 24 blocks under load. Remedy: end other work, or --wait-quiet 10min; else");
+    assert_string_equal(again(s).cause, "1 of 1 comparison is undecided on a machine under load");
     assert_int_equal(again(s).warnings, 1); /* the drift */
     static const struct ifm_finding took[] = {
         {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: up to 0.98 foreign tasks for each CPU"},
