@@ -16,7 +16,9 @@ bool ifm_judge_has_form(const struct ifm_arm *arm, enum ifm_form form);
 void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *value, const struct ifm_derived *derived,
                       struct ifm_arena *arena);
 
-/* undecided.c: how many blocks give so many undisturbed ones, at the share of this comparison. */
+/* disturbed.c: blocks that the tables count; the comparison has those of them that stand. */
+int64_t ifm_judge_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);
+/* How many blocks give so many undisturbed ones, at the share of this comparison. */
 uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   uint64_t blocks);
 

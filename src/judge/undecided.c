@@ -31,23 +31,6 @@ static bool is_within_noise(const struct ifm_derived *derived, const char *cell,
     return size > 100 * margin && size < error;
 }
 
-/* Blocks that the tables count; the comparison has those of them that stand. */
-static int64_t all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm)
-{
-    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
-    const struct ifm_value *all = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
-    const int64_t n = ifm_is_ok(change) ? change->n : 0;
-    return ifm_is_ok(all) && all->n > n ? all->n : n;
-}
-
-uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm, uint64_t blocks)
-{
-    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
-    if (!ifm_is_ok(change) || change->n <= 0)
-        return blocks;
-    return (uint64_t)ceil((double)blocks * (double)all_blocks(derived, cell, arm) / (double)change->n);
-}
-
 uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
                            const char *arm, double margin)
 {
@@ -93,7 +76,7 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
     const struct ifm_event_stop *stop = of->events == NULL ? NULL : IFM_LAST(of->events, stop, cell, NULL);
     if (!ifm_is_ok(change))
         return more;
-    const int64_t all = all_blocks(of->derived, cell, of->arm);
+    const int64_t all = ifm_judge_all_blocks(of->derived, cell, of->arm);
     more.disturbed = 2 * change->n <= all && all > change->n;
     for (size_t i = 0; i < of->derived->n_findings; i++)
         more.busy |= of->derived->findings[i].cell[0] == '\0' &&
@@ -146,7 +129,8 @@ const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
 /* "53 blocks"; "53 of 85 blocks, as 32 were disturbed" where the comparison set some aside, which the tables count. */
 static const char *blocks_words(const struct ifm_undecided *of, const struct ifm_value *change, struct ifm_arena *arena)
 {
-    const long long n = (long long)change->n, all = (long long)all_blocks(of->derived, of->cell->name, of->arm);
+    const long long n = (long long)change->n,
+                    all = (long long)ifm_judge_all_blocks(of->derived, of->cell->name, of->arm);
     if (all > n)
         return ifm_arena_printf(arena, "%lld of %lld blocks, as %lld %s disturbed", n, all, all - n,
                                 all - n == 1 ? "was" : "were");
