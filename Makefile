@@ -11,7 +11,7 @@ OUT ?= runs/$(shell date +%Y-%m-%d-%H%M%S)
 
 build: setup-build ## build the command, build/inferometer, and the library of sessions
 	@test -f build/build.ninja || cmake --preset release >/dev/null
-	@cmake --build build --target inferometer inferometer_library inferometer_trace
+	@tools/build.sh inferometer inferometer_library inferometer_trace
 
 run: build ## measure this machine with examples/first-run.yaml; ends with a table and the report's path
 	@build/inferometer run -c examples/first-run.yaml --out $(OUT) $(RUN_FLAGS)

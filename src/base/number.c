@@ -139,7 +139,7 @@ const char *ifm_format_human(double number, const char *unit, char buffer[48])
         const double *factors;
         size_t n;
     } units[] = {
-        {"ns", {"ns", "us", "ms", "s"}, thousand, 4},
+        {"ns", {"ns", "µs", "ms", "s"}, thousand, 4},
         {"B", {"B", "KiB", "MiB", "GiB", "TiB"}, binary, 5},
         {"B/s", {"B/s", "KB/s", "MB/s", "GB/s", "TB/s"}, thousand, 5},
         {"FLOP/s", {"FLOP/s", "KFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s"}, thousand, 5},

@@ -19,7 +19,7 @@ static const struct ifm_listing_column columns[] = {
     {"power_w", "power W", false},
     {"refresh_ms", "refresh ms", false},
     {"jitter_ms", "jitter", false},
-    {"call_us", "call us", false},
+    {"call_us", "call µs", false},
     {"quantum", "smallest step", false},
     {"gain_error", "gain", false},
     {"limit_w", "limit W", false},

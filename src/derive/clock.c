@@ -48,7 +48,7 @@ static struct ifm_value unread(const struct ifm_arm_work *arm, size_t n)
     const struct ifm_event_clock_unread *told = IFM_TOLD(arm->work, clock_unread, NULL);
     return ifm_value_absent(ifm_arena_printf(arm->d->arena, "read in %zu of %zu slots%s%s", n, arm->n_slots,
                                              told == NULL ? "" : ": ", told == NULL ? "" : told->reason),
-                            "slots of at least a millisecond (measure.slot_min)", (int64_t)n, "slots");
+                            "slots of at least a millisecond: --override measure.slot_min=2ms", (int64_t)n, "slots");
 }
 
 static struct ifm_value mean_of(const double *logs, size_t n, double quantum, bool interval)

@@ -152,7 +152,7 @@ static struct ifm_value unread(const struct ifm_arm_work *arm, unsigned column, 
     const char *reason = NULL, *remedy = "";
     if (!arm->work->cell->measure.counters)
         return ifm_value_absent("counters were not read",
-                                "--counters (measure.counters) reads them, in a pass of its own", 0, "ranges");
+                                "--counters reads them, in a pass of its own", 0, "ranges");
     if (ifm_plan_pass(arm->work->cell, IFM_PASS_COUNTERS) == NULL)
         return ifm_value_absent(ifm_is_empty(arm->work->cell->unsupported)
                                     ? "no instrument of this version counts what the device does"
@@ -202,9 +202,9 @@ static bool is_withheld(const struct ifm_arm_work *arm, const struct counted_ran
         of += ranges->items[r].values[RANGE_NS] == IFM_ABSENT;
     if (ifm_derive_has_gaps(arm))
         *out = ifm_value_absent("counters also counted what runs between the samples (evictions, hooks)",
-                                "measure.cache=hot, and an arm without hooks", 0, "ranges");
+                                "--cache hot, and an arm without hooks", 0, "ranges");
     else if (shortest != NULL)
-        *out = ifm_value_absent(shortest, "longer slots: measure.slot_min=5ms", 0, "ranges");
+        *out = ifm_value_absent(shortest, "longer slots: --override measure.slot_min=5ms", 0, "ranges");
     else if (of > n)
         *out = ifm_value_absent(ifm_arena_printf(arm->d->arena, "%zu of %zu ranges were not read: %s", of - n, of,
                                                  unread(arm, column, ranges->n).reason),
@@ -307,7 +307,7 @@ static struct ifm_value hit_value(const struct counted *c)
     if (n == 0 || accesses < FEWEST_LOOKUPS * (double)n)
         return ifm_value_absent(
             ifm_arena_printf(arena, "%.0f lookups in %zu ranges are too few for a share", accesses, c->ranges.n),
-            "longer slots: measure.slot_min", (int64_t)n, "ranges");
+            "longer slots: --override measure.slot_min=5ms", (int64_t)n, "ranges");
     if (hits > accesses * (1 + ADD_UP))
         return ifm_value_refused(arena, "rule-03", "more lookups hit than there were");
     if (fabs(hits + misses - accesses) > ADD_UP * accesses)
@@ -355,7 +355,7 @@ static struct ifm_value sector_value(const struct counted *c)
     if (hits.range + misses.range < FEWEST_SECTORS)
         return ifm_value_absent(ifm_arena_printf(arena, "%.0f sectors a range are too few for a share of two passes",
                                                  hits.range + misses.range),
-                                "longer slots: measure.slot_min", (int64_t)n, "ranges");
+                                "longer slots: --override measure.slot_min=5ms", (int64_t)n, "ranges");
     if (all.n > 0 && fabs(lookups - all.step) > TWO_PASSES * all.step)
         return ifm_value_refused(
             arena, "rule-04",

@@ -32,7 +32,7 @@ static struct ifm_value not_of_the_steps(void)
 {
     return ifm_value_absent("the counter also counted what runs between the samples (evictions, hooks), which is no "
                             "part of a step",
-                            "measure.cache=hot, and an arm without hooks", 0, "blocks");
+                            "--cache hot, and an arm without hooks", 0, "blocks");
 }
 
 /* ---- second-level cache ---- */
@@ -145,7 +145,7 @@ static struct ifm_value energy_value(const struct ifm_arm_work *arm)
     if (n < arm->n_blocks)
         return partly_read(arm, n);
     if (total <= 0)
-        return ifm_value_absent("the energy counter did not move", "let a slot last longer (measure.slot_min)",
+        return ifm_value_absent("the energy counter did not move", "longer slots: --override measure.slot_min=20ms",
                                 (int64_t)n, "blocks");
     return ifm_value_real(1e-6 * total / (steps * ifm_energy_tokens_of(arm->arm)), (int64_t)n, "blocks");
 }
@@ -184,7 +184,8 @@ static struct ifm_value energy_change_value(const struct ifm_arm_work *arm)
     struct ifm_value value = read_own + read_base == 0 ? no_energy(work)
                              : still
                                  ? ifm_value_absent("the energy counter did not move in a block",
-                                                    "let a slot last longer (measure.slot_min)", (int64_t)n, "blocks")
+                                                    "longer slots: --override measure.slot_min=20ms",
+                                                    (int64_t)n, "blocks")
                                  : mean_value(work, logs, n, quantum, true);
     ifm_arena_destroy(scratch);
     return value;

@@ -263,7 +263,7 @@ static struct ifm_value quantile_of(struct samples *s, const struct ifm_arm_work
         return ifm_value_absent(
             ifm_arena_printf(arm->d->arena, "a sample is the mean of %u steps, whose tail is not the tail of a step",
                              (unsigned)arm->inner_high),
-            "measure.inner=1, where one step is long enough for the clock", (int64_t)s->n, "samples");
+            "--inner 1, where one step is long enough for the clock", (int64_t)s->n, "samples");
     double number;
     struct ifm_interval interval;
     size_t needs = 0;
@@ -284,7 +284,7 @@ static struct ifm_value quantile_of(struct samples *s, const struct ifm_arm_work
     if (stat == IFM_STAT_TOO_FEW)
         return ifm_value_absent(
             ifm_arena_printf(arm->d->arena, "n too small: needs %zu independent samples, has %zu", needs, effective),
-            "measure more samples (measure.repeats, measure.blocks_min)", (int64_t)s->n, "samples");
+            "more samples: --repeats, or a longer --cap", (int64_t)s->n, "samples");
     if (stat == IFM_STAT_OK)
         ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
     return value;

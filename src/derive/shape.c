@@ -102,7 +102,7 @@ static struct ifm_value absent(struct ifm_derivation *d, enum ifm_stat stat, siz
     const char *reason = stat == IFM_STAT_TOO_FEW
                              ? ifm_arena_printf(d->arena, "needs %zu samples, has %zu", needs, s->n_samples)
                              : ifm_stat_reason(stat);
-    return ifm_value_absent(reason, stat == IFM_STAT_TOO_FEW ? "measure more samples (measure.repeats)" : "",
+    return ifm_value_absent(reason, stat == IFM_STAT_TOO_FEW ? "more samples: --repeats, or a longer --cap" : "",
                             (int64_t)s->n_samples, "samples");
 }
 

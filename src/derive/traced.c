@@ -53,7 +53,7 @@ static struct ifm_value state_of(const struct traced *t)
     const struct ifm_cell *cell = t->arm->work->cell;
     const char *reason = NULL, *remedy = "", *outputs = NULL, *before = NULL;
     if (!cell->measure.trace)
-        return ifm_value_absent("activity was not recorded", "--trace (measure.trace) records it, in a pass of its own",
+        return ifm_value_absent("activity was not recorded", "--trace records it, in a pass of its own",
                                 0, "slots");
     if (ifm_plan_pass(cell, IFM_PASS_TRACE) == NULL)
         return ifm_value_absent(ifm_is_empty(cell->unsupported) ? "no instrument of this version records this device"

@@ -188,44 +188,123 @@ static void mark_again(struct ifm_block *block, const unsigned *numbers)
         mark_again(inner, numbers);
 }
 
-/* Below the last table; where they are too many, those of refused numbers first, but for one of an open comparison,
- * which may take two lines. */
+/* The next word, which `*text` is moved behind; 0 = none is left. Numbers and what goes with them are no words. */
+static size_t next_word(const char **text, const char **word)
+{
+    static const char *const counts[] = {"s", "min", "about", "less", "than", "was", "were", "block", "blocks"};
+    size_t length = 1;
+    while (length > 0) {
+        *word = *text + strspn(*text, " ,.:;()");
+        length = strcspn(*word, " ,.:;()");
+        *text = *word + length;
+        bool counted = length > 0 && **word >= '0' && **word <= '9';
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+            counted |= strlen(counts[i]) == length && strncmp(counts[i], *word, length) == 0;
+        if (!counted)
+            break;
+    }
+    return length;
+}
+
+/* Do two reasons differ in their numbers alone? */
+static bool are_alike(const char *a, const char *b)
+{
+    for (;;) {
+        const char *x, *y;
+        const size_t n = next_word(&a, &x), m = next_word(&b, &y);
+        if (n != m || strncmp(x, y, n) != 0)
+            return false;
+        if (n == 0)
+            return true;
+    }
+}
+
+/* The first note before the one at `at` that says the same of another comparison; `at` = none does. */
+static size_t alike_before(const struct ifm_document *document, size_t at)
+{
+    for (size_t k = 0; k < at; k++)
+        if (is_open(&document->notes[k]) && are_alike(document->notes[k].text, document->notes[at].text))
+            return k;
+    return at;
+}
+
+static const char nothing[] = "nothing was measured: ";
+
+/* Why a run measured nothing, which its first line says; "" of another. */
+static const char *answer_of(const struct ifm_builder *builder)
+{
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    const char *reason = verdict->n_reasons > 0 ? verdict->reasons[0] : "";
+    return strncmp(reason, nothing, sizeof nothing - 1) == 0 ? reason + sizeof nothing - 1 : "";
+}
+
+static bool is_answer(const struct ifm_builder *builder, const struct ifm_note *note)
+{
+    const char *answer = answer_of(builder);
+    return answer[0] != '\0' && strncmp(note->text, answer, strlen(answer)) == 0;
+}
+
+/* Which notes have lines of their own. Every open comparison has its reason, alike ones one together; where the others
+ * are too many, those of refused numbers go first. Returns how many are left out. */
+static size_t choose(const struct ifm_builder *builder, bool *chosen)
+{
+    const struct ifm_document *document = builder->document;
+    size_t open = 0, alike = 0, left_out = 0;
+    for (size_t i = 0; i < document->n_notes; i++) {
+        const bool again = is_open(&document->notes[i]) && alike_before(document, i) < i;
+        chosen[i] = is_open(&document->notes[i]) && !again;
+        open += chosen[i];
+        alike += again;
+    }
+    /* a line that says that one more is hidden is as long as that one */
+    const size_t all = document->n_notes - alike == NOTES + 1 ? NOTES + 1 : NOTES;
+    size_t room = all > open ? all - open : 0;
+    for (int refusals = 1; refusals >= 0; refusals--)
+        for (size_t i = 0; i < document->n_notes; i++) {
+            const struct ifm_note *note = &document->notes[i];
+            if (is_open(note) || is_refusal(note) != (refusals == 1) || is_answer(builder, note))
+                continue;
+            chosen[i] = room > 0;
+            left_out += room == 0;
+            room -= room > 0;
+        }
+    return left_out;
+}
+
+/* Below the last table. The first reason of an open comparison may take two lines. */
 static void add_notes(struct ifm_builder *builder)
 {
     struct ifm_document *document = builder->document;
     unsigned *numbers = IFM_ARENA_ARRAY(builder->arena, unsigned, document->n_notes + 1);
-    size_t refusals = 0, open = 0, refused = 0;
+    bool *chosen = IFM_ARENA_ARRAY(builder->arena, bool, document->n_notes + 1), whole = true;
     unsigned shown = 0;
-    for (size_t i = 0; i < document->n_notes; i++) {
-        refusals += is_refusal(&document->notes[i]);
-        open += is_open(&document->notes[i]);
-    }
-    /* a line that says that one more is hidden is as long as that one */
-    const size_t all = document->n_notes == NOTES + 1 ? NOTES + 1 : NOTES;
-    const size_t most = open > 0 ? all - 1 : all; /* of refusals */
-    bool whole = true;
     if (document->n_notes == 0)
         return;
+    const size_t left_out = choose(builder, chosen);
     struct ifm_block *list = ifm_add_list(builder, document->root.last, IFM_AS_NOTES);
-    size_t others = all - (refusals < most ? refusals : most);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++) {
         const struct ifm_note *note = &document->notes[i];
-        const bool first = is_open(note) && whole;
-        bool chosen = is_refusal(note) ? refused++ < most : first || others > (open > 0 && whole ? 1 : 0);
-        if (!chosen)
+        if (!chosen[i])
             continue;
-        others -= !is_refusal(note);
+        const char *others = "";
+        for (size_t k = i + 1; is_open(note) && k < document->n_notes; k++)
+            if (is_open(&document->notes[k]) && alike_before(document, k) == i)
+                others = "; others alike";
+        const size_t room = is_open(note) && whole ? 2 * WIDTH - 12 : WIDTH - 5;
         numbers[note->number] = ++shown;
-        size_t room = first ? 2 * WIDTH - 12 : WIDTH - 5;
-        ifm_add_sentence(builder, list, cut(builder, note->text, room))->number = shown;
-        whole &= !first;
+        const char *text = cut(builder, note->text, room - strlen(others));
+        ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "%s%s", text, others))->number = shown;
+        whole &= !is_open(note);
     }
+    for (size_t i = 0; i < document->n_notes; i++)
+        if (is_open(&document->notes[i]) && !chosen[i])
+            numbers[document->notes[i].number] = numbers[document->notes[alike_before(document, i)].number];
     mark_again(&document->root, numbers);
-    if (document->n_notes > shown)
-        ifm_add_sentence(
-            builder, list,
-            ifm_arena_printf(builder->arena, "%zu more reasons: --verbose or the report", document->n_notes - shown));
+    if (left_out > 0)
+        ifm_add_sentence(builder, list,
+                         ifm_arena_printf(builder->arena, "%zu more reason%s: --verbose or the report", left_out,
+                                          left_out == 1 ? "" : "s"));
 }
 
 /* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in three lines at most, of which
@@ -235,6 +314,8 @@ static void add_trust(struct ifm_builder *builder)
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     struct ifm_arena *arena = builder->arena;
     struct ifm_trust trust = ifm_trust_of(builder->from, arena);
+    if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
+        trust.cause = "nothing was measured";
     const char *rule = trust.rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust.rule);
     const char *remedy = trust.remedy[0] == '\0' ? "" : ifm_arena_printf(arena, ". Remedy: %s", trust.remedy);
     const char *more = trust.warnings == 0 ? ""

@@ -50,7 +50,7 @@ static const char *decision_words(const struct ifm_builder *builder, const struc
         builder->from->plan->n_cells > 1 ? " in " : "", builder->from->plan->n_cells > 1 ? decision->cell->name : "");
 }
 
-/* "all 6 comparisons", "int4 against f16 in decode and 2 more"; "no comparison". */
+/* "int4 against f16 in decode and 2 more"; "no comparison". */
 static const char *touched_words(const struct ifm_builder *builder, const struct rivals *all, const bool *touched)
 {
     const char *text = "";
@@ -61,8 +61,6 @@ static const char *touched_words(const struct ifm_builder *builder, const struct
                                     decision_words(builder, &all->items[i]));
     if (n == 0)
         return "no comparison";
-    if (n == all->n && n > 1)
-        return ifm_arena_printf(builder->arena, "all %zu comparisons", n);
     return n <= DECISIONS_NAMED ? text : ifm_arena_printf(builder->arena, "%s and %zu more", text, n - DECISIONS_NAMED);
 }
 
@@ -161,13 +159,21 @@ static void add_told(struct ifm_builder *builder, struct ifm_block *list, const 
     ifm_add_finding(builder, list, IFM_LEVEL_PAGE, told);
 }
 
+static bool touches_all(const struct cause_group *cause, const struct rivals *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (!cause->touched[i])
+            return false;
+    return true;
+}
+
 static void add_cause(struct ifm_builder *builder, struct ifm_block *section, const struct cause_group *cause,
                       const struct rivals *all, const struct ifm_told *told, size_t n_told)
 {
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
     add_told(builder, list, cause->gravest);
     struct ifm_item *item = &list->items[0];
-    if (all->n > 0) {
+    if (all->n > 0 && !touches_all(cause, all)) { /* that it touches every comparison tells none apart */
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, ends_sentence(cause->gravest->first->text) ? " " : ". ");
         ifm_say(builder, &item->line, IFM_TONE_STRONG, cause->n > 1 ? "With those below it touches" : "Touches");
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", touched_words(builder, all, cause->touched));

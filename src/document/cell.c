@@ -66,13 +66,10 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     field.interval = ifm_quantity_range(value, builder->arena);
     field.tone = ifm_tone_of_word(word);
     const char *beside = told || ifm_is_empty(value->text) ? "" : value->text;
-    if (value->has_interval && strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
+    if (strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
         const struct ifm_publication *from = builder->from;
-        const char *why = ifm_judge_undecided(from->derived, from->verdict, cell->name, arm->name, cell->measure.margin,
-                                              builder->arena);
-        if (strstr(why, " more would decide") != NULL && strcmp(cell->workload, "session") != 0)
-            why = ifm_arena_printf(builder->arena, "%s: %s", why,
-                                   cell->measure.stop == IFM_STOP_REPEATS ? "a larger --repeats" : "a longer --cap");
+        const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
+        const char *why = ifm_judge_undecided(&of, builder->arena);
         beside = beside[0] == '\0' ? why : ifm_arena_printf(builder->arena, "%s; the %s", why, beside);
     }
     const char *unlike = ifm_unlike_the_times(builder, cell, arm, value);
@@ -82,16 +79,23 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     return field;
 }
 
+/* Where few values carry a mean, so many blocks are out of reach; the median hardly knows them. */
+static const char *instead(const char *why)
+{
+    return strstr(why, "skewed") != NULL || strstr(why, "makes most of the spread") != NULL ? ". Remedy: go by p50"
+                                                                                            : "";
+}
+
 /* A quantity without interval says why; `slow`: what else its note says. */
 static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value, const char *slow)
 {
     struct ifm_field field = ifm_field_value(builder, value);
     bool silent = !ifm_is_ok(value) || value->has_interval || value->text == NULL;
     if (!silent && value->text[0] != '\0')
-        field.note = ifm_add_note(
-            builder,
-            ifm_arena_printf(builder->arena, "%s%sno interval: %s", slow, slow[0] == '\0' ? "" : "; ", value->text),
-            "");
+        field.note = ifm_add_note(builder,
+                                  ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow,
+                                                   slow[0] == '\0' ? "" : "; ", value->text, instead(value->text)),
+                                  "");
     return field;
 }
 

@@ -9,7 +9,7 @@ enum { FINDINGS_SHOWN = 5, FEW_NOTES = 5 };
 /* Behind the figure at `text`, its exponent and its unit of time: "8e+06", "1.43 ms"; `text` itself where none is. */
 static const char *past_figure(const char *text)
 {
-    static const char *const units[] = {" ns", " us", " ms", " s"};
+    static const char *const units[] = {" ns", " µs", " ms", " s"};
     size_t length = strspn(text, "0123456789.,+-");
     if (length == 0)
         return text;

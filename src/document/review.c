@@ -96,9 +96,10 @@ static void add_checklist(struct ifm_builder *builder, struct ifm_block *section
     } looks[] = {{"met", IFM_TONE_GOOD}, {"not met", IFM_TONE_BAD}, {"absent", IFM_TONE_WARN}};
     static const struct ifm_heading headings[] = {
         {"asks for", IFM_M_NONE, true, 0}, {"answer", IFM_M_NONE, true, 0}, {"found", IFM_M_NONE, true, 0}};
-    struct ifm_block *fold = ifm_add_section(
-        builder, section, IFM_LEVEL_FOLDED, ifm_arena_printf(builder->arena, "checklist-%s", list->id),
-        ifm_arena_printf(builder->arena, "%s: %zu of %zu met", list->title, list->n_met, list->n_items));
+    struct ifm_block *fold =
+        ifm_add_section(builder, section, IFM_LEVEL_FOLDED, ifm_arena_printf(builder->arena, "checklist-%s", list->id),
+                        ifm_arena_printf(builder->arena, "%s (%s): %zu of %zu met", list->title, list->arms,
+                                         list->n_met, list->n_items));
     struct ifm_grid grid = ifm_grid_make(builder->arena, 3, list->n_items);
     memcpy(grid.headings, headings, sizeof headings);
     grid.look = IFM_GRID_CHECKS;

@@ -272,12 +272,14 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
 
 struct decisions {
     size_t n, undecided, unanswered; /* unanswered: absent or refused */
-    uint64_t further;                /* blocks, of the one that needs fewest; 0 = not known */
+    struct ifm_more nearest;         /* of the one that needs fewest */
+    struct ifm_undecided of;         /* that one, or the first */
+    const struct ifm_finding *took;  /* the first that took a word; NULL = none did */
 };
 
-static struct decisions decisions_of(const struct ifm_publication *from)
+static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
-    struct decisions d = {0};
+    struct decisions d = {.nearest = {.flag = ""}};
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
         if (number->metric != IFM_M_CHANGE_PERCENT)
@@ -286,12 +288,16 @@ static struct decisions decisions_of(const struct ifm_publication *from)
         d.unanswered += !ifm_is_ok(&number->value);
         if (!ifm_is_ok(&number->value) || strcmp(number->value.text, "undecided") != 0)
             continue;
-        const struct ifm_cell *cell = ifm_plan_cell(from->plan, number->cell);
-        const double margin = cell == NULL ? 0 : cell->measure.margin;
-        uint64_t further = ifm_judge_further(from->derived, from->verdict, number->cell, number->arm, margin);
-        d.undecided++;
-        if (further > 0 && (d.further == 0 || further < d.further))
-            d.further = further;
+        const struct ifm_undecided of = {from->derived, from->verdict, from->events,
+                                         ifm_plan_cell(from->plan, number->cell), number->arm};
+        const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
+        if (of.cell != NULL && d.took == NULL)
+            d.took = ifm_judge_took(&of);
+        const bool nearer = more.blocks > 0 && (d.nearest.blocks == 0 || more.blocks < d.nearest.blocks);
+        if (d.undecided++ == 0 || nearer) {
+            d.nearest = more;
+            d.of = of;
+        }
     }
     return d;
 }
@@ -309,23 +315,44 @@ static const char *decision_words(const struct decisions *d, struct ifm_arena *a
     return ifm_arena_printf(arena, "%s, %zu %s no answer", text, d->unanswered, d->unanswered == 1 ? "has" : "have");
 }
 
+/* Too few blocks for any word: that is why a comparison is open. */
+static bool is_few(const struct ifm_finding *finding)
+{
+    return strstr(finding->text, "blocks, has ") != NULL;
+}
+
+/* What leaves a comparison open is the run's main cause, as it is that comparison's: before other noise, but not before
+ * a bias or an end that is missing, which no further block mends. */
+static bool is_open(const struct decisions *d, const struct ifm_finding *finding)
+{
+    return d->undecided > 0 && !is_unfinished(finding) && word_of(finding) == IFM_TRUST_NOISY && !is_few(finding);
+}
+
+/* The same cause and the same first step as the note of the comparison. */
 static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
                                      struct ifm_arena *arena)
 {
     const bool counts = from->plan->n_cells > 0 && from->plan->cells[0].measure.stop == IFM_STOP_REPEATS;
     const struct remedy longer = counts ? (struct remedy){"", "more samples (--repeats)", "more measure.repeats", NULL}
                                         : (struct remedy){"", "a longer --cap", "a longer measure.cap", NULL};
-    const char *more = remedy_in(&longer, from);
+    const struct ifm_more *more = &d->nearest;
+    const bool other_work = d->undecided > 0 && (more->disturbed || more->busy);
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
-    return (struct ifm_trust){
-        .word = IFM_TRUST_NOISY,
-        .place = "",
-        .cause = decision_words(d, arena),
-        .rule = "",
-        .remedy = d->further > 0 ? ifm_arena_printf(arena, "%s, for about %llu more blocks%s", more,
-                                                    (unsigned long long)d->further, nearest)
-                                 : ifm_arena_printf(arena, "%s, or a quieter machine", more),
-    };
+    const char *words = ifm_more_words(more, arena),
+               *what = more->flag[0] != '\0' ? more->flag : remedy_in(&longer, from);
+    struct ifm_trust trust = {.word = IFM_TRUST_NOISY, .place = "", .cause = decision_words(d, arena), .rule = ""};
+    if (other_work)
+        trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
+                                       more->busy ? " on a machine under load" : ": other work disturbed most blocks");
+    if (other_work)
+        trust.remedy = ifm_judge_quiet(&d->of);
+    else if (more->hopeless)
+        trust.remedy = "not even an hour more would decide: a wider margin, or a quieter machine";
+    else if (words[0] != '\0')
+        trust.remedy = ifm_arena_printf(arena, "%s: %s%s", what, words, nearest);
+    else
+        trust.remedy = ifm_arena_printf(arena, "%s, or a quieter machine", what);
+    return trust;
 }
 
 /* ---- the whole ---- */
@@ -369,7 +396,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     int gravity;
     const struct ifm_finding *finding = gravest(from, &gravity);
     const struct ifm_number *number = refused(from);
-    const struct decisions decisions = decisions_of(from);
+    const struct decisions decisions = decisions_of(from, arena);
     size_t warnings = count_warnings(from, arena);
     bool told = false;
     if (gravity == 3 || (gravity == 2 && number == NULL)) {
@@ -387,11 +414,17 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
             trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = told ? trust.cause : reason_of(from);
-    } else if (gravity == 1) {
+    } else if (gravity == 1 && !is_open(&decisions, finding)) {
         trust = by_finding(from, finding, word_of(finding), arena);
         told = true;
+        if (is_few(finding) && decisions.nearest.flag[0] != '\0')
+            trust.remedy = decisions.nearest.flag;
+    } else if (decisions.took != NULL) {
+        trust = by_finding(from, decisions.took, word_of(decisions.took), arena);
+        told = gravity_of(from, decisions.took) > 0;
     } else if (decisions.undecided + decisions.unanswered > 0) {
         trust = by_decisions(from, &decisions, arena);
+        told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
     } else {
         trust.cause = "no number was refused, and no warning touches what is compared";
     }

@@ -148,7 +148,8 @@ static const char *in_words(const struct ifm_gate_result *result, struct ifm_are
 
 /* ---- the answer ---- */
 
-void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v, struct ifm_arena *arena)
+void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v, const struct ifm_derived *derived,
+                      struct ifm_arena *arena)
 {
     const struct ifm_gate *gate = result->gate;
     result->observed = *v;
@@ -159,7 +160,10 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
     } else {
         uint64_t all = foretell(gate, v);
         result->outcome = IFM_OUTCOME_INCONCLUSIVE;
+        const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
         result->further = all == 0 ? 0 : all > (uint64_t)v->n ? all - (uint64_t)v->n : 1;
+        if (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP)
+            result->further = ifm_judge_with_disturbed(derived, result->cell, result->arm, result->further);
         result->further_of = v->n_of[0] != '\0' ? v->n_of : "observations";
     }
     result->reason = in_words(result, arena);

@@ -13,7 +13,14 @@ enum ifm_form ifm_judge_form_of_gate(const struct ifm_gate *gate);
 bool ifm_judge_has_form(const struct ifm_arm *arm, enum ifm_form form);
 
 /* decide.c: outcome and reason of the gate of `result` on `value`, which is OK and has an interval if the gate asks. */
-void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *value, struct ifm_arena *arena);
+void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *value, const struct ifm_derived *derived,
+                      struct ifm_arena *arena);
+
+/* disturbed.c: blocks that the tables count; the comparison has those of them that stand. */
+int64_t ifm_judge_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);
+/* How many blocks give so many undisturbed ones, at the share of this comparison. */
+uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                  uint64_t blocks);
 
 /* The gate's metric as people read it. */
 struct ifm_metric_told ifm_judge_told(const struct ifm_gate *gate);

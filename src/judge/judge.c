@@ -152,7 +152,7 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
                                v->n_of[0] != '\0' ? v->n_of : "observations", (unsigned long long)gate->least_n));
         return;
     }
-    ifm_judge_decide(result, v, j->arena);
+    ifm_judge_decide(result, v, j->derived, j->arena);
 }
 
 /* An effect size decides nothing alone: very repeatable timings make it large for a change that nobody would notice.

@@ -68,14 +68,39 @@ json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_
 /* "latency and energy per token" of an arm, where two or more regress against its baseline; "" where fewer do. */
 const char *ifm_judge_regressions(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   struct ifm_arena *arena);
-/* How many more blocks would decide a comparison that is undecided, if its estimate holds; 0 = no sensible number.
+/* How many more blocks would decide a comparison that is undecided, if its estimate holds and as many of them are
+ * disturbed as were; 0 = no sensible number.
  * Where a gate on it is open, those that it needs: a comparison has one such number (undecided.c). `margin`: of the
  * cell. */
 uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
                            const char *arm, double margin);
+/* A comparison without a word. `events` may be NULL: no time is known then. */
+struct ifm_undecided {
+    const struct ifm_derived *derived;
+    const struct ifm_verdict *verdict;
+    const struct ifm_events *events;
+    const struct ifm_cell *cell;
+    const char *arm;
+};
+enum { IFM_MORE_MOST_S = 3600 }; /* nobody waits longer: said as "not even an hour" */
+/* What more of the same run would take, with as many disturbed blocks among them as there were so far. */
+struct ifm_more {
+    uint64_t blocks;  /* 0 = no sensible number */
+    double seconds;   /* 0 = not known */
+    bool hopeless;    /* beyond IFM_MORE_MOST_S */
+    bool disturbed;   /* at least every second block was set aside */
+    bool busy;        /* other work was seen before or after the run */
+    const char *flag; /* what to type: "--cap 75s"; "" = no setting alone brings them */
+};
+struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena);
+/* "about 40 s more (172 blocks)"; "" where there is no number, or no use. */
+const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
+/* What to do first where other work is the cause. */
+const char *ifm_judge_quiet(const struct ifm_undecided *of);
+/* What a rule found that took the word of the comparison; NULL = none did. */
+const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of);
 /* Why there is no word on a comparison, "undecided after 24 blocks: ..."; "" where it has one, or no number. */
-const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
-                                const char *arm, double margin, struct ifm_arena *arena);
+const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* Does the gate judge an interval of `v`? The best that was seen of a limit has none: its value decides. */
 bool ifm_judge_by_interval(const struct ifm_gate *gate, const struct ifm_value *v);
 /* The gate's name; of one that has only its metric's, as people read that. */

@@ -1,6 +1,7 @@
 /* Why a comparison is undecided, and what would decide it: one answer for table, word of trust and library. */
-#include "judge/judge.h"
+#include "judge/internal.h"
 
+#include "model/machine_facts.h"
 #include "stats/paired.h"
 #include <math.h>
 #include <string.h>
@@ -39,55 +40,142 @@ uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_v
         return gate->further;
     if (needed == NULL || needed->state != IFM_STATE_OK || is_within_noise(derived, cell, arm, margin))
         return 0;
-    return (uint64_t)fmax(needed->number - (double)needed->n, 1);
+    return ifm_judge_with_disturbed(derived, cell, arm, (uint64_t)fmax(needed->number - (double)needed->n, 1));
 }
 
-/* The rule that took the word. */
-static const char *finding_on(const struct ifm_derived *derived, const char *cell, const char *arm)
+/* ---- how long that takes ---- */
+
+/* "4.3" seconds are told as 5, 43 as 45, 432 as 440: whoever types them needs no digits, and never fewer. */
+static double rounded_up(double number)
 {
-    for (size_t i = 0; i < derived->n_findings; i++) {
-        const struct ifm_finding *finding = &derived->findings[i];
-        if (strcmp(finding->cell, cell) == 0 && strcmp(finding->arm, arm) == 0 &&
+    const double step = number <= 10 ? 1 : number < 100 ? 5 : pow(10, floor(log10(number)) - 1);
+    return ceil(number / step - 1e-9) * step;
+}
+
+/* What to type for so many more blocks; "" where no setting alone brings them. */
+static const char *flag_for(const struct ifm_undecided *of, const struct ifm_event_stop *stop,
+                            const struct ifm_more *more, struct ifm_arena *arena)
+{
+    const struct ifm_measure *measure = &of->cell->measure;
+    const bool session = strcmp(of->cell->workload, "session") == 0;
+    const double times = 1 + (double)more->blocks / (double)stop->blocks;
+    if (strcmp(stop->reason, "repeats") == 0)
+        return ifm_arena_printf(arena, "%s%.0f", session ? "measure.repeats=" : "--repeats ",
+                                rounded_up(times * (double)measure->repeats));
+    if (strcmp(stop->reason, "cap") == 0)
+        return ifm_arena_printf(arena, "%s%.0fs", session ? "measure.cap=" : "--cap ",
+                                rounded_up(stop->elapsed_s + more->seconds));
+    return "";
+}
+
+struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    struct ifm_more more = {.flag = ""};
+    const char *cell = of->cell->name;
+    const struct ifm_value *change = ifm_derived_value(of->derived, cell, of->arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_event_stop *stop = of->events == NULL ? NULL : IFM_LAST(of->events, stop, cell, NULL);
+    if (!ifm_is_ok(change))
+        return more;
+    const int64_t all = ifm_judge_all_blocks(of->derived, cell, of->arm);
+    more.disturbed = 2 * change->n <= all && all > change->n;
+    for (size_t i = 0; i < of->derived->n_findings; i++)
+        more.busy |= of->derived->findings[i].cell[0] == '\0' &&
+                     strstr(of->derived->findings[i].text, "the machine is under load") != NULL;
+    more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm, of->cell->measure.margin);
+    if (more.blocks == 0 || stop == NULL || stop->blocks <= 0 || !(stop->elapsed_s > 0))
+        return more;
+    more.seconds = stop->elapsed_s * (double)more.blocks / (double)stop->blocks;
+    more.hopeless = more.seconds > IFM_MORE_MOST_S;
+    more.flag = more.hopeless ? "" : flag_for(of, stop, &more, arena);
+    return more;
+}
+
+const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
+{
+    const double s = rounded_up(more->seconds), minutes = ceil(more->seconds / 60);
+    const unsigned long long n = (unsigned long long)more->blocks;
+    const char *blocks = n == 1 ? "block" : "blocks";
+    if (more->blocks == 0 || more->hopeless)
+        return "";
+    if (more->seconds <= 0)
+        return ifm_arena_printf(arena, "about %llu more %s", n, blocks);
+    if (more->seconds < 1)
+        return ifm_arena_printf(arena, "less than 1 s more (%llu %s)", n, blocks);
+    return s < 120 ? ifm_arena_printf(arena, "about %.0f s more (%llu %s)", s, n, blocks)
+                   : ifm_arena_printf(arena, "about %.0f min more (%llu %s)", minutes, n, blocks);
+}
+
+const char *ifm_judge_quiet(const struct ifm_undecided *of)
+{
+    if (strcmp(of->cell->workload, "session") == 0)
+        return "end other work, and measure again";
+    return of->events != NULL && ifm_waited_in_vain(of->events) ? "a machine without other work"
+                                                                : "end other work, or --wait-quiet 10min";
+}
+
+/* ---- the reason ---- */
+
+const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
+{
+    for (size_t i = 0; i < of->derived->n_findings; i++) {
+        const struct ifm_finding *finding = &of->derived->findings[i];
+        if (strcmp(finding->cell, of->cell->name) == 0 && strcmp(finding->arm, of->arm) == 0 &&
             strstr(finding->text, "undecided") != NULL)
-            return finding->text;
+            return finding;
     }
     return NULL;
 }
 
 /* "53 blocks"; "53 of 85 blocks, as 32 were disturbed" where the comparison set some aside, which the tables count. */
-static const char *blocks_words(const struct ifm_derived *derived, const struct ifm_value *change, const char *cell,
-                                const char *arm, struct ifm_arena *arena)
+static const char *blocks_words(const struct ifm_undecided *of, const struct ifm_value *change, struct ifm_arena *arena)
 {
-    const struct ifm_value *all = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
-    const long long n = (long long)change->n;
-    if (all != NULL && all->state == IFM_STATE_OK && all->n > n)
-        return ifm_arena_printf(arena, "%lld of %lld blocks, as %lld %s disturbed", n, (long long)all->n,
-                                (long long)all->n - n, all->n - n == 1 ? "was" : "were");
+    const long long n = (long long)change->n,
+                    all = (long long)ifm_judge_all_blocks(of->derived, of->cell->name, of->arm);
+    if (all > n)
+        return ifm_arena_printf(arena, "%lld of %lld blocks, as %lld %s disturbed", n, all, all - n,
+                                all - n == 1 ? "was" : "were");
     return ifm_arena_printf(arena, "%lld block%s", n, n == 1 ? "" : "s");
 }
 
-const char *ifm_judge_undecided(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
-                                const char *arm, double margin, struct ifm_arena *arena)
+/* Where other work is the cause, to end it comes first: more blocks would be disturbed as these were. */
+static const char *projected(const struct ifm_undecided *of, const struct ifm_more *more, const char *blocks,
+                             const char *gate, struct ifm_arena *arena)
 {
-    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
-    const struct ifm_value *needed = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_NEEDED);
+    const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ";
+    if (more->hopeless)
+        return ifm_arena_printf(arena, "undecided after %s: not even an hour more would decide%s. Remedy: %s", blocks,
+                                gate, more->disturbed || more->busy ? ifm_judge_quiet(of) : "a wider margin");
+    if (more->disturbed || more->busy)
+        return ifm_arena_printf(arena, "undecided after %s%s. Remedy: %s; else %s would decide%s%s%s", blocks,
+                                more->disturbed ? "" : " under load", ifm_judge_quiet(of), words, gate, colon,
+                                more->flag);
+    return ifm_arena_printf(arena, "undecided after %s: %s would decide%s, if the estimate holds%s%s", blocks, words,
+                            gate, colon, more->flag);
+}
+
+const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    const char *cell = of->cell->name;
+    const double margin = of->cell->measure.margin;
+    const struct ifm_value *change = ifm_derived_value(of->derived, cell, of->arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_value *needed = ifm_derived_value(of->derived, cell, of->arm, IFM_M_BLOCKS_NEEDED);
     if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") != 0)
         return "";
-    const char *found = finding_on(derived, cell, arm);
-    const uint64_t further = ifm_judge_further(derived, verdict, cell, arm, margin);
-    const char *blocks = blocks_words(derived, change, cell, arm, arena);
-    if (found != NULL)
-        return found;
+    const struct ifm_finding *took = ifm_judge_took(of);
+    const char *blocks = blocks_words(of, change, arena);
+    const struct ifm_more more = ifm_judge_more(of, arena);
+    const bool gated = open_gate(of->verdict, cell, of->arm) != NULL;
+    if (took != NULL)
+        return took->text;
     if (change->n < IFM_BLOCKS_NEEDED)
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
-    const bool gated = open_gate(verdict, cell, arm) != NULL;
-    if (further > 0)
-        return ifm_arena_printf(arena, "undecided after %s: about %llu more would decide%s, if the estimate holds",
-                                blocks, (unsigned long long)further, gated ? " the gate" : "");
+    if (more.blocks > 0)
+        return projected(of, &more, blocks, gated ? " the gate" : "", arena);
     const char *reason = gated ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
-                         : is_within_noise(derived, cell, arm, margin)
+                         : is_within_noise(of->derived, cell, of->arm, margin)
                              ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
                              : "no number of blocks can be foretold";
-    return ifm_arena_printf(arena, "undecided after %s: %s", blocks, reason);
+    const char *quiet = more.disturbed || more.busy ? ifm_arena_printf(arena, ". Remedy: %s", ifm_judge_quiet(of)) : "";
+    return ifm_arena_printf(arena, "undecided after %s: %s%s", blocks, reason, quiet);
 }

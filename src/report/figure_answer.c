@@ -23,13 +23,14 @@ struct answer_mark {
     const struct ifm_arm *arm;
     const struct ifm_value *speed, *error, *stored; /* error and stored may be NULL */
     const char *name, *class;
+    bool open; /* derive decided nothing: its dot is an outline */
     double y;
 };
 
 struct answer {
     const struct ifm_chart *chart;
     struct answer_mark marks[MOST];
-    size_t n, n_all, n_lossy;
+    size_t n, n_all, n_lossy, n_open;
     const char *baseline; /* NULL: the cells have different ones */
     double low, high, error_low, error_high;
 };
@@ -65,7 +66,9 @@ static bool add_mark(struct answer *a, const struct ifm_cell *cell, const struct
         return true;
     const struct ifm_value *error = ifm_chart_shown(&chart, arm->name, IFM_M_LOSS_RMS_REL);
     const struct ifm_value *stored = ifm_chart_shown(&chart, arm->name, IFM_M_COMPRESSION_RATIO);
-    bool lossy = ifm_chart_is_positive(error);
+    const struct ifm_value *change = ifm_chart_shown(&chart, arm->name, IFM_M_CHANGE_PERCENT);
+    const bool lossy = ifm_chart_is_positive(error),
+               open = ifm_is_ok(change) && change->text != NULL && strcmp(change->text, "undecided") == 0;
     a->marks[a->n++] = (struct answer_mark){cell,
                                             arm,
                                             speed,
@@ -73,7 +76,9 @@ static bool add_mark(struct answer *a, const struct ifm_cell *cell, const struct
                                             ifm_chart_is_positive(stored) && stored->number != 1 ? stored : NULL,
                                             short_name(a, cell, arm),
                                             ifm_chart_series(&chart, arm),
+                                            open,
                                             0};
+    a->n_open += open;
     a->n_lossy += lossy;
     if (lossy) {
         a->error_low = fmin(a->error_low, 100 * error->number);
@@ -127,9 +132,10 @@ static void fit(struct answer *a)
 
 static const char *label_of(const struct answer *a, const struct answer_mark *mark)
 {
+    const char *open = mark->open ? ", undecided" : "";
     if (mark->stored == NULL)
-        return mark->name;
-    return ifm_arena_printf(a->chart->arena, "%s, stored %s", mark->name,
+        return ifm_arena_printf(a->chart->arena, "%s%s", mark->name, open);
+    return ifm_arena_printf(a->chart->arena, "%s%s, stored %s", mark->name, open,
                             ifm_quantity_bytes_words(IFM_M_COMPRESSION_RATIO, mark->stored->number, a->chart->arena));
 }
 
@@ -164,7 +170,7 @@ static void add_mark_at(const struct answer *a, struct ifm_plot *plot, const str
         ifm_plot_line(plot, "leader", x, mark->y, x, y);
     if (ifm_chart_has_interval(mark->speed))
         ifm_plot_interval(plot, mark->speed->low, mark->speed->high, mark->y);
-    ifm_plot_dot(plot, "fill", x, mark->y, 4.5, tip_of(a, mark));
+    ifm_plot_dot(plot, mark->open ? "undecided" : "fill", x, mark->y, 4.5, tip_of(a, mark));
     ifm_plot_text(plot, ends ? plot->width : at, y - 8, ends ? "end" : "start", "halo", label);
     ifm_plot_group_close(plot);
 }
@@ -235,9 +241,9 @@ static void draw(struct answer *a, struct ifm_figure *out)
     plot.x = (struct ifm_plot_axis){
         IFM_SCALE_LOG, a->low, a->high, "x", ifm_arena_printf(a->chart->arena, "speed against %s", of), false};
     plot.y = (struct ifm_plot_axis){.hidden = true};
-    const char *legend[] = {interval_words(a),
+    const char *legend[] = {interval_words(a), a->n_open > 0 ? "open dot: undecided" : NULL,
                             a->n_lossy > 0 && a->n > a->n_lossy ? "below: compared in time alone" : NULL};
-    size_t lines = ifm_chart_legend(a->chart, NULL, 0, legend, 2);
+    const size_t n = sizeof legend / sizeof *legend, lines = ifm_chart_legend(a->chart, NULL, 0, legend, n);
     plot.height = foot + 42 + 16 * (double)lines;
     ifm_plot_open(&plot, out->title, "");
     ifm_plot_axes(&plot);
@@ -253,7 +259,7 @@ static void draw(struct answer *a, struct ifm_figure *out)
         add_lossy(a, &plot);
     }
     add_lanes(a, &plot, bottom);
-    ifm_chart_legend(a->chart, &plot, foot + 52, legend, 2);
+    ifm_chart_legend(a->chart, &plot, foot + 52, legend, n);
     ifm_plot_close(&plot);
 }
 

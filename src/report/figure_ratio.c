@@ -47,6 +47,11 @@ static const struct decision *decision_of(const struct row *row)
     return NULL;
 }
 
+static bool is_open(const struct row *row)
+{
+    return strcmp(row->word, "undecided") == 0;
+}
+
 static void collect(struct ratio *r)
 {
     const struct ifm_chart *chart = r->chart;
@@ -166,7 +171,8 @@ static void add_row(struct ratio *r, struct ifm_plot *plot, const struct row *ro
     }
     if (ifm_chart_has_interval(row->speed))
         ifm_plot_interval(plot, row->speed->low, row->speed->high, at);
-    ifm_plot_dot(plot, "fill", ifm_plot_x(plot, row->speed->number), at, 4.5, tip_of(r, row));
+    ifm_plot_dot(plot, is_open(row) ? "undecided" : "fill", ifm_plot_x(plot, row->speed->number), at, 4.5,
+                 tip_of(r, row));
     ifm_plot_group_close(plot);
 }
 
@@ -189,14 +195,15 @@ static void draw(struct ratio *r, struct ifm_figure *out)
 {
     const struct ifm_chart *chart = r->chart;
     double margin = r->chart->cell->measure.margin, bottom;
-    bool blocks = false, bytes = false;
+    bool blocks = false, bytes = false, open = false;
     for (size_t i = 0; i < r->n_drawn; i++) {
         blocks |= r->drawn[i]->picture != NULL && r->drawn[i]->picture->n_ratios > 0;
         bytes |= r->drawn[i]->bytes != NULL;
+        open |= is_open(r->drawn[i]);
     }
     r->height = blocks ? ROW + BLOCKS : ROW;
     bottom = r->height * (double)r->n_drawn;
-    const char *legend[] = {interval_words(r), blocks ? "dots: each block" : NULL,
+    const char *legend[] = {interval_words(r), open ? "open dot: undecided" : NULL, blocks ? "dots: each block" : NULL,
                             bytes ? "triangle: how many times fewer bytes" : NULL,
                             margin > 0 ? ifm_arena_printf(chart->arena, "band: margin ±%s", r->margin) : NULL};
     size_t n = sizeof legend / sizeof legend[0], lines = ifm_chart_legend(chart, NULL, 0, legend, n);

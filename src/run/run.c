@@ -224,7 +224,8 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
         if (status != IFM_OK && ends_run(execution, status))
             return status;
         if (status != IFM_OK) {
-            ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
+            if (execution->plan->n_cells > 1) /* the only one's error is the run's, which is printed */
+                ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
             const struct ifm_error why = *error;
             IFM_TRY(IFM_FACT(&execution->session, error, cell_failed, false, .cell = execution->cell->name,
                              .reason = why.message, .remedy = why.hint, .arm = arm));

@@ -96,8 +96,9 @@ static const struct ifm_value *find(const struct inferometer_session *session, i
 static const char *why_undecided(const struct inferometer_session *session, int arm)
 {
     const struct ifm_cell *cell = &session->plan->cells[0];
-    return ifm_judge_undecided(session->folder.derived, session->folder.verdict, cell->name, session->arms[arm].name,
-                               cell->measure.margin, session->arena);
+    const struct ifm_undecided of = {session->folder.derived, session->folder.verdict,
+                                     session->folder.publication.events, cell, session->arms[arm].name};
+    return ifm_judge_undecided(&of, session->arena);
 }
 
 static void fill_trust(const struct inferometer_session *session, struct inferometer_result *out)

@@ -39,6 +39,14 @@ grep -qE '^  [0-9]+ more reasons: --verbose or the report$' refused.txt || fail 
     fail "decode: $(cat alone.txt)"
 short alone.txt 18
 
+# Every comparison without an answer has a mark, and its reason below: alike ones one together, whatever else has none.
+open='step_ns=1e8; noise=0.1; arm.int8.noise=0.3; arm.int4.noise=0.4; arm.int2.noise=0.5'
+"$INFEROMETER" decode "${fake[@]}" --ceilings none --script "$open" --compress 1,2,4,8 \
+    --out marks >marks.txt 2>&1 || fail "decode: $(cat marks.txt)"
+[ "$(grep -c '^  int.* undecided ' marks.txt)" -ge 2 ] || fail "no two are undecided: $(cat marks.txt)"
+! grep -E '^  int.* undecided [0-9.]+x( |$)' marks.txt || fail "undecided without a mark: $(cat marks.txt)"
+[ "$(grep -cE '^  [¹²³⁴⁵⁶⁷⁸⁹]+ .*undecided' marks.txt)" -ge 1 ] || fail "no reason: $(cat marks.txt)"
+
 # What must be known to act on an undecided comparison: the median beside the mean, and how many runs are slow. Of
 # several reasons this one is there to its end.
 "$INFEROMETER" exec true 'sleep 0' --name old --name new --device fake --seed 1 --repeats 200 \

@@ -74,6 +74,7 @@ static void people_read_three_digits(void **state)
     assert_string_equal(ifm_format_human(21.34e9, "B/s", buffer), "21.3 GB/s");
     assert_string_equal(ifm_format_human(1610612736, "B", buffer), "1.50 GiB");
     assert_string_equal(ifm_format_human(0.0124, "s", buffer), "12.4 ms");
+    assert_string_equal(ifm_format_human(20800, "ns", buffer), "20.8 µs"); /* as tables spell it */
     assert_string_equal(ifm_format_human(0, "ns", buffer), "0 ns");
 }
 

@@ -221,6 +221,30 @@ static void a_label_ends_at_the_edge(void **state)
     ifm_figure_free(&figure);
 }
 
+/* The dot of an arm without an answer is an outline, its label says so, and the legend what that means. */
+static void an_undecided_arm_looks_so(void **state)
+{
+    (void)state;
+    ifm_figure_maker *const makers[] = {ifm_figure_answer, ifm_figure_ratio};
+    for (size_t i = 0; i < COUNT(makers); i++) {
+        struct ifm_figure figure = figure_of(makers[i], NULL);
+        const size_t decided = count_of(figure.svg.data, "<circle class=\"fill\"");
+        assert_int_equal(count_of(figure.svg.data, "class=\"undecided\""), 0);
+        assert_null(strstr(figure.svg.data, "open dot"));
+        ifm_figure_free(&figure);
+        struct ifm_value *change = number_of("int4", "change_percent");
+        const char *word = change->text;
+        change->text = "undecided";
+        figure = figure_of(makers[i], NULL);
+        assert_int_equal(count_of(figure.svg.data, "<circle class=\"undecided\""), 1);
+        assert_int_equal(count_of(figure.svg.data, "<circle class=\"fill\""), decided - 1);
+        assert_non_null(strstr(figure.svg.data, "open dot: undecided"));
+        assert_true(i == 1 || strstr(figure.svg.data, ">int4, undecided") != NULL);
+        ifm_figure_free(&figure);
+        change->text = word;
+    }
+}
+
 static void a_refused_speed_is_named_and_not_drawn(void **state)
 {
     (void)state;
@@ -529,6 +553,7 @@ int main(void)
         TEST(a_refused_speed_is_named_and_not_drawn),
         TEST(an_axis_holds_the_interval_of_one_comparison),
         TEST(a_label_ends_at_the_edge),
+        TEST(an_undecided_arm_looks_so),
         TEST(the_frontier_names_who_beats_whom),
         TEST(the_roofline_has_two_dots_and_both_roofs),
         TEST(no_line_of_memory_where_caches_serve),

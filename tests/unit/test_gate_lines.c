@@ -72,7 +72,7 @@ static void a_gate_on_the_output_error_is_read_in_percent(void **state)
     const struct ifm_value loss = {
         .number = 0.1187, .n = 64, .n_of = "checks", .unit = "1", .reason = "", .remedy = "", .text = ""};
     struct ifm_gate_result result = {.gate = &gate, .cell = "decode", .arm = "int4", .remedy = ""};
-    ifm_judge_decide(&result, &loss, arena);
+    ifm_judge_decide(&result, &loss, &(struct ifm_derived){0}, arena);
     assert_int_equal(result.outcome, IFM_OUTCOME_FAIL);
     assert_string_equal(result.reason, "output error is 11.87 %, above 3.12 % (the value alone, without an interval)");
     const struct ifm_verdict verdict = {.gates = &result, .n_gates = 1};

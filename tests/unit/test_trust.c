@@ -123,57 +123,163 @@ static void a_warning_is_noise_with_its_remedy(void **state)
     assert_has(trust_of(&cold, 1).remedy, "--warmup-cap");
 }
 
+/* ---- undecided ---- */
+
+static const struct ifm_gate limit = {
+    .name = "limit", .metric = "change_percent", .cell = "", .arm = "", .interval = true};
+static const struct ifm_gate_result on_limit = {.gate = &limit,
+                                                .cell = D,
+                                                .arm = "half",
+                                                .observed = {.has_interval = true},
+                                                .outcome = IFM_OUTCOME_INCONCLUSIVE,
+                                                .further = 33,
+                                                .further_of = "blocks",
+                                                .reason = "on both sides",
+                                                .remedy = ""};
+
+/* Undecided after 24 blocks, of 124 that it needs. */
+static struct sample *open_sample(const struct ifm_finding *findings, size_t n)
+{
+    struct sample *s = sample_of(findings, n);
+    s->numbers[CHANGE].value.text = "undecided";
+    s->numbers[NEEDED].value = (struct ifm_value){.number = 124, .n = 24, .n_of = "blocks"};
+    sample_fill(s->numbers, COUNT(decided));
+    return s;
+}
+
+/* So many blocks were measured for the 24 that stand. */
+static void measured_in_all(struct sample *s, int64_t n)
+{
+    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
+    memcpy(with, s->derived.numbers, s->derived.n_numbers * sizeof *with);
+    with[s->derived.n_numbers] = s->numbers[CHANGE];
+    with[s->derived.n_numbers].metric = IFM_M_CHANGE_PERCENT_ALL_BLOCKS;
+    with[s->derived.n_numbers++].value.n = n;
+    s->derived.numbers = with;
+}
+
+/* The run ended for `reason` after so many blocks and seconds. */
+static void ended(struct sample *s, const char *reason, int blocks, double seconds)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "[{\"stage\":\"stop\",\"meta\":{\"cell\":\"%s\",\"reason\":\"%s\",\"blocks\":%d,\"elapsed_s\":%g,"
+             "\"mde\":0.1,\"wanted_mde\":0.01}}]",
+             D, reason, blocks, seconds);
+    json_t *lines = json_loads(text, 0, NULL);
+    assert_non_null(lines);
+    s->publication.events = events_of(lines, s->arena);
+    json_decref(lines);
+}
+
+static struct ifm_undecided asked(const struct sample *s, const char *arm)
+{
+    return (struct ifm_undecided){&s->derived, &s->verdict, s->publication.events, &s->publication.plan->cells[0], arm};
+}
+
+static const char *why(const struct sample *s)
+{
+    const struct ifm_undecided of = asked(s, "half");
+    return ifm_judge_undecided(&of, s->arena);
+}
+
+static uint64_t further_at(const struct sample *s, double margin)
+{
+    return ifm_judge_further(&s->derived, &s->verdict, D, "half", margin);
+}
+
 /* The gate's limit and the margin are two questions; one figure is told, that of what was asked. */
 static void an_open_gate_and_its_comparison_need_the_same_blocks(void **state)
 {
     (void)state;
-    struct sample *s = sample_of(NULL, 0);
-    const struct ifm_gate gate = {.name = "limit", .metric = "change_percent", .cell = "", .arm = "", .interval = true};
-    struct ifm_gate_result result = {.gate = &gate,
-                                     .cell = D,
-                                     .arm = "half",
-                                     .observed = {.has_interval = true},
-                                     .outcome = IFM_OUTCOME_INCONCLUSIVE,
-                                     .further = 33,
-                                     .further_of = "blocks",
-                                     .reason = "on both sides",
-                                     .remedy = ""};
-    s->numbers[CHANGE].value.text = "undecided";
-    s->numbers[NEEDED].value = (struct ifm_value){.number = 124, .n = 24, .n_of = "blocks"};
-    sample_fill(s->numbers, COUNT(decided));
-    assert_int_equal(ifm_judge_further(&s->derived, &s->verdict, D, "half", 0.01), 100);
-    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena),
-                        "undecided after 24 blocks: about 100 more would decide, if the estimate holds");
+    struct sample *s = open_sample(NULL, 0);
+    struct ifm_gate_result result = on_limit;
+    assert_int_equal(further_at(s, 0.01), 100);
+    assert_string_equal(why(s), "undecided after 24 blocks: about 100 more blocks would decide, if the estimate holds");
     assert_has(again(s).remedy, "about 100 more blocks");
-    /* The tables count all blocks, and the comparison those that stand: both are told. */
-    struct ifm_number all = s->numbers[CHANGE], *kept = s->derived.numbers;
-    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
-    all.metric = IFM_M_CHANGE_PERCENT_ALL_BLOCKS;
-    all.value.n = 85;
-    memcpy(with, kept, s->derived.n_numbers * sizeof *with);
-    with[s->derived.n_numbers++] = all;
-    s->derived.numbers = with;
-    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena),
-                        "undecided after 24 of 85 blocks, as 61 were disturbed: about 100 more would decide, if the "
-                        "estimate holds");
-    s->derived.numbers = kept;
-    s->derived.n_numbers--;
     struct ifm_value *change = &s->numbers[CHANGE].value, estimate = *change;
     *change = (struct ifm_value){.number = 2, .low = -3, .high = 7, .has_interval = true, .n = 24, .text = "undecided"};
     sample_fill(s->numbers, COUNT(decided));
-    assert_int_equal(ifm_judge_further(&s->derived, &s->verdict, D, "half", 0.01),
-                     0); /* chance, as of equal programs */
-    assert_int_equal(ifm_judge_further(&s->derived, &s->verdict, D, "half", 0.05), 100); /* equivalence is in sight */
-    assert_has(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena), "within its noise of zero");
+    assert_int_equal(further_at(s, 0.01), 0);   /* chance, as of equal programs */
+    assert_int_equal(further_at(s, 0.05), 100); /* equivalence is in sight */
+    assert_has(why(s), "within its noise of zero");
     *change = estimate;
     s->verdict.gates = &result;
     s->verdict.n_gates = 1;
     assert_has(again(s).remedy, "about 33 more blocks");
-    assert_has(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena), "about 33 more would");
+    assert_has(why(s), "about 33 more blocks would decide the gate");
     result.further = 0; /* nothing decides the gate, and so nothing is promised */
     assert_lacks(again(s).remedy, "more blocks");
-    assert_has(ifm_judge_undecided(&s->derived, &s->verdict, D, "half", 0.01, s->arena), "near the gate's limit");
-    assert_string_equal(ifm_judge_undecided(&s->derived, &s->verdict, D, "plain", 0.01, s->arena), "");
+    assert_has(why(s), "near the gate's limit");
+    const struct ifm_undecided baseline = asked(s, "plain");
+    assert_string_equal(ifm_judge_undecided(&baseline, s->arena), "");
+}
+
+/* In the form that is typed, of the whole run: the 10 s that were, and those to come. */
+static void what_would_decide_is_told_as_time(void **state)
+{
+    (void)state;
+    struct sample *s = open_sample(NULL, 0);
+    ended(s, "cap", 24, 10);
+    assert_string_equal(why(s), "undecided after 24 blocks: about 45 s more (100 blocks) would decide, if the estimate "
+                                "holds: --cap 55s");
+    assert_string_equal(again(s).remedy, "--cap 55s: about 45 s more (100 blocks)");
+    ended(s, "cap", 24, 60);
+    assert_has(why(s), "about 5 min more (100 blocks)");
+    assert_has(why(s), ": --cap 310s");
+    ended(s, "repeats", 24, 0.1);
+    assert_has(why(s), "less than 1 s more (100 blocks) would decide");
+    assert_has(why(s), ": --repeats ");
+    ended(s, "mde", 24, 10); /* a longer cap changes nothing */
+    assert_lacks(why(s), "--");
+    ended(s, "cap", 24, 900); /* 3750 s */
+    assert_string_equal(why(s),
+                        "undecided after 24 blocks: not even an hour more would decide. Remedy: a wider margin");
+    assert_has(again(s).remedy, "not even an hour more would decide");
+}
+
+/* Of disturbed blocks a comparison has nothing: where three of four were, four times as many are needed, and a quiet
+ * machine comes first. */
+static void disturbed_blocks_decide_nothing(void **state)
+{
+    (void)state;
+    struct sample *s = open_sample(NULL, 0);
+    measured_in_all(s, 96);
+    ended(s, "cap", 96, 10);
+    assert_int_equal(further_at(s, 0.01), 400);
+    assert_string_equal(why(s), "undecided after 24 of 96 blocks, as 72 were disturbed. Remedy: end other work, or "
+                                "--wait-quiet 10min; else about 45 s more (400 blocks) would decide: --cap 55s");
+    assert_string_equal(again(s).cause, "1 of 1 comparison is undecided: other work disturbed most blocks");
+    assert_string_equal(again(s).remedy, "end other work, or --wait-quiet 10min");
+    s = open_sample(NULL, 0);
+    measured_in_all(s, 25); /* one in 25 is no cause */
+    ended(s, "cap", 25, 10);
+    assert_has(why(s), "undecided after 24 of 25 blocks, as 1 was disturbed: about 45 s more (105 blocks) would");
+}
+
+/* The box has the cause of the note, and not that of another warning. */
+static void one_run_has_one_main_cause(void **state)
+{
+    (void)state;
+    static const struct ifm_finding load[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: up to 0.98 foreign tasks for each CPU"},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"}};
+    struct sample *s = open_sample(load, 2);
+    ended(s, "cap", 24, 10);
+    assert_has(why(s),
+               "undecided after 24 blocks under load. Remedy: end other work, or --wait-quiet 10min; else");
+    assert_string_equal(again(s).cause, "1 of 1 comparison is undecided on a machine under load");
+    assert_int_equal(again(s).warnings, 1); /* the drift */
+    static const struct ifm_finding took[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: up to 0.98 foreign tasks for each CPU"},
+        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 19 of 19 blocks"}};
+    s = open_sample(took, 2);
+    assert_string_equal(why(s), took[1].text);
+    assert_string_equal(again(s).cause, took[1].text);
+    assert_int_equal(again(s).warnings, 1);
+    const struct ifm_finding bias = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of its ceiling"};
+    assert_int_equal(trust_of(&bias, 1).word, IFM_TRUST_BIASED);
+    assert_int_equal(again(open_sample(&bias, 1)).word, IFM_TRUST_BIASED);
 }
 
 /* Whoever reads "noisy" quiets the machine, in vain where an arm is the cause. */
@@ -350,6 +456,9 @@ int main(void)
         cmocka_unit_test(a_warning_is_noise_with_its_remedy),
         cmocka_unit_test(an_undecided_comparison_is_noise),
         cmocka_unit_test(what_lies_in_an_arm_is_no_noise),
+        cmocka_unit_test(what_would_decide_is_told_as_time),
+        cmocka_unit_test(disturbed_blocks_decide_nothing),
+        cmocka_unit_test(one_run_has_one_main_cause),
         cmocka_unit_test(an_open_gate_and_its_comparison_need_the_same_blocks),
         cmocka_unit_test(a_cause_is_counted_once),
         cmocka_unit_test(a_refused_number_is_not_to_be_used),

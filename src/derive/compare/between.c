@@ -128,7 +128,7 @@ static bool has_few(struct ifm_between_row *row, struct ifm_arena *arena)
     why += strncmp(why, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0;
     const char *text = ifm_arena_printf(arena, "%s%s in %s: %s", lead, ifm_metrics[row->metric].id,
                                         here ? "this run" : "the reference", why);
-    const char *remedy = "measure more blocks (measure.blocks_min)";
+    const char *remedy = "more blocks: --repeats, or a longer --cap";
     double loss = loss_of(row, log(b.number / a.number));
     set_all(row, ifm_value_absent(text, remedy, few->n, few->n_of));
     row->change = ifm_value_real(100.0 * expm1(loss), few->n, few->n_of);

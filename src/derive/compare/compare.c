@@ -119,7 +119,7 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
                 work->d->arena,
                 "the estimate lies so near the edge of the margin that more than %d blocks would be needed",
                 MOST_BLOCKS_FORETOLD),
-            "choose another margin (measure.margin), or take the arms for undecided", (int64_t)c->n, "blocks");
+            "choose another --margin, or take the arms for undecided", (int64_t)c->n, "blocks");
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (half_width(c, level, (double)middle) < fabs(distance))
@@ -542,7 +542,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
                     failed != NULL
                         ? ifm_value_absent(failed->reason, failed->remedy, (int64_t)c.n, "blocks")
                         : ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n),
-                                           "measure more blocks (measure.blocks_min)", (int64_t)c.n, "blocks"),
+                                           "more blocks: --repeats, or a longer --cap", (int64_t)c.n, "blocks"),
                     few ? 2 : 0);
         ifm_derive_counter_changes(arm);
         return;

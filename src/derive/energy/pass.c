@@ -177,7 +177,7 @@ static struct ifm_value no_idle(void)
 {
     return ifm_value_absent("the idle power was not measured: the idle phases are too short for the sensor, or its "
                             "readings of them are not whole",
-                            "let it idle longer (measure.energy_idle)", 0, "windows");
+                            "let it idle longer: --energy-idle 10s", 0, "windows");
 }
 
 /* Nothing draws less than it idles at: below that by more than its error, the idle power is of another state of the
@@ -194,7 +194,7 @@ static struct ifm_value held_against_idle(const struct made *m, struct ifm_value
                              ifm_arena_printf(m->arm->d->arena,
                                               "the arm took %.4g W and the idle device %.4g W: less by more than the "
                                               "errors of both. Keep the machine free of other work, and let it idle "
-                                              "longer (measure.energy_idle)",
+                                              "longer (--energy-idle)",
                                               watts, idle.watts));
 }
 
@@ -430,7 +430,7 @@ struct ifm_value ifm_derive_energy_pass_change(const struct ifm_arm_work *arm, b
     if (pairs.n < IFM_POWER_WINDOWS_NEEDED || ifm_stats_mean(pairs.values, pairs.n, &mean) != IFM_STAT_OK)
         return ifm_value_absent(ifm_arena_printf(arm->d->arena, "needs %d pairs of windows in common blocks, has %zu",
                                                  IFM_POWER_WINDOWS_NEEDED, pairs.n),
-                                "measure more windows (measure.energy_windows)", (int64_t)pairs.n, "windows");
+                                "more windows: --energy-windows", (int64_t)pairs.n, "windows");
     double level = ifm_derive_compare_level(work), half = half_of(&pairs, level);
     return ifm_value_of_change(mean, (struct ifm_interval){mean - half, mean + half}, level, pairs.n, "windows");
 }

@@ -18,6 +18,7 @@ struct ifm_check_item {
 
 struct ifm_checklist {
     const char *id, *title; /* "sop-environment", "Environment lock" */
+    const char *arms;       /* "12 arms", "4 arms of decode": which "each arm" means */
     struct ifm_check_item *items;
     size_t n_items;
     size_t n_met;

@@ -121,7 +121,7 @@ static void add_median(const struct ifm_compat *c)
     const struct ifm_compat_field field = {"statistics.median_ms",
                                            resampled ? IFM_M_LATENCY_NS_P50_BOOTSTRAP : IFM_M_LATENCY_NS_P50, 1e6, "ms",
                                            "the median latency of this arm was not derived"};
-    static const char remedy[] = "measure more samples (measure.repeats)";
+    static const char remedy[] = "more samples: --repeats, or a longer --cap";
     bool there = ifm_compat_add(c, &field);
     const struct ifm_value *median = ifm_compat_value(c, field.metric);
     const char *why = median == NULL ? field.reason : !there ? median->reason : median->text;

@@ -1,0 +1,20 @@
+/* Blocks of a comparison that the machine disturbed: what they mean for a number of blocks that is foretold. */
+#include "judge/internal.h"
+
+#include <math.h>
+
+int64_t ifm_judge_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_value *all = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
+    const int64_t n = ifm_is_ok(change) ? change->n : 0;
+    return ifm_is_ok(all) && all->n > n ? all->n : n;
+}
+
+uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm, uint64_t blocks)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    if (!ifm_is_ok(change) || change->n <= 0)
+        return blocks;
+    return (uint64_t)ceil((double)blocks * (double)ifm_judge_all_blocks(derived, cell, arm) / (double)change->n);
+}

@@ -1,0 +1,26 @@
+#!/bin/bash
+# `make` shows warnings, errors and one line of progress, no step and no remark of ptxas; a build that fails fails it.
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "$0")/lib.sh"
+mkdir bin
+cat >bin/cmake <<'END'
+#!/bin/sh
+echo "[1/3] write_revision.cmake"
+echo "[2/3] Device code flash.cu"
+echo "ptxas info    : (C7512) Potential Performance Loss: serialized"
+echo "ptxas warning : registers are spilled" >&2
+echo "[3/3] Building C object main.c.o"
+[ -z "$BROKEN" ] || echo "main.c:1:1: error: expected identifier" >&2
+[ -z "$BROKEN" ] || exit 1
+END
+chmod +x bin/cmake
+BROKEN='' PATH=$PWD/bin:$PATH "$IFM_SOURCE/tools/build.sh" inferometer >said 2>progress || fail "it fails: $(cat said)"
+[ "$(cat said)" = 'ptxas warning : registers are spilled' ] || fail "not the warning alone: $(cat said)"
+[ "$(cat progress)" = 'building: 3 steps' ] || fail "not one line of progress: $(cat progress)"
+status=0
+BROKEN=1 PATH=$PWD/bin:$PATH "$IFM_SOURCE/tools/build.sh" inferometer >said 2>&1 || status=$?
+[ $status = 1 ] || fail "a build that fails exits $status"
+grep -q '^main.c:1:1: error: expected identifier$' said || fail "the error is not shown: $(cat said)"
+grep -q 'tools/build.sh' "$IFM_SOURCE/Makefile" || fail "make does not build with it"
+! grep -q 'cmake --build build --target inferometer' "$IFM_SOURCE/Makefile" || fail "make shows every step"
+echo "one line of progress, warnings and errors"
