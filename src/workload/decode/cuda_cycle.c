@@ -158,6 +158,7 @@ void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsi
     float *q = run->q_at, *out = run->out_at;
     if (run->packed.cache != NULL) {
         ifm_decode_cuda_packed_place(run, token, layer);
+        next->rows = NULL;
     } else {
         find_caches(run, token, layer);
         next->rows = cycle->rows_at == NULL ? NULL : cycle->rows_at + token * run->pairs * 2 * a->head_dim;
