@@ -330,7 +330,7 @@ static void grows(const struct packing *p, enum ifm_kv_format format, unsigned d
         }
         if (ifm_cuda_write(p->device, rows_at, rows, PAIRS * 2 * dim * sizeof *rows, &error) != IFM_OK)
             fail_msg("%s", error.message);
-        ifm_decode_grow(&grow, token, 0, rows_at, at);
+        ifm_decode_grow(&grow, token, 0, rows_at, at, NULL);
     }
     if (ifm_cuda_read(p->device, there, at, there_bytes, &error) != IFM_OK)
         fail_msg("%s", error.message);

@@ -64,7 +64,8 @@ static void place_without_row(struct ifm_decode_cuda_run *run, uint64_t token, u
     run->cycle.rows_at = NULL;
     ifm_decode_cuda_place(run, token, layer);
     run->cycle.rows_at = rows;
-    run->cycle.next.rows = rows + token * run->pairs * 2 * run->settings->head_dim;
+    if (run->packed.cache == NULL)
+        run->cycle.next.rows = rows + token * run->pairs * 2 * run->settings->head_dim;
 }
 
 /* At one place `...` in place of the real thing. */
@@ -280,16 +281,17 @@ static const float *rows_at(const struct ifm_decode_cuda_run *run, uint64_t toke
 /* The rows of token `of` of layer `from`, and the pages that then leave, into layer `layer`. */
 static void grow_by(struct ifm_decode_cuda_run *run, uint64_t token, uint64_t of, unsigned layer)
 {
-    ifm_decode_grow(&run->packed.grow, token, layer, rows_at(run, of), run->pools[layer]);
+    ifm_decode_grow(&run->packed.grow, token, layer, rows_at(run, of), run->pools[layer], NULL);
 }
 
 /* The rows alone, as those of token `token`. */
 static void append_as(struct ifm_decode_cuda_run *run, uint64_t token, uint64_t of)
 {
     struct ifm_decode_grow *grow = &run->packed.grow;
-    grow->append_of.rows = rows_at(run, of);
-    grow->append_of.token = (uint32_t)token;
-    ifm_cuda_launch(run->device, &grow->append);
+    grow->advance_of.next = (struct ifm_decode_advance_of){0};
+    grow->advance_of.append.rows = rows_at(run, of);
+    grow->advance_of.append.token = (uint32_t)token;
+    ifm_cuda_launch(run->device, &grow->advance);
 }
 
 /* A place at which no page leaves. */

@@ -70,7 +70,7 @@ static enum ifm_status make_launches(struct ifm_decode_cuda_run *run, struct ifm
 {
     struct ifm_decode_cuda_cycle *cycle = &run->cycle;
     const struct ifm_decode_attend *a = &run->arguments;
-    const bool packed = run->packed.cache != NULL; /* its rows have launches of their own */
+    const bool packed = run->packed.cache != NULL; /* its rows have another kernel */
     const uint64_t heads = run->pairs * a->group, tasks = heads + (cycle->appends && !packed ? run->pairs : 0);
     cycle->next = (struct ifm_decode_advance_of){.table = a->table,
                                                  .units = a->units,
@@ -156,19 +156,18 @@ void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsi
     struct ifm_decode_attend *a = &run->arguments;
     const size_t at = token * run->outputs;
     float *q = run->q_at, *out = run->out_at;
-    if (run->packed.cache != NULL) {
-        ifm_decode_cuda_packed_place(run, token, layer);
-        next->rows = NULL;
-    } else {
-        find_caches(run, token, layer);
-        next->rows = cycle->rows_at == NULL ? NULL : cycle->rows_at + token * run->pairs * 2 * a->head_dim;
-    }
     next->fresh = cycle->fresh_at + at;
     next->output = layer > 0 ? out + at : token > 0 ? out + at - run->outputs : NULL;
     next->q = q + at;
-    a->q = q + at;
-    a->out = out + at;
-    ifm_cuda_launch(run->device, &cycle->advance);
+    if (run->packed.cache != NULL) {
+        ifm_decode_cuda_packed_place(run, token, layer);
+    } else {
+        find_caches(run, token, layer);
+        next->rows = cycle->rows_at == NULL ? NULL : cycle->rows_at + token * run->pairs * 2 * a->head_dim;
+        a->q = q + at;
+        a->out = out + at;
+        ifm_cuda_launch(run->device, &cycle->advance);
+    }
     ifm_cuda_launch(run->device, &run->launch);
 }
 

@@ -72,7 +72,7 @@ static enum ifm_status upload_growth(struct ifm_decode_grow *grow, const struct 
     IFM_TRY(upload(device, name, "places", g->places, g->n * sizeof *g->places, &places, error));
     grow->most = g->most;
     IFM_TRY(upload(device, name, "canonical pages", NULL, canonical_bytes(grow), &pages, error));
-    grow->append_of.lengths = at;
+    grow->advance_of.append.lengths = at;
     grow->jobs = jobs;
     grow->places = places;
     grow->canonical = pages;
@@ -115,15 +115,14 @@ enum ifm_status ifm_decode_grow_open(struct ifm_device *device, const struct ifm
 {
     const struct ifm_kv_layout layout = ifm_kv_layout_of(shape->format, shape->head_dim);
     *out = (struct ifm_decode_grow){.device = device, .tokens = tokens, .layers = layers};
-    out->append_of.sink = shape->sink;
-    out->append_of.pairs = (uint32_t)shape->pairs;
-    out->append_of.head_dim = shape->head_dim;
-    out->append.blocks = (unsigned)((shape->pairs + IFM_KV_APPEND_WARPS - 1) / IFM_KV_APPEND_WARPS);
-    out->append.threads = 32 * IFM_KV_APPEND_WARPS;
+    out->advance_of.append.sink = shape->sink;
+    out->advance_of.append.pairs = (uint32_t)shape->pairs;
+    out->advance_of.append.head_dim = shape->head_dim;
+    out->advance.threads = 32 * IFM_KV_APPEND_WARPS;
     out->arrange_of.layout = ifm_kv_fragment_of(&layout);
     out->arrange.threads = IFM_KV_ARRANGE_THREADS;
     IFM_TRY(ifm_decode_pack_open(device, &layout, &out->pack, error));
-    IFM_TRY(ifm_cuda_find(device, "kv_append", "ifm_kv_append", &out->append.function, error));
+    IFM_TRY(ifm_cuda_find(device, "kv_append", "ifm_kv_advance", &out->advance.function, error));
     IFM_TRY(ifm_cuda_find(device, "kv_append", "ifm_kv_arrange", &out->arrange.function, error));
     return plan_growth(out, shape, lengths, name, error);
 }
@@ -147,17 +146,28 @@ static void arrange(struct ifm_decode_grow *grow, uint64_t token, const unsigned
         ifm_cuda_launch(grow->device, &grow->arrange);
 }
 
+/* What is in front of attention at every token. */
+static void advance(struct ifm_decode_grow *grow, uint64_t token, const float *rows, uint16_t *sides,
+                    const struct ifm_decode_advance_of *next)
+{
+    struct ifm_kv_advance_of *a = &grow->advance_of;
+    a->next = next == NULL ? (struct ifm_decode_advance_of){0} : *next;
+    a->append.sides = sides;
+    a->append.rows = rows;
+    a->append.token = (uint32_t)token;
+    grow->advance.blocks =
+        (a->next.pairs * a->next.group + a->append.pairs + IFM_KV_APPEND_WARPS - 1) / IFM_KV_APPEND_WARPS;
+    grow->advance.arguments = a;
+    ifm_cuda_launch(grow->device, &grow->advance);
+}
+
 void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, const float *rows,
-                     unsigned char *pool)
+                     unsigned char *pool, const struct ifm_decode_advance_of *next)
 {
     const uint32_t first = grow->due[token], n = grow->due[token + 1] - first;
     uint16_t *sides = (uint16_t *)(void *)(pool + grow->body);
     unsigned char *canonical = grow->canonical + layer * (size_t)grow->most * grow->arrange_of.layout.page_bytes;
-    grow->append_of.sides = sides;
-    grow->append_of.rows = rows;
-    grow->append_of.token = (uint32_t)token;
-    grow->append.arguments = &grow->append_of;
-    ifm_cuda_launch(grow->device, &grow->append);
+    advance(grow, token, rows, sides, next);
     ifm_decode_pack_launch(grow->device, &grow->pack, sides, canonical, grow->jobs + first, n);
     arrange(grow, token, canonical, pool);
 }

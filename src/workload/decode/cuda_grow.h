@@ -13,9 +13,9 @@
 struct ifm_decode_grow {
     struct ifm_device *device;
     struct ifm_decode_pack pack;
-    struct ifm_kv_append_of append_of;
+    struct ifm_kv_advance_of advance_of;
     struct ifm_kv_arrange_of arrange_of;
-    struct ifm_cuda_launch append, arrange;
+    struct ifm_cuda_launch advance, arrange;
     uint64_t body; /* bytes of the body pages; sides lie behind them */
     uint64_t tokens;
     uint32_t *due;                      /* [tokens + 1]: the first of each token's jobs */
@@ -35,9 +35,10 @@ IFM_CHECKED enum ifm_status ifm_decode_grow_open(struct ifm_device *device, cons
 void ifm_decode_grow_close(struct ifm_decode_grow *grow);
 /* Bytes of a pool. */
 uint64_t ifm_decode_grow_bytes(const struct ifm_kv_shape *shape);
-/* Put on the stream: token `token` of them in layer `layer`. `rows`: [pairs][2][head_dim], K and V, on the device. */
+/* Put on the stream: token `token` of them in layer `layer`. `rows`: [pairs][2][head_dim], K and V, on the device.
+ * `next`: queries that the same launch makes; NULL = none. */
 void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, const float *rows,
-                     unsigned char *pool);
+                     unsigned char *pool, const struct ifm_decode_advance_of *next);
 /* Put on the stream: no page of those that will leave their rings is there, in no layer. What lies there instead shows
  * in every output. */
 void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, void *const *pools);

@@ -70,7 +70,10 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
     a->q = (const float *)run->q_at + at;
     a->out = (float *)run->out_at + at;
     if (run->cycle.rows_at != NULL)
-        ifm_decode_grow(&packed->grow, token, layer, run->cycle.rows_at + token * row, run->pools[layer]);
+        ifm_decode_grow(&packed->grow, token, layer, run->cycle.rows_at + token * row, run->pools[layer],
+                        &run->cycle.next);
+    else
+        ifm_cuda_launch(run->device, &run->cycle.advance);
 }
 
 void ifm_decode_cuda_packed_rewind(struct ifm_decode_cuda_run *run)

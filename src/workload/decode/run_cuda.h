@@ -124,7 +124,7 @@ void ifm_decode_cuda_packed_close(struct ifm_decode_cuda_run *run);
 /* ---- cuda_packed_cycle.c ---- */
 /* After the caches: where a cycle begins, on both sides, and what grows. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_cycle_open(struct ifm_decode_cuda_run *run, struct ifm_error *error);
-/* The launches in front of a place's attention that append its rows; what its attention reads. */
+/* The launches in front of a place's attention, by what the cycle says of its queries; what its attention takes. */
 void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer);
 void ifm_decode_cuda_packed_rewind(struct ifm_decode_cuda_run *run);
 /* The host's cache becomes as long as the device's at token `token`, before it is taken. */
