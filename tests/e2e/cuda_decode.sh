@@ -129,7 +129,6 @@ assert arms["int4"]["bytes_read"] - rows == expected, (arms, expected)
 PY
 
 # ---- what this device does not do ----
-absent "cycles on the device cuda are of f16 caches in this version" --formats int8 --inference
 absent "take at most 64 layers in turn" --layers 65
 
 # ---- inference cycles: a graph and launches of their own, side by side ----
@@ -168,6 +167,30 @@ for name in names:  # 12 kernels of 200 us, with 1.6 us for each that is in no g
 rate = {n["arm"]: n["value"] for n in json.load(open("cycle/derived.json"))["numbers"]
         if n["metric"] == "tokens_generated_per_s"}
 assert abs(rate["f16-graph"] - 3 / 2.4e-3) < 1e-6, rate
+PY
+# compressed caches that grow: a page of each pair leaves its ring at the third token, behind kernels of its own
+fake "" "$INFEROMETER" "${decode[@]}" --formats f16,int4,int8,half4 --batch 2 --kv-len 285 --q-heads 4 --kv-heads 2 \
+    --sink 32 --inference --decode-tokens 4 --layers 2 --decode-graphs true,false --out grown >log 2>&1 ||
+    fail "grown: $(cat log)"
+"$INFEROMETER" verify grown >verified 2>&1 || fail "grown: $(cat verified)"
+python3 - <<'PY' || fail "grown: arms, launches, outputs, ledger or times"
+import json
+events = [json.loads(line) for line in open("grown/run.log")]
+arms = {a["name"]: a for a in json.load(open("grown/plan.json"))["cells"][0]["arms"] if a["role"] != "ceiling"}
+checks = {name: [e["meta"] for e in events if e["stage"] == "check" and e["meta"]["arm"] == name] for name in arms}
+for form in ["f16", "int4", "int8", "half4"]:
+    graph, launched = form + "-graph", form + "-no-graph"
+    assert all(x["error_max_rel"] < 1e-5 and x["error_part"] < 0.01 for x in checks[graph] + checks[launched]), checks
+    assert arms[launched]["equals"] == graph and arms[launched]["equal_bound"] == 0, arms[launched]
+    assert len({c["output_xxh3"] for c in checks[graph] + checks[launched]}) == 1, checks
+kernels = {k["name"] for e in events if e["stage"] == "device" for k in e["meta"]["kernels"]}
+assert {"ifm_kv_advance", "ifm_kv_pack_int4", "ifm_kv_pack_int8", "ifm_kv_arrange"} <= kernels, kernels
+times = {n["arm"]: n["value"] for n in json.load(open("grown/derived.json"))["numbers"] if n["metric"] == "step_ns"}
+# 2 kernels a token in a layer, and 2 for the page; half of the tokens fill no page yet
+launches = {"f16": 4 * 2 * 2, "int4": 4 * 2 * 2 + 2 * 2, "int8": 4 * 2 * 2 + 2 * 2, "half4": 4 * 2 * 2}
+for form, n in launches.items():
+    assert round(times[form + "-graph"], 3) == n * 200000.0, (form, times)
+    assert round(times[form + "-no-graph"], 3) == n * 201600.0, (form, times)
 PY
 # names that say how, where the device does otherwise: no arm of graphs
 fake "" "$INFEROMETER" "${decode[@]}" "${small[@]}" "${cycle[@]}" --decode-graphs true,false --no-graphs --out none \
@@ -231,5 +254,11 @@ for kernel in ifm_decode_advance ifm_decode_rewind; do
     fake "wrong=$kernel" "$INFEROMETER" "${decode[@]}" "${small[@]}" "${cycle[@]}" --out "wrong-$kernel" >log 2>&1 &&
         fail "a fault in $kernel is no failure: $(cat log)"
     grep -q "f16: the arm's output is wrong" log || fail "a fault in $kernel was not refused: $(cat log)"
+done
+for kernel in ifm_kv_advance ifm_kv_pack_int4 ifm_kv_arrange; do
+    fake "wrong=$kernel" "$INFEROMETER" "${decode[@]}" --formats f16,int4 --batch 1 --kv-len 285 --q-heads 2 \
+        --kv-heads 2 --sink 32 --inference --decode-tokens 4 --layers 2 --out "wrong-$kernel" >log 2>&1 &&
+        fail "a fault in $kernel is no failure: $(cat log)"
+    grep -q "int4: the arm's output is wrong" log || fail "a fault in $kernel was not refused: $(cat log)"
 done
 echo "decode on a GPU of host memory: arms, shapes, checks, refusals"

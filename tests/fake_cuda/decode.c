@@ -203,7 +203,7 @@ static float length_of(const float *x, uint32_t n)
     return sqrtf(sum);
 }
 
-static bool feed(const struct ifm_decode_advance_of *a, uint64_t head)
+bool fake_decode_feed(const struct ifm_decode_advance_of *a, uint64_t head)
 {
     const uint64_t at = head * a->head_dim, bytes = a->head_dim * sizeof(float);
     float x[DIM_MOST];
@@ -226,7 +226,7 @@ bool fake_decode_advance(const struct fake_launch *launch, bool wrong)
     if (launch->threads != 32 * IFM_DECODE_ADVANCE_WARPS)
         return false;
     for (uint64_t task = 0; task < tasks; task++)
-        if (!(task < heads ? feed(a, task)
+        if (!(task < heads ? fake_decode_feed(a, task)
                            : a->rows == NULL || task >= heads + a->pairs || append(a, (uint32_t)(task - heads))))
             return false;
     a->q[0] *= wrong ? 1.5f : 1.0f;

@@ -37,6 +37,8 @@ bool fake_decode_naive(const struct fake_launch *launch, bool wrong);
 bool fake_decode_split(const struct fake_launch *launch, bool wrong);
 bool fake_decode_digest(const struct fake_launch *launch, bool wrong);
 bool fake_decode_advance(const struct fake_launch *launch, bool wrong);
+struct ifm_decode_advance_of;
+bool fake_decode_feed(const struct ifm_decode_advance_of *a, uint64_t head);
 bool fake_decode_rewind(const struct fake_launch *launch, bool wrong);
 
 /* ---- kv_pack.c ---- */
@@ -46,7 +48,7 @@ bool fake_kv_pack_int4(const struct fake_launch *launch, bool wrong);
 bool fake_kv_pack_int2(const struct fake_launch *launch, bool wrong);
 
 /* ---- kv_append.c ---- */
-bool fake_kv_append(const struct fake_launch *launch, bool wrong);
+bool fake_kv_advance(const struct fake_launch *launch, bool wrong);
 bool fake_kv_arrange(const struct fake_launch *launch, bool wrong);
 
 /* ---- packed.c ---- */

@@ -274,7 +274,7 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_kv_pack_e4m3", sizeof(struct ifm_kv_pack), fake_kv_pack_e4m3},
     {"ifm_kv_pack_int4", sizeof(struct ifm_kv_pack), fake_kv_pack_int4},
     {"ifm_kv_pack_int2", sizeof(struct ifm_kv_pack), fake_kv_pack_int2},
-    {"ifm_kv_append", sizeof(struct ifm_kv_append_of), fake_kv_append},
+    {"ifm_kv_advance", sizeof(struct ifm_kv_advance_of), fake_kv_advance},
     {"ifm_kv_arrange", sizeof(struct ifm_kv_arrange_of), fake_kv_arrange},
     {"ifm_packed_plain", sizeof(struct ifm_packed_attend), fake_packed_plain},
     {"ifm_packed_int8_64", sizeof(struct ifm_packed_attend), fake_packed_split},

@@ -11,24 +11,27 @@ static bool owns(const void *address, uint64_t bytes)
     return fake_cuda_owns((uint64_t)(uintptr_t)address, bytes);
 }
 
-bool fake_kv_append(const struct fake_launch *launch, bool wrong)
+bool fake_kv_advance(const struct fake_launch *launch, bool wrong)
 {
-    const struct ifm_kv_append_of *a = (const void *)launch->arguments;
-    const uint32_t dim = a->head_dim;
-    if (launch->threads != 32 * IFM_KV_APPEND_WARPS || launch->blocks * IFM_KV_APPEND_WARPS < a->pairs ||
+    const struct ifm_kv_advance_of *advance = (const void *)launch->arguments;
+    const struct ifm_kv_append_of *a = &advance->append;
+    const uint32_t dim = a->head_dim, heads = advance->next.pairs * advance->next.group;
+    if (launch->threads != 32 * IFM_KV_APPEND_WARPS || launch->blocks * IFM_KV_APPEND_WARPS < heads + a->pairs ||
         !owns(a->rows, (uint64_t)a->pairs * 2 * dim * sizeof *a->rows) ||
         !owns(a->lengths, a->pairs * sizeof *a->lengths) ||
         !owns(a->sides, (uint64_t)a->pairs * 2 * IFM_KV_SIDE * dim * sizeof *a->sides))
         return false;
+    for (uint32_t head = 0; head < heads; head++)
+        if (!fake_decode_feed(&advance->next, head))
+            return false;
     for (uint32_t pair = 0; pair < a->pairs; pair++) {
         const uint32_t at = a->lengths[pair] + a->token, r = at - a->sink;
         const uint32_t part = at < a->sink ? 0 : 1 + r / 128 % 2, row = at < a->sink ? at : r % 128;
         uint16_t *to = a->sides + (uint64_t)pair * 2 * IFM_KV_SIDE * dim;
         for (uint32_t i = 0; i < 2 * dim; i++)
             to[ifm_kv_side_row(dim, part, row, i / dim) + i % dim] =
-                ifm_f32_to_f16(a->rows[(uint64_t)pair * 2 * dim + i]);
+                ifm_f32_to_f16(a->rows[(uint64_t)pair * 2 * dim + i]) ^ (wrong && i == 0);
     }
-    a->sides[0] ^= wrong;
     return true;
 }
 

@@ -424,6 +424,19 @@ static void does_what_the_processor_does(void **state)
            4e-3);
 }
 
+/* Pages leave their rings on the way: of all pairs at one token, of each at its own, of a window, of none. */
+static void compressed_caches_do_too(void **state)
+{
+#define GROWS "batch=2 q_heads=4 kv_heads=2 inference=true sink=32 "
+    agrees(*state, GROWS "formats=int4 kv_len=285 head_dim=64 decode_tokens=1 layers=1", 1e-3);
+    agrees(*state, GROWS "formats=int4 kv_len=285 head_dim=64 decode_tokens=5 layers=3", 1e-1);
+    agrees(*state, GROWS "formats=int8 kv_len=286 head_dim=128 decode_tokens=4 layers=2 layout=paged ragged=1", 4e-3);
+    agrees(*state, GROWS "formats=e4m3 kv_len=287 head_dim=64 decode_tokens=3 layers=2 append=none", 2e-3);
+    agrees(*state, GROWS "formats=int2 kv_len=414 head_dim=128 decode_tokens=4 layers=2 layout=paged", 3e-1);
+    agrees(*state, GROWS "formats=half4 kv_len=573 head_dim=64 decode_tokens=4 layers=2 evict=window", 5e-2);
+    agrees(*state, GROWS "formats=int8 kv_len=256 head_dim=64 decode_tokens=300 layers=1", 1e-2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -433,6 +446,7 @@ int main(void)
         WITH_BENCH(says_what_no_cycle_takes),
         WITH_BENCH(launches_are_counted),
         WITH_BENCH(does_what_the_processor_does),
+        WITH_BENCH(compressed_caches_do_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,7 +320,7 @@ static void grows(const struct packing *p, enum ifm_kv_format format, unsigned d
     memset(pool, 0, bytes);
     ifm_cuda_fill(p->device, at, 0x7e7e7e7e, there_bytes / 4);
     assert_int_equal(ifm_kv_cache_create(&shape, encoder(format), pool, &cache, &error), IFM_OK);
-    if (ifm_decode_grow_open(p->device, &shape, begin, TOKENS, name, &grow, &error) != IFM_OK)
+    if (ifm_decode_grow_open(p->device, &shape, begin, TOKENS, 1, name, &grow, &error) != IFM_OK)
         fail_msg("%s", error.message);
     begin_with(p, &shape, begin, cache, at);
     for (uint64_t token = 0; token < TOKENS; token++) {
@@ -330,7 +330,7 @@ static void grows(const struct packing *p, enum ifm_kv_format format, unsigned d
         }
         if (ifm_cuda_write(p->device, rows_at, rows, PAIRS * 2 * dim * sizeof *rows, &error) != IFM_OK)
             fail_msg("%s", error.message);
-        ifm_decode_grow(&grow, token, rows_at, at);
+        ifm_decode_grow(&grow, token, 0, rows_at, at, NULL);
     }
     if (ifm_cuda_read(p->device, there, at, there_bytes, &error) != IFM_OK)
         fail_msg("%s", error.message);

@@ -1,6 +1,6 @@
 /* Every fault planted into an inference cycle on the device cuda is refused, of each kernel, with graphs and without:
  * rows appended where they do not belong or not at all, queries that are not fed, places left out or run twice, lengths
- * that are off. */
+ * that are off; of compressed caches pages that are packed late, wrongly, not at all or elsewhere. */
 #include <cmocka.h>
 
 #include "opened.h"
@@ -46,6 +46,17 @@ static void attend_again(const struct ifm_decode_cuda_run *run)
     ifm_cuda_launch(run->device, &run->launch);
 }
 
+/* What the attention of a place takes. */
+static const float **query_of(struct ifm_decode_cuda_run *run)
+{
+    return run->packed.cache == NULL ? &run->arguments.q : &run->packed.arguments.q;
+}
+
+static float *scale_of(struct ifm_decode_cuda_run *run)
+{
+    return run->packed.cache == NULL ? &run->arguments.scale : &run->packed.arguments.scale;
+}
+
 /* A place that appends nothing; the caller does. */
 static void place_without_row(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
 {
@@ -53,7 +64,8 @@ static void place_without_row(struct ifm_decode_cuda_run *run, uint64_t token, u
     run->cycle.rows_at = NULL;
     ifm_decode_cuda_place(run, token, layer);
     run->cycle.rows_at = rows;
-    run->cycle.next.rows = rows + token * run->pairs * 2 * run->settings->head_dim;
+    if (run->packed.cache == NULL)
+        run->cycle.next.rows = rows + token * run->pairs * 2 * run->settings->head_dim;
 }
 
 /* At one place `...` in place of the real thing. */
@@ -95,7 +107,7 @@ AT_ONE_PLACE(row_into_another_layer, place_without_row(run, token, layer);
              run->cycle.next.v = run->cycle.next.k + run->half / 2; advance_again(run); attend_again(run))
 AT_ONE_PLACE(values_where_keys_are, ifm_decode_cuda_place(run, token, layer); run->cycle.next.v = run->cycle.next.k;
              advance_again(run); attend_again(run))
-AT_ONE_PLACE(query_of_the_last_token, ifm_decode_cuda_place(run, token, layer); run->arguments.q -= run->outputs;
+AT_ONE_PLACE(query_of_the_last_token, ifm_decode_cuda_place(run, token, layer); *query_of(run) -= run->outputs;
              attend_again(run))
 AT_ONE_PLACE(query_of_no_output, ifm_decode_cuda_place(run, token, layer); run->cycle.next.output = NULL;
              advance_again(run); attend_again(run))
@@ -105,7 +117,7 @@ AT_ONE_PLACE(query_of_an_older_output, ifm_decode_cuda_place(run, token, layer);
 AT_ONE_PLACE(query_of_the_wrong_fresh_one, ifm_decode_cuda_place(run, token, layer);
              run->cycle.next.fresh -= run->outputs; advance_again(run); attend_again(run))
 AT_EVERY_PLACE(never_fed, run->cycle.next.output = NULL; advance_again(run); attend_again(run))
-AT_EVERY_PLACE(other_scale, run->arguments.scale *= 1.1f; attend_again(run); run->arguments.scale /= 1.1f)
+AT_EVERY_PLACE(other_scale, *scale_of(run) *= 1.1f; attend_again(run); *scale_of(run) /= 1.1f)
 
 /* The cache of another layer is attended over: all hold the same, so what it lacks is the newest row. */
 AT_ONE_PLACE(attends_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
@@ -259,6 +271,111 @@ OTHER_ROWS(a_row_zero, change(row_of(run, rows, run->tokens - 1, run->pairs - 1)
 OTHER_ROWS(a_value_off, row_of(run, rows, 1, 0)[2 * dim - 1] += 1)
 OTHER_ROWS(the_same_row_again, memcpy(row_of(run, rows, 1, 0), row_of(run, rows, 0, 0), 2 * dim * sizeof *rows))
 
+/* ---- compressed caches ---- */
+
+static const float *rows_at(const struct ifm_decode_cuda_run *run, uint64_t token)
+{
+    return run->cycle.rows_at + token * run->pairs * 2 * run->settings->head_dim;
+}
+
+/* The rows of token `of` of layer `from`, and the pages that then leave, into layer `layer`. */
+static void grow_by(struct ifm_decode_cuda_run *run, uint64_t token, uint64_t of, unsigned layer)
+{
+    ifm_decode_grow(&run->packed.grow, token, layer, rows_at(run, of), run->pools[layer], NULL);
+}
+
+/* The rows alone, as those of token `token`. */
+static void append_as(struct ifm_decode_cuda_run *run, uint64_t token, uint64_t of)
+{
+    struct ifm_decode_grow *grow = &run->packed.grow;
+    grow->advance_of.next = (struct ifm_decode_advance_of){0};
+    grow->advance_of.append.rows = rows_at(run, of);
+    grow->advance_of.append.token = (uint32_t)token;
+    ifm_cuda_launch(run->device, &grow->advance);
+}
+
+/* A place at which no page leaves. */
+static void place_without_page(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+{
+    uint32_t *due = run->packed.grow.due;
+    const uint32_t real = due[token + 1];
+    due[token + 1] = due[token];
+    ifm_decode_cuda_place(run, token, layer);
+    due[token + 1] = real;
+}
+
+AT_ONE_PLACE(rows_behind_attention, place_without_row(run, token, layer); grow_by(run, token, token, layer))
+AT_ONE_PLACE(rows_of_another_token, place_without_row(run, token, layer); grow_by(run, token, token - 1, layer);
+             attend_again(run))
+AT_ONE_PLACE(rows_into_another_layer, place_without_row(run, token, layer);
+             grow_by(run, token, token, (layer + 1) % run->layers); attend_again(run))
+AT_ONE_PLACE(rows_one_back, place_without_page(run, token, layer); append_as(run, token - 1, token);
+             grow_by(run, token, token, layer); attend_again(run))
+AT_ONE_PLACE(rows_one_on, ifm_decode_cuda_place(run, token, layer); append_as(run, token + 1, token);
+             append_as(run, token, token + 1); attend_again(run))
+AT_ONE_PLACE(no_page, place_without_page(run, token, layer))
+AT_ONE_PLACE(a_late_page, place_without_page(run, token, layer); grow_by(run, token, token, layer))
+AT_ONE_PLACE(no_page_seen, ifm_decode_cuda_place(run, token, layer);
+             run->packed.arguments.units -= run->packed.arguments.n_units + 1; attend_again(run))
+AT_EVERY_PLACE(lengths_of_the_first_token, run->packed.arguments.units = run->packed.units; attend_again(run))
+AT_ONE_PLACE(sides_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
+             run->packed.arguments.sides =
+                 (const void *)((const char *)run->pools[(layer + 1) % run->layers] + run->packed.body);
+             attend_again(run))
+AT_ONE_PLACE(pages_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
+             run->packed.arguments.body = run->pools[(layer + 1) % run->layers]; attend_again(run))
+
+/* The first page that leaves stays as it is packed, in canonical order. */
+AT_ONE_PLACE(no_order, ifm_decode_cuda_place(run, token, layer);
+             const struct ifm_decode_grow *grow = &run->packed.grow; const size_t page = run->packed.layout.page_bytes;
+             const uint64_t at = run->table[run->first[1] - 1];
+             ifm_cuda_copy(run->device, (char *)run->pools[layer] + at * page,
+                           grow->canonical + layer * grow->most * page, page);
+             attend_again(run))
+
+/* `...` changes the jobs, or the places, of all pages that leave. */
+#define OTHER_GROWTH(name, TYPE, what, ...)                                                                            \
+    static void name(void *state)                                                                                      \
+    {                                                                                                                  \
+        struct ifm_decode_cuda_run *run = state;                                                                       \
+        const uint32_t n = run->packed.grow.due[run->tokens];                                                          \
+        const TYPE *const real = run->packed.grow.what;                                                                \
+        TYPE *what = calloc(n, sizeof *what);                                                                          \
+        assert_non_null(what);                                                                                         \
+        planted_read(run->device, what, real, n * sizeof *what);                                                       \
+        __VA_ARGS__;                                                                                                   \
+        run->packed.grow.what = other_buffer(run, "other growth of " #what, what, n * sizeof *what);                   \
+        free(what);                                                                                                    \
+        run_cycle(run, ifm_decode_cuda_place);                                                                         \
+        run->packed.grow.what = real;                                                                                  \
+    }
+OTHER_GROWTH(pages_a_row_short, struct ifm_kv_pack_job, jobs, jobs[0].tokens -= 1)
+OTHER_GROWTH(pages_a_row_on, struct ifm_kv_pack_job, jobs, jobs[n - 1].from += run->settings->head_dim)
+OTHER_GROWTH(pages_of_another_pair, struct ifm_kv_pack_job, jobs, jobs[1].from = jobs[0].from)
+OTHER_GROWTH(pages_in_each_others_place, uint32_t, places, const uint32_t first = places[0]; places[0] = places[n - 1];
+             places[n - 1] = first)
+
+/* What sinks and rings go back to is off, in a row that every token attends over, and right again. */
+static bool sides_are_off;
+static void flip_saved_sides(struct ifm_decode_cuda_run *run)
+{
+    planted_flip(run->device, (const char *)run->packed.sides + 2 * ifm_kv_side_row((uint32_t)run->settings->head_dim, 0, 0, 1),
+                 64, 0x80);
+    sides_are_off = !sides_are_off;
+}
+
+static void mend_sides(void *state)
+{
+    if (sides_are_off)
+        flip_saved_sides(state);
+}
+
+static void other_sides(void *state)
+{
+    flip_saved_sides(state);
+    run_cycle(state, ifm_decode_cuda_place);
+}
+
 static const struct planted_fault places[] = {
     AFTER("a place left out", no_place),
     AFTER("a place twice", place_twice),
@@ -306,9 +423,53 @@ static const struct planted_fault losses[] = {
     LOSES("a row again", the_same_row_again),
 };
 
+static const struct planted_fault growth[] = {
+    AFTER("rows are not appended", no_append),
+    AFTER("rows are appended behind their attention", rows_behind_attention),
+    AFTER("rows of another token", rows_of_another_token),
+    AFTER("rows into another layer", rows_into_another_layer),
+    AFTER("rows over those in front", rows_one_back),
+    AFTER("rows one on", rows_one_on),
+    AFTER("rows of pairs swapped", rows_of_pairs_swapped),
+    AFTER("a row's keys and values swapped", keys_and_values_swapped),
+    AFTER("a value of a row is off", a_value_off),
+    AFTER("a layer in place of another", another_layer),
+    AFTER("sink and ring of the next layer", sides_in_the_next_layer),
+    AFTER("lengths of the first token", lengths_of_the_first_token),
+};
+static const struct planted_fault leaving[] = {
+    AFTER("a page is not packed", no_page),
+    AFTER("a page is packed behind its attention", a_late_page),
+    AFTER("attention does not see a page", no_page_seen),
+    AFTER("pages of the next layer", pages_in_the_next_layer),
+    AFTER("a page in canonical order", no_order),
+    AFTER("a page a row short", pages_a_row_short),
+    AFTER("a page a row on", pages_a_row_on),
+    AFTER("a page of another pair", pages_of_another_pair),
+    AFTER("pages in each other's place", pages_in_each_others_place),
+    {"other sinks to go back to", mend_sides, other_sides, 0, false},
+    {"sinks that are right again, a page not packed", mend_sides, no_page, 0, false},
+};
+
+static bool is_packed(const void *state)
+{
+    const struct ifm_decode_cuda_run *run = state;
+    return run->packed.cache != NULL && run->cycle.appends;
+}
+
+/* A page of each pair leaves at the token of the faults, and at no other. */
+static bool pages_leave(const void *state)
+{
+    const struct ifm_decode_cuda_run *run = state;
+    const uint32_t *due = run->packed.grow.due;
+    return is_packed(state) && run->pairs > 1 && due[run->tokens / 2] == 0 &&
+           due[run->tokens / 2 + 1] == run->pairs && due[run->tokens] == run->pairs;
+}
+
 static bool appends_rows(const void *state)
 {
-    return ((const struct ifm_decode_cuda_run *)state)->cycle.appends;
+    const struct ifm_decode_cuda_run *run = state;
+    return run->cycle.appends && run->packed.cache == NULL;
 }
 
 static bool appends_in_equal_lengths(const void *state)
@@ -323,12 +484,14 @@ static bool loses_rows(const void *state)
 }
 
 #define OF_CYCLES                                                                                                      \
-    LIST(places), {appends, COUNT(appends), false, appends_rows},                                                      \
+    {growth, COUNT(growth), false, is_packed}, {leaving, COUNT(leaving), false, pages_leave}, LIST(places),            \
+        {appends, COUNT(appends), false, appends_rows},                                                      \
         {lengths, COUNT(lengths), false, appends_in_equal_lengths}, {losses, COUNT(losses), false, loses_rows},        \
         END_OF_LISTS
 static const struct fault_list of_cycles[] = {OF_CYCLES}, all[] = {LIST(output_faults), OF_CYCLES};
 
-#define CYCLE "compress=1 inference=true decode_tokens=4 layers=3 "
+#define TURNS "inference=true decode_tokens=4 layers=3 "
+#define CYCLE "compress=1 " TURNS
 static void equal_lengths(void **context)
 {
     refuse_cell(*context, &ifm_workload_decode,
@@ -375,13 +538,38 @@ static void other_dimensions(void **context)
                 1, of_cycles);
 }
 
+/* Pages of 128 tokens leave at the third token: 32 of the sink, and two pages that are full then. */
+static void compressed_caches(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                TURNS "formats=int4 arms=naive,ours sink=32 kv_len=285 batch=1 q_heads=4 kv_heads=2 head_dim=64", 2,
+                all);
+    refuse_cell(*context, &ifm_workload_decode,
+                TURNS "formats=int8,e4m3,int2 arms=ours sink=32 kv_len=285 batch=2 q_heads=2 kv_heads=1 head_dim=128 "
+                      "layout=paged",
+                3, of_cycles);
+}
+
+/* Half of the tokens are kept, 285 of 570, and a batch whose pages leave at tokens of their own. */
+static void evicted_and_ragged(void **context)
+{
+    refuse_cell(*context, &ifm_workload_decode,
+                TURNS "formats=half4 arms=ours sink=32 kv_len=570 batch=1 q_heads=2 kv_heads=2 head_dim=64 "
+                      "graphs=true,false",
+                2, of_cycles);
+    refuse_cell(*context, &ifm_workload_decode,
+                TURNS "formats=int8 arms=ours sink=32 kv_len=300 batch=3 q_heads=10 kv_heads=1 head_dim=64 ragged=1", 1,
+                of_cycles);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_BENCH(equal_lengths),    WITH_BENCH(over_the_border_of_a_page),
         WITH_BENCH(shuffled_pages),   WITH_BENCH(many_heads),
         WITH_BENCH(nothing_appended), WITH_BENCH(graphs_and_none),
-        WITH_BENCH(other_dimensions), cmocka_unit_test(planted_table_is_full),
+        WITH_BENCH(other_dimensions), WITH_BENCH(compressed_caches),
+        WITH_BENCH(evicted_and_ragged), cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,30 @@
 #ifndef IFM_KERNEL_CUDA_KV_APPEND_H
 #define IFM_KERNEL_CUDA_KV_APPEND_H
 
+#include "kernel/cuda/decode.h"
 #include "kv/fragment.h"
 
 #include <stdint.h>
 
 enum {
-    IFM_KV_APPEND_WARPS = 4,      /* of a block; each has one pair */
+    IFM_KV_APPEND_WARPS = 4,      /* of a block; each has one pair, or one query head */
     IFM_KV_ARRANGE_THREADS = 256, /* of a block */
     IFM_KV_ARRANGE_BLOCKS = 8     /* of a page */
 };
 
-/* ifm_kv_append: each pair's row becomes its token lengths[pair] + token, in its sink or its ring. */
+/* Each pair's row becomes its token lengths[pair] + token, in its sink or its ring. */
 struct ifm_kv_append_of {
     uint16_t *sides;
     const float *rows;       /* [pairs][2][head_dim], K and V; rounded to f16 here */
     const uint32_t *lengths; /* [pairs] */
     uint32_t token, sink, pairs, head_dim;
+};
+
+/* ifm_kv_advance: what a token does in front of the attention of a layer. Queries are made as by ifm_decode_advance, and
+ * nothing of `next` that says where a cache lies is read; its `pairs` may be 0. */
+struct ifm_kv_advance_of {
+    struct ifm_decode_advance_of next;
+    struct ifm_kv_append_of append;
 };
 
 /* ifm_kv_arrange: canonical page i becomes page places[i] in fragment order. */

@@ -25,11 +25,16 @@ static uint64_t identity(const struct ifm_decode_cuda_run *run)
            ifm_xxh3(s->kv_file, strlen(s->kv_file));
 }
 
+void ifm_decode_cuda_name(const struct ifm_decode_cuda_run *run, const char *what, char name[64])
+{
+    snprintf(name, 64, "decode.%s %016llx", what, (unsigned long long)identity(run));
+}
+
 enum ifm_status ifm_decode_cuda_shared(struct ifm_decode_cuda_run *run, const char *what, size_t bytes, void **out,
                                        bool *fresh, struct ifm_error *error)
 {
-    char name[96];
-    snprintf(name, sizeof name, "decode.%s %016llx", what, (unsigned long long)identity(run));
+    char name[64];
+    ifm_decode_cuda_name(run, what, name);
     return run->device->ops->buffer(run->device, name, bytes, out, fresh, error);
 }
 

@@ -70,7 +70,8 @@ static enum ifm_status make_launches(struct ifm_decode_cuda_run *run, struct ifm
 {
     struct ifm_decode_cuda_cycle *cycle = &run->cycle;
     const struct ifm_decode_attend *a = &run->arguments;
-    const uint64_t heads = run->pairs * a->group, tasks = heads + (cycle->appends ? run->pairs : 0);
+    const bool packed = run->packed.cache != NULL; /* its rows have another kernel */
+    const uint64_t heads = run->pairs * a->group, tasks = heads + (cycle->appends && !packed ? run->pairs : 0);
     cycle->next = (struct ifm_decode_advance_of){.table = a->table,
                                                  .units = a->units,
                                                  .pairs = (uint32_t)run->pairs,
@@ -81,6 +82,9 @@ static enum ifm_status make_launches(struct ifm_decode_cuda_run *run, struct ifm
     cycle->advance.blocks = (unsigned)((tasks + IFM_DECODE_ADVANCE_WARPS - 1) / IFM_DECODE_ADVANCE_WARPS);
     cycle->advance.threads = 32 * IFM_DECODE_ADVANCE_WARPS;
     cycle->advance.arguments = &cycle->next;
+    IFM_TRY(ifm_cuda_find(run->device, "decode", "ifm_decode_advance", &cycle->advance.function, error));
+    if (packed)
+        return IFM_OK;
     cycle->back = (struct ifm_decode_rewind_of){.k = run->pools[0],
                                                 .v = run->pools[0],
                                                 .layer = 2 * run->half / sizeof(uint16_t),
@@ -96,7 +100,6 @@ static enum ifm_status make_launches(struct ifm_decode_cuda_run *run, struct ifm
     cycle->rewind.blocks = (unsigned)(run->pairs * run->layers);
     cycle->rewind.threads = IFM_DECODE_REWIND_THREADS;
     cycle->rewind.arguments = &cycle->back;
-    IFM_TRY(ifm_cuda_find(run->device, "decode", "ifm_decode_advance", &cycle->advance.function, error));
     return ifm_cuda_find(run->device, "decode", "ifm_decode_rewind", &cycle->rewind.function, error);
 }
 
@@ -113,6 +116,8 @@ enum ifm_status ifm_decode_cuda_cycle_open(struct ifm_decode_cuda_run *run, stru
     if (cycle->appends)
         IFM_TRY(make_rows(run, error));
     IFM_TRY(make_launches(run, error));
+    if (cycle->appends && run->packed.cache != NULL)
+        IFM_TRY(ifm_decode_cuda_packed_cycle_open(run, error));
     ifm_decode_cuda_rewind(run);
     return ifm_decode_cuda_digest(run, 0, &cycle->still, error);
 }
@@ -151,14 +156,18 @@ void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsi
     struct ifm_decode_attend *a = &run->arguments;
     const size_t at = token * run->outputs;
     float *q = run->q_at, *out = run->out_at;
-    find_caches(run, token, layer);
-    next->rows = cycle->rows_at == NULL ? NULL : cycle->rows_at + token * run->pairs * 2 * a->head_dim;
     next->fresh = cycle->fresh_at + at;
     next->output = layer > 0 ? out + at : token > 0 ? out + at - run->outputs : NULL;
     next->q = q + at;
-    a->q = q + at;
-    a->out = out + at;
-    ifm_cuda_launch(run->device, &cycle->advance);
+    if (run->packed.cache != NULL) {
+        ifm_decode_cuda_packed_place(run, token, layer);
+    } else {
+        find_caches(run, token, layer);
+        next->rows = cycle->rows_at == NULL ? NULL : cycle->rows_at + token * run->pairs * 2 * a->head_dim;
+        a->q = q + at;
+        a->out = out + at;
+        ifm_cuda_launch(run->device, &cycle->advance);
+    }
     ifm_cuda_launch(run->device, &run->launch);
 }
 
@@ -173,7 +182,9 @@ void ifm_decode_cuda_cycle(void *opened)
 void ifm_decode_cuda_rewind(struct ifm_decode_cuda_run *run)
 {
     const size_t words = ifm_decode_cuda_bytes(run) / sizeof(uint32_t);
-    if (run->cycle.appends)
+    if (run->cycle.appends && run->packed.cache != NULL)
+        ifm_decode_cuda_packed_rewind(run);
+    else if (run->cycle.appends)
         ifm_cuda_launch(run->device, &run->cycle.rewind);
     ifm_cuda_fill(run->device, run->q_at, UINT32_MAX, words); /* NaN */
     ifm_cuda_fill(run->device, run->out_at, UINT32_MAX, words);

@@ -49,6 +49,11 @@ static enum ifm_status upload(struct ifm_device *device, const char *name, const
     return from != NULL && bytes > 0 ? ifm_cuda_write(device, *out, from, bytes, error) : IFM_OK;
 }
 
+static size_t canonical_bytes(const struct ifm_decode_grow *grow)
+{
+    return (size_t)grow->layers * grow->most * grow->arrange_of.layout.page_bytes;
+}
+
 /* What is on the device of it. */
 static enum ifm_status upload_growth(struct ifm_decode_grow *grow, const struct grow_plan *g, const char *name,
                                      struct ifm_error *error)
@@ -65,9 +70,9 @@ static enum ifm_status upload_growth(struct ifm_decode_grow *grow, const struct 
     IFM_TRY(status);
     IFM_TRY(upload(device, name, "jobs", g->jobs, g->n * sizeof *g->jobs, &jobs, error));
     IFM_TRY(upload(device, name, "places", g->places, g->n * sizeof *g->places, &places, error));
-    IFM_TRY(upload(device, name, "canonical pages", NULL, (size_t)g->most * grow->arrange_of.layout.page_bytes, &pages,
-                   error));
-    grow->append_of.lengths = at;
+    grow->most = g->most;
+    IFM_TRY(upload(device, name, "canonical pages", NULL, canonical_bytes(grow), &pages, error));
+    grow->advance_of.append.lengths = at;
     grow->jobs = jobs;
     grow->places = places;
     grow->canonical = pages;
@@ -105,20 +110,19 @@ static enum ifm_status plan_growth(struct ifm_decode_grow *grow, const struct if
 }
 
 enum ifm_status ifm_decode_grow_open(struct ifm_device *device, const struct ifm_kv_shape *shape,
-                                     const uint64_t *lengths, uint64_t tokens, const char *name,
+                                     const uint64_t *lengths, uint64_t tokens, unsigned layers, const char *name,
                                      struct ifm_decode_grow *out, struct ifm_error *error)
 {
     const struct ifm_kv_layout layout = ifm_kv_layout_of(shape->format, shape->head_dim);
-    *out = (struct ifm_decode_grow){.device = device, .tokens = tokens};
-    out->append_of.sink = shape->sink;
-    out->append_of.pairs = (uint32_t)shape->pairs;
-    out->append_of.head_dim = shape->head_dim;
-    out->append.blocks = (unsigned)((shape->pairs + IFM_KV_APPEND_WARPS - 1) / IFM_KV_APPEND_WARPS);
-    out->append.threads = 32 * IFM_KV_APPEND_WARPS;
+    *out = (struct ifm_decode_grow){.device = device, .tokens = tokens, .layers = layers};
+    out->advance_of.append.sink = shape->sink;
+    out->advance_of.append.pairs = (uint32_t)shape->pairs;
+    out->advance_of.append.head_dim = shape->head_dim;
+    out->advance.threads = 32 * IFM_KV_APPEND_WARPS;
     out->arrange_of.layout = ifm_kv_fragment_of(&layout);
     out->arrange.threads = IFM_KV_ARRANGE_THREADS;
     IFM_TRY(ifm_decode_pack_open(device, &layout, &out->pack, error));
-    IFM_TRY(ifm_cuda_find(device, "kv_append", "ifm_kv_append", &out->append.function, error));
+    IFM_TRY(ifm_cuda_find(device, "kv_append", "ifm_kv_advance", &out->advance.function, error));
     IFM_TRY(ifm_cuda_find(device, "kv_append", "ifm_kv_arrange", &out->arrange.function, error));
     return plan_growth(out, shape, lengths, name, error);
 }
@@ -128,23 +132,52 @@ void ifm_decode_grow_close(struct ifm_decode_grow *grow)
     free(grow->due);
 }
 
-void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, const float *rows, unsigned char *pool)
+/* Pages of token `token` from `canonical` into their order. */
+static void arrange(struct ifm_decode_grow *grow, uint64_t token, const unsigned char *canonical, unsigned char *pool)
 {
     const uint32_t first = grow->due[token], n = grow->due[token + 1] - first;
-    uint16_t *sides = (uint16_t *)(void *)(pool + grow->body);
-    grow->append_of.sides = sides;
-    grow->append_of.rows = rows;
-    grow->append_of.token = (uint32_t)token;
-    grow->append.arguments = &grow->append_of;
-    ifm_cuda_launch(grow->device, &grow->append);
-    if (n == 0)
-        return;
-    ifm_decode_pack_launch(grow->device, &grow->pack, sides, grow->canonical, grow->jobs + first, n);
-    grow->arrange_of.from = grow->canonical;
+    grow->arrange_of.from = canonical;
     grow->arrange_of.to = pool;
     grow->arrange_of.places = grow->places + first;
     grow->arrange_of.n = n;
     grow->arrange.blocks = n * IFM_KV_ARRANGE_BLOCKS;
     grow->arrange.arguments = &grow->arrange_of;
-    ifm_cuda_launch(grow->device, &grow->arrange);
+    if (n > 0)
+        ifm_cuda_launch(grow->device, &grow->arrange);
+}
+
+/* What is in front of attention at every token. */
+static void advance(struct ifm_decode_grow *grow, uint64_t token, const float *rows, uint16_t *sides,
+                    const struct ifm_decode_advance_of *next)
+{
+    struct ifm_kv_advance_of *a = &grow->advance_of;
+    a->next = next == NULL ? (struct ifm_decode_advance_of){0} : *next;
+    a->append.sides = sides;
+    a->append.rows = rows;
+    a->append.token = (uint32_t)token;
+    grow->advance.blocks =
+        (a->next.pairs * a->next.group + a->append.pairs + IFM_KV_APPEND_WARPS - 1) / IFM_KV_APPEND_WARPS;
+    grow->advance.arguments = a;
+    ifm_cuda_launch(grow->device, &grow->advance);
+}
+
+void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, const float *rows,
+                     unsigned char *pool, const struct ifm_decode_advance_of *next)
+{
+    const uint32_t first = grow->due[token], n = grow->due[token + 1] - first;
+    uint16_t *sides = (uint16_t *)(void *)(pool + grow->body);
+    unsigned char *canonical = grow->canonical + layer * (size_t)grow->most * grow->arrange_of.layout.page_bytes;
+    advance(grow, token, rows, sides, next);
+    ifm_decode_pack_launch(grow->device, &grow->pack, sides, canonical, grow->jobs + first, n);
+    arrange(grow, token, canonical, pool);
+}
+
+void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, void *const *pools)
+{
+    if (grow->most == 0)
+        return;
+    ifm_cuda_fill(grow->device, grow->canonical, UINT32_MAX, canonical_bytes(grow) / sizeof(uint32_t));
+    for (unsigned layer = 0; layer < grow->layers; layer++)
+        for (uint64_t token = 0; token < grow->tokens; token++)
+            arrange(grow, token, grow->canonical, pools[layer]);
 }

@@ -45,8 +45,8 @@ static void pages_back(void *arg, unsigned index, unsigned count)
 }
 
 /* The sink and the ring pages of a pair: what the device has, and what the cache has (NULL where it has none). */
-static void side_of(const struct ifm_decode_cuda_run *run, uint64_t pair, unsigned part, uint64_t *at,
-                    struct ifm_kv_piece *piece)
+void ifm_decode_cuda_packed_side(const struct ifm_decode_cuda_run *run, uint64_t pair, unsigned part, uint64_t *at,
+                                 struct ifm_kv_piece *piece)
 {
     const struct ifm_kv_view view = ifm_kv_view_of(run->packed.cache, pair);
     const unsigned dim = (unsigned)run->settings->head_dim;
@@ -64,7 +64,7 @@ static void move_sides(const struct packed_pools *p)
             const struct ifm_kv_layout *l = part == 0 ? ifm_kv_sink_layout_of(cache) : ifm_kv_ring_layout(cache);
             struct ifm_kv_piece piece;
             uint64_t at;
-            side_of(p->run, pair, part, &at, &piece);
+            ifm_decode_cuda_packed_side(p->run, pair, part, &at, &piece);
             if (piece.tokens == 0)
                 continue;
             if (p->there != NULL) {
@@ -77,32 +77,45 @@ static void move_sides(const struct packed_pools *p)
         }
 }
 
-enum ifm_status ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *run, const unsigned char *pool,
-                                            struct ifm_error *error)
+void ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *run, const unsigned char *pool)
 {
     struct packed_pools pools = {.run = run, .taken = pool};
-    (void)error;
     run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_back, &pools);
     move_sides(&pools);
-    return IFM_OK;
+}
+
+void ifm_decode_cuda_packed_give(const struct ifm_decode_cuda_run *run, unsigned char *pool)
+{
+    struct packed_pools pools = {.run = run, .there = pool};
+    run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_there, &pools);
+    move_sides(&pools);
 }
 
 /* ---- caches ---- */
+
+/* Rows that a cycle has not appended yet. */
+static void blank_sides(const struct ifm_decode_cuda_run *run, unsigned char *pool)
+{
+    uint16_t *sides = (void *)(pool + run->packed.body);
+    for (uint64_t i = 0; i < run->pairs * run->packed.side / sizeof *sides; i++)
+        sides[i] = IFM_DECODE_NO_ROW;
+}
 
 static enum ifm_status fill(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     const struct ifm_decode_filling filling = {
         run->device, ifm_cuda_host_threads(), run->settings, run->form, &run->source, run->arm};
-    struct packed_pools pools = {.run = run, .there = calloc(1, 2 * run->half)};
-    if (pools.there == NULL)
+    unsigned char *pool = calloc(1, 2 * run->half);
+    if (pool == NULL)
         return no_memory(run, error);
+    if (run->cycle.appends)
+        blank_sides(run, pool);
     enum ifm_status status = ifm_decode_fill(&filling, run->packed.cache, error);
     if (status == IFM_OK) {
-        run->device->ops->parallel(run->device, ifm_cuda_host_threads(), pages_there, &pools);
-        move_sides(&pools);
-        status = ifm_cuda_write(run->device, run->pools[0], pools.there, 2 * run->half, error);
+        ifm_decode_cuda_packed_give(run, pool);
+        status = ifm_cuda_write(run->device, run->pools[0], pool, 2 * run->half, error);
     }
-    free(pools.there);
+    free(pool);
     return status;
 }
 
@@ -145,18 +158,20 @@ static uint32_t items_of(const struct ifm_decode_cuda_run *run, const struct ifm
            (unit->sink + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE + (unit->ring + IFM_DECODE_TILE - 1) / IFM_DECODE_TILE;
 }
 
-static void fill_units(const struct ifm_decode_cuda_run *run, struct ifm_packed_unit *units)
+/* Of a token of a cycle, or of a pass. */
+static void fill_units(const struct ifm_decode_cuda_run *run, uint64_t token, struct ifm_packed_unit *units)
 {
-    const uint32_t n = run->arguments.n_units;
+    const uint32_t n = run->arguments.n_units, sink = run->packed.shape.sink;
     uint32_t item = 0;
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t pair = i / run->arguments.parts;
-        const struct ifm_kv_view view = ifm_kv_view_of(run->packed.cache, pair);
+        const uint64_t length = ifm_decode_cuda_length_at(run, pair / run->settings->kv_heads, token);
+        const uint64_t pages = ifm_kv_body_pages(&run->packed.shape, length);
         units[i] = (struct ifm_packed_unit){.page = (uint32_t)run->first[pair],
-                                            .pages = (uint32_t)view.n_body,
+                                            .pages = (uint32_t)pages,
                                             .item = item,
-                                            .sink = view.sink.tokens,
-                                            .ring = view.ring[0].tokens + view.ring[1].tokens};
+                                            .sink = length < sink ? (uint32_t)length : sink};
+        units[i].ring = (uint32_t)(length - units[i].sink - pages * IFM_KV_PAGE);
         item += items_of(run, &units[i]);
     }
     units[n] = (struct ifm_packed_unit){.item = item};
@@ -165,16 +180,12 @@ static void fill_units(const struct ifm_decode_cuda_run *run, struct ifm_packed_
 enum ifm_status ifm_decode_cuda_packed_caches(struct ifm_decode_cuda_run *run, struct ifm_error *error)
 {
     struct ifm_decode_cuda_packed *packed = &run->packed;
-    struct ifm_kv_shape shape;
-    uint64_t *lengths = calloc(run->pairs, sizeof *lengths);
     void *table;
-    if (lengths == NULL)
+    packed->capacity = calloc(run->pairs, sizeof *packed->capacity);
+    if (packed->capacity == NULL)
         return no_memory(run, error);
-    enum ifm_status status = ifm_decode_cuda_deal_out(run, &shape, lengths, error);
-    if (status == IFM_OK)
-        status = open_cache(run, &shape, error);
-    free(lengths);
-    IFM_TRY(status);
+    IFM_TRY(ifm_decode_cuda_deal_out(run, &packed->shape, packed->capacity, error));
+    IFM_TRY(open_cache(run, &packed->shape, error));
     packed->body = run->pages * packed->layout.page_bytes;
     packed->side = 2 * IFM_KV_SIDE * run->settings->head_dim * sizeof(uint16_t);
     run->half = (packed->body + run->pairs * packed->side) / 2;
@@ -190,7 +201,9 @@ enum ifm_status ifm_decode_cuda_packed_caches(struct ifm_decode_cuda_run *run, s
 void ifm_decode_cuda_packed_close(struct ifm_decode_cuda_run *run)
 {
     ifm_kv_cache_destroy(run->packed.cache);
+    ifm_decode_grow_close(&run->packed.grow);
     free(run->packed.canonical);
+    free(run->packed.capacity);
 }
 
 /* ---- the launch ---- */
@@ -224,14 +237,55 @@ static unsigned shared_bytes(const struct ifm_decode_cuda_run *run, const struct
     return ring + (most > crew ? most : crew);
 }
 
+/* Tables of units, [tables][n_units + 1]: one for each token of a cycle that appends, else one. */
+static uint64_t tables_of(const struct ifm_decode_cuda_run *run)
+{
+    return run->cycle.appends ? run->tokens : 1;
+}
+
+/* Flat: the unit of each block's first item, in every table. */
+static enum ifm_status find_first_units(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,
+                                        unsigned blocks, struct ifm_error *error)
+{
+    const uint32_t n = run->packed.arguments.n_units;
+    uint32_t *first = calloc(tables_of(run) * blocks, sizeof *first);
+    char name[48];
+    void *at;
+    if (first == NULL)
+        return no_memory(run, error);
+    for (uint64_t table = 0; table < tables_of(run); table++, units += n + 1)
+        for (uint32_t block = 0, unit = 0; block < blocks; block++) {
+            while (ifm_decode_share(units[n].item, blocks, block) >= units[unit + 1].item)
+                unit++;
+            first[table * blocks + block] = unit;
+        }
+    snprintf(name, sizeof name, "first units %s", run->form->name);
+    enum ifm_status status =
+        ifm_decode_cuda_buffer(run, name, first, tables_of(run) * blocks * sizeof *first, &at, error);
+    run->packed.first = run->packed.arguments.first = at;
+    free(first);
+    return status;
+}
+
+/* The fewest items at any token: a page that leaves a ring has fewer than its rows had. */
+static uint64_t fewest_items(const struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units)
+{
+    const uint32_t n = run->packed.arguments.n_units;
+    uint64_t fewest = units[n].item;
+    for (uint64_t table = 1; table < tables_of(run); table++)
+        if (units[table * (n + 1) + n].item < fewest)
+            fewest = units[table * (n + 1) + n].item;
+    return fewest;
+}
+
 static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,
                                     struct ifm_decode_split *split, struct ifm_error *error)
 {
     struct ifm_packed_attend *a = &run->packed.arguments;
     const struct ifm_gpu *gpu = ifm_cuda_gpu(run->device);
     struct ifm_decode_work work = {.units = a->n_units,
-                                   .tiles = units[a->n_units].item,
-                                   .bytes = ifm_decode_amounts_of(run->settings, run->form).read,
+                                   .tiles = fewest_items(run, units),
+                                   .bytes = ifm_decode_amounts_of(run->settings, run->form).read / run->tokens,
                                    .tokens = 1,
                                    .head_dim = a->head_dim,
                                    .group = a->group,
@@ -239,32 +293,17 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struc
                                    .major = gpu->major,
                                    .no_clusters = true};
     char name[48];
-    void *at;
     if (a->n_units > gpu->multiprocessors) /* a block a unit would be waves of blocks that each fill a ring first */
         work.tokens = 0;
     for (uint32_t i = 1; i < a->n_units; i++)
         if (units[i + 1].item - units[i].item != units[1].item)
             work.tokens = 0;
     *split = ifm_decode_split_of(&work);
-    run->early = split->early;
+    run->early = split->early && !run->settings->inference; /* it reads the cache before it waits */
     a->splits = split->splits;
     snprintf(name, sizeof name, "ifm_packed_%s_%u", ifm_kv_format_name(run->form->format), a->head_dim);
     IFM_TRY(ifm_cuda_find(run->device, "packed", name, &run->launch.function, error));
-    if (split->splits != 0)
-        return IFM_OK;
-    uint32_t *first = calloc(split->blocks, sizeof *first);
-    if (first == NULL)
-        return no_memory(run, error);
-    for (uint32_t block = 0, unit = 0; block < split->blocks; block++) {
-        while (ifm_decode_share(work.tiles, split->blocks, block) >= units[unit + 1].item)
-            unit++;
-        first[block] = unit;
-    }
-    snprintf(name, sizeof name, "first units %s", run->form->name);
-    enum ifm_status status = ifm_decode_cuda_buffer(run, name, first, split->blocks * sizeof *first, &at, error);
-    a->first = at;
-    free(first);
-    return status;
+    return split->splits != 0 ? IFM_OK : find_first_units(run, units, split->blocks, error);
 }
 
 static enum ifm_status launch_split(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,
@@ -293,16 +332,17 @@ enum ifm_status ifm_decode_cuda_packed_launch(struct ifm_decode_cuda_run *run, b
 {
     const struct ifm_decode_attend *like = &run->arguments;
     struct ifm_packed_attend *a = &run->packed.arguments;
-    const size_t bytes = (like->n_units + 1) * sizeof(struct ifm_packed_unit);
+    const size_t each = like->n_units + 1, bytes = tables_of(run) * each * sizeof(struct ifm_packed_unit);
     struct ifm_packed_unit *units = calloc(1, bytes);
     char name[48];
     void *at = NULL;
     if (units == NULL)
         return no_memory(run, error);
-    fill_units(run, units);
+    for (uint64_t token = 0; token < tables_of(run); token++)
+        fill_units(run, token, units + token * each);
     snprintf(name, sizeof name, "units %s", run->form->name);
     enum ifm_status status = ifm_decode_cuda_buffer(run, name, units, bytes, &at, error);
-    a->units = at;
+    run->packed.units = a->units = at;
     a->q = run->q_at;
     a->out = run->out_at;
     a->n_units = like->n_units;

@@ -34,7 +34,7 @@ const char *ifm_decode_cuda_supports(const struct ifm_machine *machine, void *as
     if (ask->format != IFM_KV_F16 && !ifm_machine_plans_by(machine, IFM_DECODE_SINCE_PACKED))
         return "the device cuda has kernels for f16 alone in this version; --compress 1 asks for no other form, and "
                "the device cpu runs all";
-    if (ask->format != IFM_KV_F16 && s->inference)
+    if (ask->format != IFM_KV_F16 && s->inference && !ifm_machine_plans_by(machine, IFM_DECODE_SINCE_PACKED_CYCLES))
         return "cycles on the device cuda are of f16 caches in this version: --compress 1 asks for no other form, and "
                "the device cpu runs all";
     if (strcmp(ifm_isa_name(s->isa), "auto") != 0)
@@ -205,9 +205,9 @@ static enum ifm_status compare(struct ifm_decode_cuda_run *run, struct ifm_check
     struct ifm_decode_rows rows;
     IFM_TRY(ifm_decode_cuda_read_layer(run, run->turn, &pool, error));
     const struct ifm_decode_outputs outputs = ifm_decode_cuda_outputs(run, pool, 0, &rows);
-    enum ifm_status status = run->packed.cache == NULL ? IFM_OK : ifm_decode_cuda_packed_take(run, pool, error);
-    if (status == IFM_OK)
-        status = ifm_decode_compare(&outputs, ifm_decode_cuda_code(run, code), out, error);
+    if (run->packed.cache != NULL)
+        ifm_decode_cuda_packed_take(run, pool);
+    enum ifm_status status = ifm_decode_compare(&outputs, ifm_decode_cuda_code(run, code), out, error);
     free(pool);
     return status;
 }

@@ -120,7 +120,8 @@ static enum ifm_status compare_tokens(struct cycle_walk *walk, const unsigned ch
                                       struct ifm_error *error)
 {
     const struct ifm_decode_cuda_run *run = walk->run;
-    const uint64_t last = run->tokens - 1, others = other_tokens(run);
+    const uint64_t last = run->tokens - 1;
+    const uint64_t others = run->packed.cache == NULL ? other_tokens(run) : 0; /* its rows move: the walk compares */
     struct ifm_decode_rows rows;
     char code[16];
     struct ifm_decode_outputs outputs = ifm_decode_cuda_outputs(run, pool, last, &rows);
@@ -136,15 +137,30 @@ static enum ifm_status compare_tokens(struct cycle_walk *walk, const unsigned ch
     return IFM_OK;
 }
 
+/* A compressed cache as it is at a token, for the oracle. */
+static void take_cache(const struct ifm_decode_cuda_run *run, const unsigned char *pool, uint64_t token)
+{
+    ifm_decode_cuda_packed_adopt(run, token);
+    ifm_decode_cuda_packed_take(run, pool);
+}
+
 /* What the step left in the last layer. */
 static enum ifm_status compare_step(struct cycle_walk *walk, struct ifm_check *out, struct ifm_error *error)
 {
     const struct ifm_decode_cuda_run *run = walk->run;
     unsigned char *pool;
+    bool holds = true;
+    enum ifm_status status = IFM_OK;
     IFM_TRY(ifm_decode_cuda_read_layer(run, run->turn, &pool, error));
-    for (uint64_t pair = 0; pair < run->pairs; pair++)
-        walk->wrong = walk->wrong || !holds_rows(run, pool, pair);
-    enum ifm_status status = compare_tokens(walk, pool, out, error);
+    if (run->packed.cache != NULL) {
+        status = ifm_decode_cuda_packed_holds(run, pool, &holds, error);
+        take_cache(run, pool, run->tokens - 1);
+    }
+    for (uint64_t pair = 0; pair < run->pairs && run->packed.cache == NULL; pair++)
+        holds = holds && holds_rows(run, pool, pair);
+    walk->wrong = walk->wrong || !holds;
+    if (status == IFM_OK)
+        status = compare_tokens(walk, pool, out, error);
     free(pool);
     return status;
 }
@@ -208,6 +224,8 @@ static enum ifm_status look_at_output(struct cycle_walk *walk, uint64_t token, u
     unsigned char *pool;
     IFM_TRY(ifm_cuda_read(run->device, walk->again.out + at, (const float *)run->out_at + at, bytes, error));
     IFM_TRY(ifm_decode_cuda_read_layer(run, layer, &pool, error));
+    if (run->packed.cache != NULL)
+        take_cache(run, pool, token);
     struct ifm_decode_outputs outputs = ifm_decode_cuda_outputs(run, pool, token, &rows);
     outputs.q = walk->again.q + at;
     outputs.out = walk->again.out + at;
@@ -218,6 +236,20 @@ static enum ifm_status look_at_output(struct cycle_walk *walk, uint64_t token, u
     return status;
 }
 
+/* Whether the outputs of a place are compared on the walk: where one is drawn, and of a compressed cache, whose rows
+ * move as it grows, in the last layer for as many tokens as others are compared after the step. */
+static bool is_compared(const struct cycle_walk *walk, uint64_t place, uint64_t drawn)
+{
+    const struct ifm_decode_cuda_run *run = walk->run;
+    const uint64_t others = run->packed.cache == NULL ? 0 : other_tokens(run), token = place / run->layers;
+    if (place == drawn)
+        return true;
+    if (place % run->layers != run->layers - 1 || others == 0)
+        return false;
+    const uint64_t each = (run->tokens - 1 + others - 1) / others;
+    return token % each == 0;
+}
+
 static enum ifm_status walk_places(struct cycle_walk *walk, struct ifm_check *out, struct ifm_error *error)
 {
     struct ifm_decode_cuda_run *run = walk->run;
@@ -226,11 +258,12 @@ static enum ifm_status walk_places(struct cycle_walk *walk, struct ifm_check *ou
     for (uint64_t place = 0; place < places; place++) {
         const uint64_t token = place / run->layers;
         const unsigned layer = (unsigned)(place % run->layers);
-        if (place % each == 0 || place == drawn)
+        const bool compared = is_compared(walk, place, drawn);
+        if (place % each == 0 || compared)
             IFM_TRY(look_at_query(walk, token, layer, error));
         else
             ifm_decode_cuda_place(run, token, layer);
-        if (place == drawn)
+        if (compared)
             IFM_TRY(look_at_output(walk, token, layer, out, error));
     }
     return IFM_OK;

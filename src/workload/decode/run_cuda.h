@@ -8,6 +8,7 @@
 #include "kernel/cuda/packed.h"
 #include "workload/data/data.h"
 #include "workload/decode/check.h"
+#include "workload/decode/cuda_grow.h"
 #include "workload/decode/source.h"
 #include "workload/implementation.h"
 
@@ -37,6 +38,13 @@ struct ifm_decode_cuda_packed {
     unsigned char *canonical;           /* pool of `cache`: what is read back, in canonical order */
     struct ifm_kv_cache *cache;         /* on the host, for the oracle; NULL: the cache is f16 */
     struct ifm_packed_attend arguments; /* `body` and `sides` are the turn's */
+    struct ifm_kv_shape shape;
+    uint64_t *capacity; /* [pairs], of it */
+    /* Of a cycle that appends. */
+    struct ifm_decode_grow grow;
+    void *sides;                         /* there: sinks and rings of a layer when a cycle begins */
+    const struct ifm_packed_unit *units; /* [tokens][n_units + 1], there */
+    const uint32_t *first;               /* [tokens][blocks], there; NULL = not a flat split */
 };
 
 struct ifm_decode_cuda_run {
@@ -78,6 +86,8 @@ static inline bool ifm_decode_cuda_cycles(const struct ifm_decode_cuda_run *run)
 uint64_t ifm_decode_cuda_length(const struct ifm_decode_cuda_run *run, uint64_t sequence);
 uint64_t ifm_decode_cuda_length_at(const struct ifm_decode_cuda_run *run, uint64_t sequence, uint64_t token);
 
+/* What tells the cell's bytes from others'. */
+void ifm_decode_cuda_name(const struct ifm_decode_cuda_run *run, const char *what, char name[64]);
 /* A buffer of the device, filled from the host where it is new. `from` may be NULL: zeros. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_buffer(struct ifm_decode_cuda_run *run, const char *what, const void *from,
                                                    size_t bytes, void **out, struct ifm_error *error);
@@ -103,10 +113,27 @@ IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_caches(struct ifm_decode_cuda
 IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_launch(struct ifm_decode_cuda_run *run, bool plain,
                                                           struct ifm_error *error);
 void ifm_decode_cuda_packed_enqueue(void *opened);
-/* What was read back of a layer goes into the host's cache. */
-IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *run,
-                                                        const unsigned char *pool, struct ifm_error *error);
+/* What was read back of a layer goes into the host's cache; or that cache into `pool`, as a device has it. */
+void ifm_decode_cuda_packed_take(const struct ifm_decode_cuda_run *run, const unsigned char *pool);
+void ifm_decode_cuda_packed_give(const struct ifm_decode_cuda_run *run, unsigned char *pool);
+/* Where the sink (part 0) and the ring pages of a pair lie: in a pool, in bytes, and in the host's cache. */
+void ifm_decode_cuda_packed_side(const struct ifm_decode_cuda_run *run, uint64_t pair, unsigned part, uint64_t *at,
+                                 struct ifm_kv_piece *piece);
 void ifm_decode_cuda_packed_close(struct ifm_decode_cuda_run *run);
+
+/* ---- cuda_packed_cycle.c ---- */
+/* After the caches: where a cycle begins, on both sides, and what grows. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_cycle_open(struct ifm_decode_cuda_run *run, struct ifm_error *error);
+/* The launches in front of a place's attention, by what the cycle says of its queries; what its attention takes. */
+void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer);
+void ifm_decode_cuda_packed_rewind(struct ifm_decode_cuda_run *run);
+/* The host's cache becomes as long as the device's at token `token`, before it is taken. */
+void ifm_decode_cuda_packed_adopt(const struct ifm_decode_cuda_run *run, uint64_t token);
+/* Whether a layer that is read back at the end of a cycle is what the processor makes of the same tokens, byte for
+ * byte. */
+IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_holds(const struct ifm_decode_cuda_run *run,
+                                                         const unsigned char *pool, bool *holds,
+                                                         struct ifm_error *error);
 
 /* ---- cuda_read.c ---- */
 size_t ifm_decode_cuda_bytes(const struct ifm_decode_cuda_run *run); /* of all queries, and of all outputs */

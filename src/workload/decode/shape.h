@@ -46,8 +46,8 @@ struct ifm_decode_ask {
     double folded; /* integers: that of queries folded with scales, of keys of unit variance; < 0 = as on the CPU */
 };
 
-/* IFM_PLAN_RULES since which the device cuda runs compressed caches. */
-enum { IFM_DECODE_SINCE_PACKED = 11 };
+/* IFM_PLAN_RULES since which the device cuda runs compressed caches, and cycles over them. */
+enum { IFM_DECODE_SINCE_PACKED = 11, IFM_DECODE_SINCE_PACKED_CYCLES = 12 };
 
 /* How an arm keeps its cache. */
 struct ifm_decode_form {

@@ -1,0 +1,57 @@
+/* The queries of an inference cycle, each made of the output in front of it. Device code only. */
+#ifndef IFM_KERNEL_CUDA_DECODE_FEED_CUH
+#define IFM_KERNEL_CUDA_DECODE_FEED_CUH
+
+#include "kernel/cuda/decode_share.cuh"
+
+namespace
+{
+
+/* sqrt of the sum of squares over the warp. */
+__device__ __forceinline__ float length_of(const float4 x[2])
+{
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        sum += x[i].x * x[i].x + x[i].y * x[i].y + x[i].z * x[i].z + x[i].w * x[i].w;
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(EVERY, sum, step);
+    return sqrtf(sum);
+}
+
+__device__ __forceinline__ float rounded(float x)
+{
+    return from_f16(static_cast<uint16_t>(pack(x, 0)));
+}
+
+/* A query head's next query, by a warp: a fresh one and the last output in equal parts, as long as the fresh one. */
+__device__ __forceinline__ void feed(const ifm_decode_advance_of &a, uint32_t head, uint32_t lane)
+{
+    const uint64_t at = static_cast<uint64_t>(head) * a.head_dim / 4;
+    const uint32_t columns = a.head_dim / 4;
+    float4 q[2], output[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const bool mine = lane + 32 * i < columns;
+        q[i] = output[i] = make_float4(0, 0, 0, 0);
+        if (mine)
+            q[i] = reinterpret_cast<const float4 *>(a.fresh)[at + lane + 32 * i];
+        if (mine && a.output != nullptr)
+            output[i] = reinterpret_cast<const float4 *>(a.output)[at + lane + 32 * i];
+    }
+    const float own = length_of(q), other = length_of(output), part = other > 0 ? own / other : 0;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        q[i] = make_float4(q[i].x + part * output[i].x, q[i].y + part * output[i].y, q[i].z + part * output[i].z,
+                           q[i].w + part * output[i].w);
+    const float mixed = length_of(q), scale = a.output == nullptr ? 1 : mixed > 0 ? own / mixed : 0;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        if (lane + 32 * i < columns)
+            reinterpret_cast<float4 *>(a.q)[at + lane + 32 * i] = make_float4(
+                rounded(q[i].x * scale), rounded(q[i].y * scale), rounded(q[i].z * scale), rounded(q[i].w * scale));
+}
+
+} // namespace
+
+#endif
