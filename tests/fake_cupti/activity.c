@@ -10,6 +10,7 @@
 #include "dyn/cupti.h"
 #include "dyn/cupti_activity.h"
 #include "fake_cuda/fake_cuda.h"
+#include "fake_cupti.h"
 #include "fake_script.h"
 
 #include <dlfcn.h>
@@ -152,6 +153,7 @@ int cuptiActivityEnable(int kind)
     memcpy(&set_watcher, &symbol, sizeof symbol);
     if (symbol != NULL)
         set_watcher(watch);
+    fake_cupti_slow(true);
     return 0;
 }
 
