@@ -17,10 +17,10 @@
  *   slows=40000          so many ns pass behind each kernel while it is counted or recorded
  *   stale=METRIC         nothing is written for it
  *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, sectorhits=3000, sectormisses=1000,
- *   writes=100, fabric=0, warps=8, f16=0, bf16=0    for each kernel
+ *   writes=100, fabric=0, warps=8, f16=0, bf16=0, fp8=0    for each kernel
  * Thread rule: one thread. */
-#include "dyn/cupti.h"
 #include "fake_cupti.h"
+#include "dyn/cupti.h"
 #include "fake_script.h"
 
 #include <dlfcn.h>
@@ -322,6 +322,7 @@ static double each_of(const char *metric)
                 {"warps", "warps", 8},
                 {"op_hmma", "none", 0},
                 {"bf16", "bf16", 0},
+                {"src_fp8", "fp8", 0},
                 {"fp16", "f16", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(metric, rows[i].words) != NULL)
