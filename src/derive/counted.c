@@ -48,10 +48,21 @@ enum {
     COST,
     N
 };
-static const char *const names[N] = {"l2_hits",           "l2_accesses",       "l2_misses",       "l2_sectors",
-                                     "l2_write_sectors",  "l2_fabric_sectors", "dram_read_bytes", "dram_write_bytes",
-                                     "counters_range_ns", "counters_cycles",   "warps",           "tensor_f16_ops",
-                                     "tensor_bf16_ops",   "l2_sector_hits",    "l2_sector_misses",
+static const char *const names[N] = {"l2_hits",
+                                     "l2_accesses",
+                                     "l2_misses",
+                                     "l2_sectors",
+                                     "l2_write_sectors",
+                                     "l2_fabric_sectors",
+                                     "dram_read_bytes",
+                                     "dram_write_bytes",
+                                     "counters_range_ns",
+                                     "counters_cycles",
+                                     "warps",
+                                     "tensor_f16_ops",
+                                     "tensor_bf16_ops",
+                                     "l2_sector_hits",
+                                     "l2_sector_misses",
                                      "counters_cost_ns"};
 
 struct counted_range {
@@ -157,6 +168,9 @@ static struct ifm_value unread(const struct ifm_arm_work *arm, unsigned column, 
                                     ? "no instrument of this version counts what the device does"
                                     : arm->work->cell->unsupported,
                                 "measure on a GPU: device.kind=cuda", 0, "ranges");
+    if (!ifm_plan_counts(arm->work->cell, names[column]))
+        return ifm_value_absent("the counters of this device have no such number", "measure on a GPU: device.kind=cuda",
+                                0, "ranges");
     IFM_EACH_TOLD(event, arm->work, column_absent, NULL) {
         const struct ifm_event_column_absent *told = IFM_FACTS(event, column_absent);
         if (strcmp(told->pass, ifm_pass_names[IFM_PASS_COUNTERS]) != 0 || strcmp(told->column, names[column]) != 0)
@@ -433,7 +447,7 @@ static void emit_cost(const struct counted *c)
 
 bool ifm_derive_is_counted(const struct ifm_cell_work *work)
 {
-    return work->cell->measure.counters ||
+    return (work->cell->measure.counters && !ifm_derive_counts_cpu(work)) ||
            ifm_derive_column(ifm_derive_record_of(work, IFM_PASS_COUNTERS), names[RANGE_NS]) >= 0;
 }
 

@@ -85,8 +85,14 @@ const char *ifm_derive_too_slow(const struct ifm_arm_work *arm, const struct ifm
 void ifm_derive_say_slower(const struct ifm_arm_work *arm, const struct ifm_value *slower, const char *while_what)
 {
     if (slower->state == IFM_STATE_OK && slower->number > MUCH_SLOWER)
-        ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-13",
-                           "steps took %.0f %% longer while %s; that pass is apart from the latencies, and its times are "
-                           "not used",
-                           slower->number, while_what);
+        ifm_derive_say_arm(
+            arm, IFM_SEVERITY_NOTE, "rule-13",
+            "steps took %.0f %% longer while %s; that pass is apart from the latencies, and its times are "
+            "not used",
+            slower->number, while_what);
+}
+
+bool ifm_derive_counts_cpu(const struct ifm_cell_work *work)
+{
+    return ifm_plan_counts(work->cell, "cpu_cycles");
 }

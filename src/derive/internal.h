@@ -310,6 +310,9 @@ void ifm_derive_counter_changes(const struct ifm_arm_work *arm);
 /* counted.c: numbers of the pass of counters, per step over its ranges; absent where a gate asks for one in vain. */
 void ifm_derive_counted(const struct ifm_arm_work *arm);
 bool ifm_derive_is_counted(const struct ifm_cell_work *work); /* the cell was asked to count, or did */
+/* cpu_counted.c: the same of a processor's counters. */
+void ifm_derive_cpu_counted(const struct ifm_arm_work *arm);
+bool ifm_derive_counts_cpu(const struct ifm_cell_work *work); /* the pass of counters is the processor's */
 /* The record of the cell's pass of a kind; NULL = none. */
 const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, enum ifm_pass_kind kind);
 /* Mean of `n` values, of so many `of`, with its t interval where they are enough. */

@@ -162,9 +162,15 @@ grep -q 'that pass is apart from the latencies, and its times are not used' slow
 reads mild "slows=16000"
 grep -q 'its times are not used' mild/derived.json && fail "8 % are too much"
 [ "$(number mild read.bulk trace_slower_percent)" = 8 ] || fail "$(number mild read.bulk trace_slower_percent)"
-case $(number mild read.bulk gpu_idle_percent) in 6.* | 7.*) ;; *) fail "$(number mild read.bulk gpu_idle_percent)" ;; esac
+case $(number mild read.bulk gpu_idle_percent) in
+    6.* | 7.*) ;;
+    *) fail "mild: idle $(number mild read.bulk gpu_idle_percent)" ;;
+esac
 cuda="kernel_ns=10000;launch_ns=30000" reads gaps "slows=8000" --no-graphs --inner 64
-case $(number gaps read.bulk gpu_gap_percent) in 74.* | 75*) ;; *) fail "$(number gaps read.bulk gpu_gap_percent)" ;; esac
+case $(number gaps read.bulk gpu_gap_percent) in
+    74.* | 75*) ;;
+    *) fail "gaps: $(number gaps read.bulk gpu_gap_percent)" ;;
+esac
 
 # ---- nobody asked; edits are found ----
 fake "" "$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 300ms --warmup 1 --out without >log 2>&1 ||
