@@ -77,7 +77,7 @@ struct ifm_value ifm_derive_slower(const struct ifm_arm_work *arm, const struct 
 const char *ifm_derive_too_slow(const struct ifm_arm_work *arm, const struct ifm_value *slower, const char *while_what)
 {
     return slower->state == IFM_STATE_OK && slower->number > MUCH_SLOWER
-               ? ifm_arena_printf(arm->d->arena, "steps took %.0f %% longer while %s: the time is not that of a step",
+               ? ifm_arena_printf(arm->d->arena, "steps took %.3g %% longer while %s: the time is not that of a step",
                                   slower->number, while_what)
                : NULL;
 }
@@ -87,7 +87,7 @@ void ifm_derive_say_slower(const struct ifm_arm_work *arm, const struct ifm_valu
     if (slower->state == IFM_STATE_OK && slower->number > MUCH_SLOWER)
         ifm_derive_say_arm(
             arm, IFM_SEVERITY_NOTE, "rule-13",
-            "steps took %.0f %% longer while %s; that pass is apart from the latencies, and its times are "
+            "steps took %.3g %% longer while %s; that pass is apart from the latencies, and its times are "
             "not used",
             slower->number, while_what);
 }
