@@ -47,7 +47,7 @@ static const struct profile_limit {
      true,
      {{IFM_M_GPU_IDLE_PERCENT, "the time of a recorded slot", "trace",
        "recording widens gaps: see trace_slower_percent"},
-      {IFM_M_NONE, "", "", ""}},
+      {IFM_M_GPU_GAP_PERCENT, "the time of a step", "trace and time", ""}},
      "launch less often: CUDA graphs over more steps, fused kernels, longer steps"},
     {"power cap",
      true,

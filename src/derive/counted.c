@@ -15,7 +15,6 @@
 #define ADD_UP 0.005        /* hits + misses are the accesses, but for this share */
 #define LEAST_OF_LEDGER 0.9 /* of data that no cache holds, what the memory must have moved */
 #define PEAK_SLACK 1.02     /* clocks are rounded */
-#define MUCH_SLOWER 10.0    /* per cent */
 
 /* ---- ranges ---- */
 
@@ -49,10 +48,21 @@ enum {
     COST,
     N
 };
-static const char *const names[N] = {"l2_hits",           "l2_accesses",       "l2_misses",       "l2_sectors",
-                                     "l2_write_sectors",  "l2_fabric_sectors", "dram_read_bytes", "dram_write_bytes",
-                                     "counters_range_ns", "counters_cycles",   "warps",           "tensor_f16_ops",
-                                     "tensor_bf16_ops",   "l2_sector_hits",    "l2_sector_misses",
+static const char *const names[N] = {"l2_hits",
+                                     "l2_accesses",
+                                     "l2_misses",
+                                     "l2_sectors",
+                                     "l2_write_sectors",
+                                     "l2_fabric_sectors",
+                                     "dram_read_bytes",
+                                     "dram_write_bytes",
+                                     "counters_range_ns",
+                                     "counters_cycles",
+                                     "warps",
+                                     "tensor_f16_ops",
+                                     "tensor_bf16_ops",
+                                     "l2_sector_hits",
+                                     "l2_sector_misses",
                                      "counters_cost_ns"};
 
 struct counted_range {
@@ -158,6 +168,9 @@ static struct ifm_value unread(const struct ifm_arm_work *arm, unsigned column, 
                                     ? "no instrument of this version counts what the device does"
                                     : arm->work->cell->unsupported,
                                 "measure on a GPU: device.kind=cuda", 0, "ranges");
+    if (!ifm_plan_counts(arm->work->cell, names[column]))
+        return ifm_value_absent("the counters of this device have no such number", "measure on a GPU: device.kind=cuda",
+                                0, "ranges");
     IFM_EACH_TOLD(event, arm->work, column_absent, NULL) {
         const struct ifm_event_column_absent *told = IFM_FACTS(event, column_absent);
         if (strcmp(told->pass, ifm_pass_names[IFM_PASS_COUNTERS]) != 0 || strcmp(told->column, names[column]) != 0)
@@ -221,7 +234,10 @@ struct counted {
     struct counted_ranges ranges;
     double *values; /* room for one of each range */
     bool asked;     /* the run was asked to count */
+    struct ifm_value slower;
 };
+
+#define WHILE "counters were read"
 
 static bool is_listed(const struct counted *c, enum ifm_metric_id metric)
 {
@@ -232,9 +248,13 @@ static bool is_listed(const struct counted *c, enum ifm_metric_id metric)
 static bool emit(const struct counted *c, enum ifm_metric_id metric, const struct quotient *q, double most)
 {
     struct ifm_value value;
+    const bool is_time = q->over[0] == RANGE_NS || (q->under == RANGE_NS && q->over[0] != CYCLES);
+    const char *slow = is_time ? ifm_derive_too_slow(c->arm, &c->slower, WHILE) : NULL;
     if (!is_listed(c, metric))
         return false;
-    if (!is_withheld(c->arm, &c->ranges, q->over[0], &value)) {
+    if (slow != NULL)
+        value = ifm_value_absent(slow, "longer steps", 0, "ranges");
+    else if (!is_withheld(c->arm, &c->ranges, q->over[0], &value)) {
         const size_t n = values_of(&c->ranges, q, c->values);
         value = n > 0 ? ifm_derive_mean(c->values, n, "ranges") : unread(c->arm, q->over[0], c->ranges.n);
         if (n > 0 && value.number > most)
@@ -411,33 +431,12 @@ static void emit_work(const struct counted *c)
                         ifm_value_real(value.number / flops, value.n, "ranges"));
 }
 
-/* Time of samples over their steps, in the record of the pass. */
-double ifm_derive_step_in(const struct ifm_arm_work *arm, const struct ifm_record *record)
-{
-    double time = 0, steps = 0;
-    for (size_t k = 0; k < record->n_slots; k++) {
-        const struct ifm_slot *slot = &record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
-            continue;
-        for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
-            time += (double)record->samples[i].duration_ns;
-        steps += (double)slot->samples * (double)slot->inner;
-    }
-    return steps > 0 ? time / steps : NAN;
-}
-
 static void emit_cost(const struct counted *c)
 {
-    const struct ifm_record *own = ifm_derive_record_of(c->arm->work, IFM_PASS_COUNTERS), *timed = c->arm->work->record;
-    if (!c->asked || own == NULL || timed == NULL || c->ranges.n == 0)
+    if (!c->asked || c->slower.state != IFM_STATE_OK || c->ranges.n == 0)
         return;
-    const double slower = 100 * (ifm_derive_step_in(c->arm, own) / ifm_derive_step_in(c->arm, timed) - 1);
-    if (isfinite(slower))
-        ifm_derive_emit(c->arm, IFM_M_COUNTERS_SLOWER_PERCENT, ifm_value_real(slower, (int64_t)c->ranges.n, "ranges"));
-    if (slower > MUCH_SLOWER)
-        ifm_derive_say_arm(c->arm, IFM_SEVERITY_NOTE, "rule-13",
-                           "steps took %.0f %% longer while counters were read; latency is measured without them",
-                           slower);
+    ifm_derive_emit(c->arm, IFM_M_COUNTERS_SLOWER_PERCENT, c->slower);
+    ifm_derive_say_slower(c->arm, &c->slower, WHILE);
     const size_t n = values_of(&c->ranges, &(struct quotient){{COST, N}, N, 1}, c->values);
     for (size_t i = 0, r = 0; r < c->ranges.n; r++) /* of a range, not of a step */
         if (c->ranges.items[r].values[COST] != IFM_ABSENT)
@@ -448,7 +447,7 @@ static void emit_cost(const struct counted *c)
 
 bool ifm_derive_is_counted(const struct ifm_cell_work *work)
 {
-    return work->cell->measure.counters ||
+    return (work->cell->measure.counters && !ifm_derive_counts_cpu(work)) ||
            ifm_derive_column(ifm_derive_record_of(work, IFM_PASS_COUNTERS), names[RANGE_NS]) >= 0;
 }
 
@@ -490,8 +489,8 @@ struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm)
     for (size_t b = 0; b < room; b++)
         if (own[b].accesses > 0 && base[b].accesses > 0)
             points[n++] = 100 * (own[b].hits / own[b].accesses - base[b].hits / base[b].accesses);
-    struct counted sides[2] = {{arm, ranges_of(arm, scratch), NULL, true},
-                               {work->baseline, ranges_of(work->baseline, scratch), NULL, true}};
+    struct counted sides[2] = {{.arm = arm, .ranges = ranges_of(arm, scratch), .asked = true},
+                               {.arm = work->baseline, .ranges = ranges_of(work->baseline, scratch), .asked = true}};
     struct ifm_value value = n > 0 ? ifm_derive_mean(points, n, "blocks") : unread(arm, HITS, 0);
     value.n_of = "blocks";
     for (size_t i = 2; i-- > 0;) {
@@ -508,7 +507,8 @@ void ifm_derive_counted(const struct ifm_arm_work *arm)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     const bool in_question = ifm_plan_isolates(arm->work->cell, arm->index); /* else it has no slots in the pass */
-    struct counted c = {arm, ranges_of(arm, scratch), NULL, ifm_derive_is_counted(arm->work) && in_question};
+    struct counted c = {arm, ranges_of(arm, scratch), NULL, ifm_derive_is_counted(arm->work) && in_question,
+                        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), "blocks")};
     c.values = IFM_ARENA_ARRAY(scratch, double, c.ranges.n + 1);
     emit_memory(&c);
     emit_cache(&c);

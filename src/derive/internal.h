@@ -310,12 +310,20 @@ void ifm_derive_counter_changes(const struct ifm_arm_work *arm);
 /* counted.c: numbers of the pass of counters, per step over its ranges; absent where a gate asks for one in vain. */
 void ifm_derive_counted(const struct ifm_arm_work *arm);
 bool ifm_derive_is_counted(const struct ifm_cell_work *work); /* the cell was asked to count, or did */
+/* cpu_counted.c: the same of a processor's counters. */
+void ifm_derive_cpu_counted(const struct ifm_arm_work *arm);
+bool ifm_derive_counts_cpu(const struct ifm_cell_work *work); /* the pass of counters is the processor's */
 /* The record of the cell's pass of a kind; NULL = none. */
 const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, enum ifm_pass_kind kind);
 /* Mean of `n` values, of so many `of`, with its t interval where they are enough. */
 struct ifm_value ifm_derive_mean(const double *values, size_t n, const char *of);
-/* Time of samples over their steps, in the record of a pass; NaN without steps. */
+/* guard.c. Time of samples over their steps, in the record of a pass; NaN without steps. */
 double ifm_derive_step_in(const struct ifm_arm_work *arm, const struct ifm_record *record);
+/* How much longer steps of the pass took than those of the latency pass, in per cent, with its interval. */
+struct ifm_value ifm_derive_slower(const struct ifm_arm_work *arm, const struct ifm_record *own, const char *of);
+/* Why no number is made of that pass's times ("... while counters were read ..."); NULL = they are those of a step. */
+const char *ifm_derive_too_slow(const struct ifm_arm_work *arm, const struct ifm_value *slower, const char *while_what);
+void ifm_derive_say_slower(const struct ifm_arm_work *arm, const struct ifm_value *slower, const char *while_what);
 /* traced.c: numbers of the pass trace, per step over its slots. */
 void ifm_derive_traced(const struct ifm_arm_work *arm);
 struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm);

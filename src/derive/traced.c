@@ -27,7 +27,10 @@ struct traced {
     int columns[N];
     double *values;
     size_t slots, read; /* of this arm */
+    struct ifm_value slower;
 };
+
+#define WHILE "activity was recorded"
 
 static bool is_mine(const struct traced *t, const struct ifm_slot *slot)
 {
@@ -88,9 +91,31 @@ static struct ifm_value state_of(const struct traced *t)
     return ifm_value_real(0, (int64_t)t->read, "slots");
 }
 
+/* Busy time is stamped by the GPU, and recording hardly touches it; the gaps are those of the unrecorded step. */
+static void emit_gaps(const struct traced *t)
+{
+    const size_t n = values_of(t, BUSY);
+    const double step = t->arm->work->record == NULL ? NAN : ifm_derive_step_in(t->arm, t->arm->work->record);
+    for (size_t i = 0; i < n; i++)
+        t->values[i] = 100 * (1 - t->values[i] / step);
+    struct ifm_value value = ifm_value_absent("no step was timed, or none recorded", "", 0, "slots");
+    if (n > 0 && step > 0)
+        value = ifm_derive_mean(t->values, n, "slots");
+    if (value.state == IFM_STATE_OK && value.number < 0)
+        value = ifm_value_absent("recorded kernels ran longer than a step that is not recorded", "longer steps",
+                                 (int64_t)n, "slots");
+    ifm_derive_emit(t->arm, IFM_M_GPU_GAP_PERCENT, value);
+}
+
 static void emit_idle(const struct traced *t)
 {
+    const char *slow = ifm_derive_too_slow(t->arm, &t->slower, WHILE);
     size_t n = 0;
+    if (slow != NULL) {
+        ifm_derive_emit(t->arm, IFM_M_GPU_IDLE_PERCENT,
+                        ifm_value_absent(slow, "gpu_gap_percent has the gaps without recording", 0, "slots"));
+        return;
+    }
     for (size_t k = 0; k < t->record->n_slots; k++) {
         const struct ifm_slot *slot = &t->record->slots[k];
         if (!is_mine(t, slot) || t->columns[SPAN] < 0 || t->columns[BUSY] < 0)
@@ -117,8 +142,8 @@ static void emit_cost(const struct traced *t)
     const double own = ifm_derive_step_in(t->arm, t->record), timed = ifm_derive_step_in(t->arm, t->arm->work->record);
     if (!isfinite(own / timed))
         return;
-    ifm_derive_emit(t->arm, IFM_M_TRACE_SLOWER_PERCENT,
-                    ifm_value_real(100 * (own / timed - 1), (int64_t)t->read, "slots"));
+    ifm_derive_emit(t->arm, IFM_M_TRACE_SLOWER_PERCENT, t->slower);
+    ifm_derive_say_slower(t->arm, &t->slower, WHILE);
     if (kernels > 0)
         ifm_derive_emit(t->arm, IFM_M_TRACE_COST_NS,
                         ifm_value_real((own - timed) / kernels, (int64_t)t->read, "slots"));
@@ -135,13 +160,20 @@ void ifm_derive_traced(const struct ifm_arm_work *arm)
     for (size_t k = 0; t.record != NULL && k < t.record->n_slots; k++)
         t.slots += is_mine(&t, &t.record->slots[k]);
     t.read = values_of(&t, KERNELS);
+    t.slower = ifm_derive_slower(arm, t.record, "blocks");
     const struct ifm_value state = state_of(&t);
+    const char *slow = ifm_derive_too_slow(arm, &t.slower, WHILE);
     for (size_t i = 0; i < PER_STEP; i++)
         if (asked || ifm_derive_is_wanted(arm->work, per_step[i].metric)) {
+            const bool no_time = slow != NULL && per_step[i].column == CALL_NS;
             const size_t n = state.state == IFM_STATE_OK ? values_of(&t, per_step[i].column) : 0;
-            ifm_derive_emit(arm, per_step[i].metric, n > 0 ? ifm_derive_mean(t.values, n, "slots") : state);
+            ifm_derive_emit(arm, per_step[i].metric,
+                            n > 0 && no_time ? ifm_value_absent(slow, "longer steps", 0, "slots")
+                            : n > 0          ? ifm_derive_mean(t.values, n, "slots")
+                                             : state);
         }
     if (asked && state.state == IFM_STATE_OK) {
+        emit_gaps(&t);
         emit_idle(&t);
         emit_cost(&t);
     }

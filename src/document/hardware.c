@@ -73,9 +73,10 @@ void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell
         return;
     struct ifm_block *section = brief ? parent : ifm_add_section(builder, parent, level, "", "Counters");
     const size_t n = choose(builder, cell, brief, &ifm_columns_counters, shown);
-    const bool counted = shows(builder, cell, IFM_M_DRAM_BYTES_READ, true) ||
-                         shows(builder, cell, IFM_M_L2_HIT_PERCENT, true) ||
-                         shows(builder, cell, IFM_M_TENSOR_FLOPS, true);
+    const bool counted =
+        shows(builder, cell, IFM_M_DRAM_BYTES_READ, true) || shows(builder, cell, IFM_M_L2_HIT_PERCENT, true) ||
+        shows(builder, cell, IFM_M_TENSOR_FLOPS, true) || shows(builder, cell, IFM_M_INSTRUCTIONS_PER_STEP, true) ||
+        shows(builder, cell, IFM_M_CPU_CYCLES_PER_STEP, true);
     if (counted)
         add_grid(builder, cell, "Counters", shown, n, section);
     else if (missing != NULL)

@@ -5,6 +5,7 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CACHE_MOST (UINT64_C(1) << 30)
@@ -165,4 +166,11 @@ enum ifm_status ifm_cachegrind_read(const char *text, size_t size, const char *f
         return ifm_fail(error, IFM_INVALID, "cachegrind", AGAIN, "the summary of its file is not the sum of its lines");
     *out = function == NULL ? r.said : r.own;
     return IFM_OK;
+}
+
+/* Valgrind puts a library of its own in front of every program that it runs. */
+bool ifm_cachegrind_is_around(void)
+{
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded != NULL && strstr(preloaded, "vgpreload_") != NULL;
 }

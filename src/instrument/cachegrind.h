@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,5 +51,8 @@ const char **ifm_cachegrind_arguments(const char *valgrind, const struct ifm_cac
  * NULL, or the name of a function whose own counts are wanted alone. IFM_INVALID: it is no such file, or was cut. */
 IFM_CHECKED enum ifm_status ifm_cachegrind_read(const char *text, size_t size, const char *function,
                                                 struct ifm_cachegrind_counts *out, struct ifm_error *error);
+
+/* This process itself is run by valgrind, so that what it times is simulated. */
+bool ifm_cachegrind_is_around(void);
 
 #endif

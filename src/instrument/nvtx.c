@@ -14,9 +14,14 @@ enum {
     MODULE_CORE = 1,     /* NVTX_CB_MODULE_CORE */
     RANGE_PUSH = 9,      /* NVTX_CBID_CORE_RangePushA */
     RANGE_POP = 11,      /* NVTX_CBID_CORE_RangePop */
-    FUNCTIONS = 16,      /* NVTX_CBID_CORE_SIZE */
+    FUNCTIONS = 16,      /* the most of a module */
+    MODULES = 7,
     VERSION = 3
 };
+
+/* NVTX_CBID_CORE_SIZE, and those of CUDA, OPENCL, CUDART, CORE2 and SYNC: NVIDIA's header has them all, and a tool may
+ * refuse a program that has fewer. */
+static const unsigned sizes[MODULES] = {0, FUNCTIONS, 9, 15, 7, 16, 7};
 
 static void (*tapped_push)(const char *name);
 static void (*tapped_pop)(void);
@@ -24,18 +29,20 @@ static void (*tapped_pop)(void);
 typedef void nvtx_function(void);
 typedef const void *nvtx_get_table_fn(uint32_t table);
 
-/* The tool writes the functions that it has, through `places`. */
-static nvtx_function *functions[FUNCTIONS];
-static nvtx_function **places[FUNCTIONS + 1];
+/* The tool writes the functions that it has, through `places`; only those of the first module are called. */
+static nvtx_function *functions[MODULES][FUNCTIONS];
+static nvtx_function **places[MODULES][FUNCTIONS + 1];
 
 static int give_functions(unsigned module, nvtx_function ****table, unsigned *size)
 {
-    for (size_t i = 0; i < FUNCTIONS; i++)
-        places[i] = &functions[i];
-    if (module != MODULE_CORE)
+    if (module == 0 || module >= MODULES)
         return 0;
-    *table = places;
-    *size = FUNCTIONS;
+    for (size_t i = 0; i < sizes[module]; i++)
+        places[module][i] = &functions[module][i];
+    if (table != NULL)
+        *table = places[module];
+    if (size != NULL)
+        *size = sizes[module];
     return 1;
 }
 
@@ -85,7 +92,7 @@ void ifm_nvtx_push(const char *name)
         return;
     }
     attach();
-    memcpy(&push, &functions[RANGE_PUSH], sizeof push);
+    memcpy(&push, &functions[MODULE_CORE][RANGE_PUSH], sizeof push);
     if (push != NULL)
         (void)push(name);
 }
@@ -97,7 +104,7 @@ void ifm_nvtx_pop(void)
         tapped_pop();
         return;
     }
-    memcpy(&pop, &functions[RANGE_POP], sizeof pop);
+    memcpy(&pop, &functions[MODULE_CORE][RANGE_POP], sizeof pop);
     if (pop != NULL)
         (void)pop();
 }

@@ -151,6 +151,8 @@ struct ifm_cell {
 #define IFM_PLAN_RULES_MIRROR 6
 /* Since these a block is repeated only where the fewest blocks fit behind it (sample/disturbed.h). */
 #define IFM_PLAN_RULES_REPEATS_FIT 8
+/* Since these --counters has a pass on a processor too (instrument/perf.c). */
+#define IFM_PLAN_RULES_CPU_COUNTERS 12
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */

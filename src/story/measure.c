@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "instrument/cachegrind.h"
 #include "model/plan_json.h"
 
 /* The device opens with as many workers as the largest cell needs; smaller cells use the first of them. */
@@ -34,6 +35,10 @@ enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct 
                                   const struct ifm_run_options *how, struct ifm_error *error)
 {
     const struct ifm_run_options options = with_device(*how, config, plan);
+    if (ifm_cachegrind_is_around())
+        return ifm_fail(error, IFM_INVALID, "valgrind", "run without it; `inferometer cachegrind` simulates caches",
+                        "this process runs under valgrind: its times would be those of a simulated processor, and no "
+                        "latency or gate takes them");
     return ifm_run_execute(plan, &options, error);
 }
 

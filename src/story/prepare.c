@@ -47,13 +47,15 @@ static size_t list_workloads(const struct ifm_machine *machine, struct ifm_workl
 }
 
 /* What every run on the device takes along. A scripted device has nothing to observe but what its script gives. */
-static size_t list_instruments(const struct ifm_device_ops *device, const char *script,
-                               const struct ifm_measure *measure, struct ifm_instrument_entry *entries)
+static size_t list_instruments(const struct ifm_device_ops *device, const struct ifm_machine *machine,
+                               const char *script, const struct ifm_measure *measure,
+                               struct ifm_instrument_entry *entries)
 {
+    const bool cpu_counts = device != &ifm_device_cpu || ifm_machine_plans_by(machine, IFM_PLAN_RULES_CPU_COUNTERS);
     const struct {
         bool wanted;
         enum ifm_intrusion class;
-    } asked[] = {{measure->counters, IFM_INTRUSION_REPLAYING}, {measure->trace, IFM_INTRUSION_TRACING}};
+    } asked[] = {{measure->counters && cpu_counts, IFM_INTRUSION_REPLAYING}, {measure->trace, IFM_INTRUSION_TRACING}};
     if (device != &ifm_device_fake) {
         size_t n = ifm_instruments_offered(device->name, entries, MOST_INSTRUMENTS);
         for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
@@ -111,7 +113,7 @@ void ifm_story_catalog(const struct ifm_config *config, const struct ifm_machine
     struct ifm_workload_entry *registered = IFM_ARENA_ARRAY(arena, struct ifm_workload_entry, IFM_WORKLOADS_MOST);
     const struct ifm_device_ops *device = ifm_device_find(machine->device);
     *out = (struct ifm_catalog){.measure = &ifm_section_measure, .machine = *machine, .instruments = instruments};
-    out->n_instruments = list_instruments(device, ifm_config_device(config)->script,
+    out->n_instruments = list_instruments(device, machine, ifm_config_device(config)->script,
                                           &ifm_config_study(config)->measure, instruments);
     out->workloads = own != NULL ? own : registered;
     out->n_workloads = own != NULL ? 1 : list_workloads(machine, registered);

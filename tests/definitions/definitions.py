@@ -510,8 +510,11 @@ NOT_RECOMPUTED = {
                     "l2_write_sectors warps_launched "
                     "tensor_flops tensor_flops_over_ledger clock_counted_mhz range_step_ns counters_slower_percent "
                     "counters_cost_ns kernels_launched graph_kernels graph_launches launch_calls gpu_copies gpu_waits "
-                    "driver_calls kernel_time_ns call_time_ns gpu_idle_percent trace_slower_percent trace_cost_ns "
-                    "gpu_temperature_end_c ceiling_matrix".split(), GPU),
+                    "driver_calls kernel_time_ns call_time_ns gpu_idle_percent gpu_gap_percent trace_slower_percent "
+                    "trace_cost_ns "
+                    "gpu_temperature_end_c ceiling_matrix "
+                    "instructions_per_step cpu_cycles_per_step instructions_per_cycle cache_misses_per_step "
+                    "branch_misses_per_step".split(), GPU),
     **dict.fromkeys("modes_count change_points steady_from_percent latency_ns_p50_bootstrap cache_l1_bytes "
                     "cache_l2_bytes cache_l3_bytes".split(), SIMULATED),
     **dict.fromkeys("command_rss_bytes command_faults_major command_switches_involuntary command_failures "

@@ -57,6 +57,21 @@ expect 2 'needs a value' cachegrind stream --steps
 expect 2 'makes no run folder' cachegrind stream --out there
 expect 2 'not by hand' steps
 expect 2 'holds no plan' steps 0 0 1
+# Nothing simulated enters a latency or a gate: no gate knows a number of cachegrind, and what valgrind runs times
+# nothing.
+while IFS= read -r field; do
+    printf 'gates:\n  - {metric: %s, op: at_most, threshold: 1}\n' "$field" >gate.yaml
+    expect 2 'which does not exist' run -c gate.yaml --workload null --cap 200ms --out gated
+done < <(python3 -c 'import json
+print(*[k for k, v in json.load(open("read.json"))["rows"][0].items() if isinstance(v, (int, float))], sep="\n")')
+printf 'gates:\n  - {metric: step_ns, op: at_most, threshold: 1000000000}\n' >gate.yaml
+status=0
+valgrind --tool=cachegrind --cachegrind-out-file=out.cg "$INFEROMETER" null -c gate.yaml --cap 200ms \
+    --out simulated >out.txt 2>error.txt || status=$?
+[ "$status" = 3 ] && has 'runs under valgrind: its times would be those of a simulated processor' <error.txt ||
+    fail "a run under valgrind: status $status, $(cat error.txt)"
+[ ! -e simulated/verdict.json ] && [ ! -e simulated/derived.json ] || fail "simulated times were judged"
+[ ! -e gated ] || fail "a gate of cachegrind was measured"
 if (PATH=$PWD/nothing "$INFEROMETER" cachegrind stream --probe read --size 1MiB >out.txt 2>error.txt); then
     fail "no valgrind is no error"
 fi

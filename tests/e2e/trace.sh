@@ -148,6 +148,30 @@ grep -q "there is no library CUPTI" <<<"$(number gone read.bulk graph_kernels)" 
 "$INFEROMETER" null --trace --cap 200ms --out cpu >log 2>&1 || fail "cpu: $(cat log)"
 grep -q 'trace absent: no instrument of this version records this device' log || fail "cpu: $(cat log)"
 
+# ---- the guard: where recording costs more than 10 %, no number is made of the pass's times ----
+reads slowed "slows=80000"
+[ "$(number slowed read.bulk trace_slower_percent)" = 40 ] || fail "$(number slowed read.bulk trace_slower_percent)"
+[ "$(number slowed read.bulk step_ns)" = 200000 ] || fail "slowed: the latency is $(number slowed read.bulk step_ns)"
+for metric in gpu_idle_percent call_time_ns; do
+    grep -q "steps took 40 % longer while activity was recorded" <<<"$(number slowed read.bulk $metric)" ||
+        fail "slowed: $metric is $(number slowed read.bulk $metric)"
+done
+[ "$(number slowed read.bulk kernel_time_ns)" = 200000 ] || fail "$(number slowed read.bulk kernel_time_ns)"
+[ "$(number slowed read.bulk gpu_gap_percent)" = 0 ] || fail "$(number slowed read.bulk gpu_gap_percent)"
+grep -q 'that pass is apart from the latencies, and its times are not used' slowed/derived.json || fail "nobody says so"
+reads mild "slows=16000"
+grep -q 'its times are not used' mild/derived.json && fail "8 % are too much"
+[ "$(number mild read.bulk trace_slower_percent)" = 8 ] || fail "$(number mild read.bulk trace_slower_percent)"
+case $(number mild read.bulk gpu_idle_percent) in
+    6.* | 7.*) ;;
+    *) fail "mild: idle $(number mild read.bulk gpu_idle_percent)" ;;
+esac
+cuda="kernel_ns=10000;launch_ns=30000" reads gaps "slows=8000" --no-graphs --inner 64
+case $(number gaps read.bulk gpu_gap_percent) in
+    74.* | 75*) ;;
+    *) fail "gaps: $(number gaps read.bulk gpu_gap_percent)" ;;
+esac
+
 # ---- nobody asked; edits are found ----
 fake "" "$INFEROMETER" stream --probe read --size 64KiB --device cuda --cap 300ms --warmup 1 --out without >log 2>&1 ||
     fail "without: $(cat log)"
@@ -188,6 +212,10 @@ fake "" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 "${traces[@]}" -
 fake "" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 --device cuda --cap 300ms --warmup 1 \
     --out bare >log 2>&1 ||
     fail "bare: $(cat log)"
+cuda="kernel_ns=10000;launch_ns=30000" fake "slows=8000" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 \
+    "${traces[@]}" --no-graphs --out launches_gaps >log 2>&1 || fail "launches_gaps: $(cat log)"
+"$INFEROMETER" profile launches_gaps | has 'launch gaps .*the time of a step  *trace and time' ||
+    fail "profile: no gaps: $("$INFEROMETER" profile launches_gaps)"
 python3 shares.py "$INFEROMETER" both "launch gaps,memory" >log 2>&1 || fail "profile of both: $(cat log)"
 "$INFEROMETER" profile both | has 'memory .*the memory.s peak  *counters' || fail "profile: no counters"
 "$INFEROMETER" profile bare | has 'launch gaps  *absent' || fail "profile: a share without a trace"

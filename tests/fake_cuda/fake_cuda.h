@@ -35,7 +35,9 @@
 #include <stdint.h>
 
 /* Exported, for tests that find them with dlsym. */
-void fake_cuda_script(const char *script);            /* forgets all counts */
+void fake_cuda_script(const char *script); /* forgets all counts */
+void fake_cuda_observe(
+    unsigned long long ns); /* what a profiler that looks on adds behind each kernel; 0 = none does */
 unsigned long long fake_cuda_count(const char *what); /* see the table in fake_cuda.c: "kernels", "graphs alive", ... */
 
 /* Told of everything: `what` is "kernel", "copy", "fill", "wait", or "call"; times in ns of the GPU, the number that

@@ -10,6 +10,7 @@
 #include "dyn/cupti.h"
 #include "dyn/cupti_activity.h"
 #include "fake_cuda/fake_cuda.h"
+#include "fake_cupti.h"
 #include "fake_script.h"
 
 #include <dlfcn.h>
@@ -152,6 +153,7 @@ int cuptiActivityEnable(int kind)
     memcpy(&set_watcher, &symbol, sizeof symbol);
     if (symbol != NULL)
         set_watcher(watch);
+    fake_cupti_slow(true);
     return 0;
 }
 
@@ -245,6 +247,9 @@ int InitializeInjectionNvtx2(void *get_table)
     unsigned n = 0;
     memcpy(&get, &get_table, sizeof get);
     const struct table *table = get(1);
+    for (int module = 2; module <= 6; module++) /* it takes all or none */
+        if (table == NULL || table->module(module, &places, &n) == 0 || places == NULL || n < 7 || places[1] == NULL)
+            return 0;
     if (table == NULL || table->module(1, &places, &n) == 0 || n <= 11)
         return 0;
     int (*const begin)(const char *) = push;

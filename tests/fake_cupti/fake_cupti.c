@@ -14,10 +14,12 @@
  *   ranges=0             so many ranges are in the image
  *   nan=METRIC           this metric is not a number; negative=METRIC: it is below 0;
  *                        huge=METRIC: it overflowed
+ *   slows=40000          so many ns pass behind each kernel while it is counted or recorded
  *   stale=METRIC         nothing is written for it
  *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, sectorhits=3000, sectormisses=1000,
- *   writes=100, fabric=0, warps=8, f16=0, bf16=0    for each kernel
+ *   writes=100, fabric=0, warps=8, f16=0, bf16=0, fp8=0    for each kernel
  * Thread rule: one thread. */
+#include "fake_cupti.h"
 #include "dyn/cupti.h"
 #include "fake_script.h"
 
@@ -78,6 +80,15 @@ static unsigned long long driver_count(const char *what)
     void *symbol = dlsym(RTLD_DEFAULT, "fake_cuda_count");
     memcpy(&count, &symbol, sizeof symbol);
     return symbol == NULL ? 0 : count(what);
+}
+
+void fake_cupti_slow(bool on)
+{
+    void (*observe)(unsigned long long);
+    void *symbol = dlsym(RTLD_DEFAULT, "fake_cuda_observe");
+    memcpy(&observe, &symbol, sizeof symbol);
+    if (symbol != NULL)
+        observe(on ? (unsigned long long)number("slows", 0) : 0);
 }
 
 static unsigned long long kernels_so_far(void)
@@ -248,6 +259,7 @@ int cuptiRangeProfilerPushRange(struct ifm_cupti_push *params)
     profiler.pushed = true;
     profiler.kernels = kernels_so_far();
     profiler.ns = driver_count("device ns");
+    fake_cupti_slow(true);
     return 0;
 }
 
@@ -256,6 +268,7 @@ int cuptiRangeProfilerPopRange(struct ifm_cupti_object *params)
     BEGIN(object, range);
     NEED(profiler.pushed);
     profiler.pushed = false;
+    fake_cupti_slow(false);
     profiler.kernels = kernels_so_far() - profiler.kernels;
     profiler.ns = driver_count("device ns") - profiler.ns;
     return 0;
@@ -309,6 +322,7 @@ static double each_of(const char *metric)
                 {"warps", "warps", 8},
                 {"op_hmma", "none", 0},
                 {"bf16", "bf16", 0},
+                {"src_fp8", "fp8", 0},
                 {"fp16", "f16", 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strstr(metric, rows[i].words) != NULL)
