@@ -115,8 +115,7 @@ bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong)
     const uint32_t blocks = (a->n + rows - 1) / rows * ((a->m + columns - 1) / columns);
     const uint32_t split = launch->blocks / blocks; /* blocks of a cluster, which share k */
     return launch->threads % 128 == 0 && a->x_stride % IFM_CUDA_GEMM_PAD == 0 && launch->blocks % blocks == 0 &&
-           (split == 1 || (split == 2 && a->format <= IFM_CUDA_GEMM_BF16)) &&
-           multiply(launch, wrong, OF_WGMMA);
+           (split == 1 || (split == 2 && a->format <= IFM_CUDA_GEMM_BF16)) && multiply(launch, wrong, OF_WGMMA);
 }
 
 bool fake_gemm_library(const struct fake_launch *launch, bool wrong)
