@@ -8,9 +8,9 @@
  * Queries times scales are rounded to f16. That error is multiplied with codes, whose mean is the larger part of them:
  * the codes' middle is taken out of the products, and put back with the zero, by products of unrounded scales.
  *
- * A product has 8 columns, one a query head. A group of at most 4 heads leaves half of them free (FEW): column 4 + h then
- * has what rounding took from head h's folded query, so that its products cost nothing; and of the lanes whose columns
- * are those, each takes a token's weights from the lane 2 before it. */
+ * A product has 8 columns, one a query head. A group of at most 4 heads leaves half of them free (FEW): column 4 + h
+ * then has what rounding took from head h's folded query, so that its products cost nothing; and of the lanes whose
+ * columns are those, each takes a token's weights from the lane 2 before it. */
 #ifndef IFM_KERNEL_CUDA_PACKED_TILE_CUH
 #define IFM_KERNEL_CUDA_PACKED_TILE_CUH
 
@@ -272,8 +272,8 @@ __device__ __forceinline__ void add_tile(attention<D> &to, uint32_t codes, int t
     }
 }
 
-/* The weights of four scores of a tile, of tokens g and g + 8 and heads 2 t and 2 t + 1: operands for add_tile. `top`:
- * what they are relative to. */
+/* Weights of four scores of a tile, of tokens g and g + 8 and heads 2 t and 2 t + 1, as operands of add_tile. `at`:
+ * where the V scales of the two tokens lie. */
 template <int D, int FORMAT>
 __device__ __forceinline__ void weigh(attention<D> &work, const float c[4], float scale, uint32_t stage, uint32_t at,
                                       uint32_t &b0, uint32_t &b1)
@@ -333,8 +333,7 @@ __device__ __forceinline__ void share_scores(float c[4], bool later)
 }
 
 /* A new maximum, where a score passes that before by much: what a lane has is taken down to it. */
-template <int D, bool FEW>
-__device__ __forceinline__ void raise_to(attention<D> &work, float most[4], float sums[4])
+template <int D, bool FEW> __device__ __forceinline__ void raise_to(attention<D> &work, float most[4], float sums[4])
 {
     if (FEW) {
         most[2] = most[0];
