@@ -391,26 +391,26 @@ template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &par
 }
 
 /* Sums become those of values, rotated again where body pages are: blocks and warps join such. */
-template <int D, int FORMAT> __device__ __forceinline__ void end_part(part_of_unit<D> &part, uint32_t lane)
+template <int D, int FORMAT, bool FEW> __device__ __forceinline__ void end_part(part_of_unit<D> &part, uint32_t lane)
 {
     if (!part.settled)
-        settle<D, FORMAT>(part.work, part.sums);
+        settle<D, FORMAT, FEW>(part.work, part.sums);
     else if (packs<D, FORMAT>::ROTATED)
         turn<D>(part.work, lane);
 }
 
 /* An item of the unit that lies in a stage; `tile` of sink and ring, behind `body` chunks. */
-template <int D, int FORMAT>
+template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const ifm_packed_unit &u, part_of_unit<D> &part,
                                             uint32_t item, uint32_t stage, uint32_t q, uint32_t lane)
 {
     const uint32_t body = u.pages * packs<D, FORMAT>::CHUNKS;
     if (item < body) {
-        attend_chunk<D, FORMAT>(part.work, stage, q, a.scale, part.sums, lane);
+        attend_chunk<D, FORMAT, FEW>(part.work, stage, q, a.scale, part.sums, lane);
         return;
     }
     if (!part.settled) {
-        settle<D, FORMAT>(part.work, part.sums);
+        settle<D, FORMAT, FEW>(part.work, part.sums);
         if (packs<D, FORMAT>::ROTATED)
             turn<D>(part.work, lane);
         part.settled = true;
@@ -430,22 +430,26 @@ template <int STAGES> __device__ __forceinline__ void begin_barriers(uint32_t ba
     __syncthreads();
 }
 
-template <int D, int FORMAT, int STAGES> __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a)
+/* What the warps of a block share, beside the ring. */
+template <int D, int STAGES> struct crew_room {
+    uint4 queries[D];
+    unsigned long long barriers[STAGES];
+    volatile uint32_t rounds[STAGES]; /* of each stage's barrier: a wait tells only odd from even */
+    warp_stats stats[WARPS][HEADS];
+};
+
+template <int D, int FORMAT, int STAGES, bool FEW>
+__device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *shared, crew_room<D, STAGES> &room)
 {
     typedef packs<D, FORMAT> p;
-    extern __shared__ __align__(128) char shared[];
-    __shared__ warp_stats stats[WARPS][HEADS];
-    __shared__ __align__(16) uint4 queries[D];
-    __shared__ __align__(8) unsigned long long barriers[STAGES];
-    __shared__ volatile uint32_t rounds[STAGES]; /* of each stage's barrier: a wait tells only odd from even */
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t ring = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-    const uint32_t bars = static_cast<uint32_t>(__cvta_generic_to_shared(barriers));
-    const uint32_t q = static_cast<uint32_t>(__cvta_generic_to_shared(queries));
+    const uint32_t bars = static_cast<uint32_t>(__cvta_generic_to_shared(room.barriers));
+    const uint32_t q = static_cast<uint32_t>(__cvta_generic_to_shared(room.queries));
     float *rows = reinterpret_cast<float *>(shared + STAGES * p::STAGE);
     const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
     uint32_t unit = unit_of_block(a, first), at = first + warp;
-    begin_barriers<STAGES>(bars, rounds);
+    begin_barriers<STAGES>(bars, room.rounds);
     walker next = walk_from(a, unit, at, end);
     for (uint32_t i = warp; i < STAGES; i += CREW)
         fetch_next<D, FORMAT>(a, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
@@ -459,21 +463,21 @@ template <int D, int FORMAT, int STAGES> __device__ __forceinline__ void attend_
         const heads h = heads_of(a, unit);
         part_of_unit<D> part;
         begin_part<D>(part);
-        begin_unit<D>(a, h, queries);
+        begin_unit<D>(a, h, room.queries);
         for (; at < to; at += CREW) {
             const uint32_t stage = ring + here.stage * p::STAGE, barrier = bars + 8 * here.stage;
-            while (rounds[here.stage] != here.round) /* another warp has not emptied it */
+            while (room.rounds[here.stage] != here.round) /* another warp has not emptied it */
                 ;
             await(barrier, here.round % 2);
-            attend_item<D, FORMAT>(a, u, part, at - begins, stage, q, lane);
+            attend_item<D, FORMAT, FEW>(a, u, part, at - begins, stage, q, lane);
             __syncwarp();
             if (lane == 0)
-                rounds[here.stage] = here.round + 1;
+                room.rounds[here.stage] = here.round + 1;
             fetch_next<D, FORMAT>(a, next, end, stage, barrier, lane);
             go_on<STAGES>(here);
         }
-        end_part<D, FORMAT>(part, lane);
-        end_unit<D, p::ROTATED>(a, h, part.work, rows, stats, unit, from == begins && to == ends, from == first);
+        end_part<D, FORMAT, FEW>(part, lane);
+        end_unit<D, p::ROTATED>(a, h, part.work, rows, room.stats, unit, from == begins && to == ends, from == first);
         from = to;
     }
 }
@@ -483,7 +487,12 @@ template <int D, int FORMAT, int STAGES> __device__ __forceinline__ void attend_
 #define PACKED(name, D, FORMAT, STAGES)                                                                                \
     extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_WARPS, 1) name(ifm_packed_attend a)                   \
     {                                                                                                                  \
-        attend_packed<D, FORMAT, STAGES>(a);                                                                           \
+        extern __shared__ __align__(128) char shared[];                                                                \
+        __shared__ __align__(16) crew_room<D, STAGES> room;                                                            \
+        if (a.group <= HEADS / 2)                                                                                      \
+            attend_packed<D, FORMAT, STAGES, true>(a, shared, room);                                                   \
+        else                                                                                                           \
+            attend_packed<D, FORMAT, STAGES, false>(a, shared, room);                                                  \
     }
 PACKED(ifm_packed_int8_64, 64, INT8, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_int8_128, 128, INT8, IFM_PACKED_STAGES_128)

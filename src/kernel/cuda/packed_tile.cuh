@@ -6,7 +6,11 @@
  * what sums begin with; token scales of V into the weights.
  *
  * Queries times scales are rounded to f16. That error is multiplied with codes, whose mean is the larger part of them:
- * the codes' middle is taken out of the products, and put back with the zero, by products of unrounded scales. */
+ * the codes' middle is taken out of the products, and put back with the zero, by products of unrounded scales.
+ *
+ * A product has 8 columns, one a query head. A group of at most 4 heads leaves half of them free (FEW): column 4 + h
+ * then has what rounding took from head h's folded query, so that its products cost nothing; and of the lanes whose
+ * columns are those, each takes a token's weights from the lane 2 before it. */
 #ifndef IFM_KERNEL_CUDA_PACKED_TILE_CUH
 #define IFM_KERNEL_CUDA_PACKED_TILE_CUH
 
@@ -153,15 +157,31 @@ template <int D> __device__ __forceinline__ void fold_low(uint32_t stage, uint32
     }
 }
 
-template <int D, int FORMAT>
+/* The query times the scales. FEW: its rest in columns 4 on, as the query lies there too. */
+template <int D, int FORMAT, bool FEW>
+__device__ __forceinline__ void fold_one(folded<D> &to, int f, int c, uint32_t q, uint32_t scales, bool of_rest)
+{
+    const bool scaled = FORMAT != INT8 && too_large<FORMAT>(f, c) != 0x3c003c00u;
+    uint32_t product = times(q, scales), rest = 0;
+    if (packs<D, FORMAT>::RESTS)
+        rest = times_and(q, scales, product ^ 0x80008000u);
+    if (packs<D, FORMAT>::RESTS && FEW)
+        product = of_rest ? rest : product;
+    to.q[f][c] = scaled ? times(product, too_large<FORMAT>(f, c)) : product;
+    if (packs<D, FORMAT>::RESTS && !FEW)
+        to.rest[f][c] = scaled ? times(rest, too_large<FORMAT>(f, c)) : rest;
+}
+
+template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, folded<D> &to)
 {
-    const uint32_t t = lane % 4;
+    enum { TWICE = packs<D, FORMAT>::RESTS && FEW }; /* columns 4 on are of rests: their lanes read the same query */
+    const uint32_t t = lane % 4, from = TWICE ? lane % 16 : lane;
     const uint32_t middles = FORMAT == INT8 ? 0x58005800u : FORMAT == INT4 ? 0x48004800u : 0x40004000u;
     float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}}, less[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
-        const uint4 x = load_shared(q + (32 * i + lane) * 16);
+        const uint4 x = load_shared(q + (32 * i + from) * 16);
         if (FORMAT == E4M3) {
             to.q[2 * i][0] = x.x;
             to.q[2 * i][1] = x.y;
@@ -178,31 +198,23 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
             const uint32_t z1 = times_and(word(s, 2 * step + 1), middles, word(z, 2 * step + 1));
             multiply(zero[step], z0, z0, z1, z1, word(x, 2 * step), word(x, 2 * step + 1));
 #pragma unroll
-            for (int c = 0; c < 2; c++) {
-                const uint32_t exact[2] = {word(x, 2 * step + c), word(s, 2 * step + c)};
-                const bool scaled = FORMAT != INT8 && too_large<FORMAT>(f, c) != 0x3c003c00u;
-                const uint32_t product = times(exact[0], exact[1]);
-                to.q[f][c] = scaled ? times(product, too_large<FORMAT>(f, c)) : product;
-                if (packs<D, FORMAT>::RESTS) {
-                    const uint32_t rest = times_and(exact[0], exact[1], product ^ 0x80008000u);
-                    to.rest[f][c] = scaled ? times(rest, too_large<FORMAT>(f, c)) : rest;
-                }
-            }
+            for (int c = 0; c < 2; c++)
+                fold_one<D, FORMAT, FEW>(to, f, c, word(x, 2 * step + c), word(s, 2 * step + c), lane >= 16);
             const uint32_t m0 = middle<D, FORMAT>(f, 0), m1 = middle<D, FORMAT>(f, 1);
             multiply(less[step], m0, m0, m1, m1, to.q[f][0], to.q[f][1]);
-            if (packs<D, FORMAT>::RESTS)
+            if (packs<D, FORMAT>::RESTS && !FEW)
                 multiply(less[step], m0, m0, m1, m1, to.rest[f][0], to.rest[f][1]);
         }
     }
 #pragma unroll
     for (int j = 0; j < 2; j++)
-        to.zero[j] = (zero[0][j] + zero[1][j]) * 0x1p-24f + (less[0][j] + less[1][j]);
+        to.zero[j] = (TWICE && t >= 2 ? 0 : (zero[0][j] + zero[1][j]) * 0x1p-24f) + (less[0][j] + less[1][j]);
     if (FORMAT == INT2)
         fold_low<D>(stage, q, lane, to.low);
 }
 
 /* Sums of codes times the folded query, of tile `tile` of the chunk. */
-template <int D, int FORMAT>
+template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, int tile, uint32_t lane, float c[4])
 {
     enum { EACH = 16 / packs<D, FORMAT>::BITS, STEPS = sizes<D>::STEPS }; /* fragments of 16 bytes */
@@ -218,7 +230,7 @@ __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, 
             uint32_t a[4];
             operand<FORMAT>(x, f % EACH + j, a);
             multiply(j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
-            if (packs<D, FORMAT>::RESTS)
+            if (packs<D, FORMAT>::RESTS && !FEW)
                 multiply(j % 2 == 0 ? d : c, a[0], a[1], a[2], a[3], of.rest[i + j][0], of.rest[i + j][1]);
         }
     }
@@ -260,38 +272,78 @@ __device__ __forceinline__ void add_tile(attention<D> &to, uint32_t codes, int t
     }
 }
 
-/* A few tiles of a chunk, from `tile` on: scores, weights, values. `sums`: of weights times scales, of the two heads,
- * for what V codes are too large by. */
+/* Weights of four scores of a tile, of tokens g and g + 8 and heads 2 t and 2 t + 1, as operands of add_tile. `at`:
+ * where the V scales of the two tokens lie. */
 template <int D, int FORMAT>
-__device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D> &of, uint32_t stage, int tile,
-                                             float scale, float sums[4], uint32_t lane)
+__device__ __forceinline__ void weigh(attention<D> &work, const float c[4], float scale, uint32_t stage, uint32_t at,
+                                      uint32_t &b0, uint32_t &b1)
 {
-    typedef packs<D, FORMAT> p;
-    const uint32_t chunk = stage + p::HEAD_BYTES, g = lane / 4;
-    const uint32_t scales = chunk + 2 * p::CODES + g * p::TILES * 4;
     const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0; /* log2 of what tokens 8 on are too large by */
-    float c[p::MOST][4];
-    uint4 low = make_uint4(0, 0, 0, 0);
-    if (FORMAT == INT2 && D == 128)
-        low = load_shared(stage + p::LOW + lane * 16);
-    if (FORMAT == INT2 && D == 64) {
-        low.x = shared_word(stage + p::LOW + lane * 8);
-        low.y = shared_word(stage + p::LOW + lane * 8 + 4);
+    float w[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        w[j] = power_of_2(fmaf(c[j], scale, -(work.top[j % 2] + (j < 2 ? 0 : steps))));
+    work.total[0] += w[0] + w[2] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
+    work.total[1] += w[1] + w[3] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
+    if (FORMAT == E4M3) {
+        const float v = __uint_as_float(shared_word(stage + 64));
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            w[j] *= v;
+    } else {
+        const uint32_t both = shared_word(at);
+        const float s0 = from_f16(static_cast<uint16_t>(both)), s1 = from_f16(static_cast<uint16_t>(both >> 16));
+        w[0] *= s0;
+        w[1] *= s0;
+        w[2] *= s1;
+        w[3] *= s1;
     }
+    b0 = transpose(pack(w[0], w[1]));
+    b1 = transpose(pack(w[2], w[3]));
+}
+
+/* FEW: of two scores, of token g or, where t >= 2, g + 8, and heads 2 (t % 2) and that plus 1. Columns 4 on are of no
+ * head. */
+template <int D, int FORMAT>
+__device__ __forceinline__ void weigh_few(attention<D> &work, const float c[4], float scale, uint32_t stage,
+                                          uint32_t at, bool later, uint32_t &b0, uint32_t &b1)
+{
+    const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0, less = later ? steps : 0;
+    const float more = !later ? 1.0f : FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f;
+    const float v = FORMAT == E4M3 ? __uint_as_float(shared_word(stage + 64))
+                                   : from_f16(static_cast<uint16_t>(shared_half(at + (later ? 2 : 0))));
+    float w[2];
 #pragma unroll
-    for (int i = 0; i < p::MOST; i++) {
-        score_tile<D, FORMAT>(of, chunk, tile + i, lane, c[i]);
-        if (FORMAT == INT2)
-            score_low<D>(of, low, tile + i, c[i]);
+    for (int j = 0; j < 2; j++) {
+        w[j] = power_of_2(fmaf(c[j], scale, -(work.top[j] + less)));
+        work.total[j] = fmaf(w[j], more, work.total[j]);
     }
-    float most[4] = {c[0][0], c[0][1], c[0][2], c[0][3]};
+    b0 = transpose(pack(w[0] * v, w[1] * v));
+    b1 = __shfl_xor_sync(EVERY, b0, 16);
+}
+
+/* Four scores of a lane and of the lane two beside it, whose columns are of the same heads' rests, become two. */
+__device__ __forceinline__ void share_scores(float c[4], bool later)
+{
 #pragma unroll
-    for (int i = 0; i < p::MOST; i++)
+    for (int j = 0; j < 2; j++) {
+        const float given = later ? c[j] : c[2 + j];
+        c[j] = (later ? c[2 + j] : c[j]) + __shfl_xor_sync(EVERY, given, 2);
+    }
+}
+
+/* A new maximum, where a score passes that before by much: what a lane has is taken down to it. */
+template <int D, bool FEW> __device__ __forceinline__ void raise_to(attention<D> &work, float most[4], float sums[4])
+{
+    if (FEW) {
+        most[2] = most[0];
+        most[3] = most[1];
+        if (!__any_sync(EVERY, most[0] > work.top[0] + LAZY || most[1] > work.top[1] + LAZY))
+            return;
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            c[i][j] *= scale;
-            most[j] = i == 0 ? c[i][j] : fmaxf(most[j], c[i][j]);
-        }
+        for (int j = 0; j < 2; j++)
+            most[j] = fmaxf(most[j], __shfl_xor_sync(EVERY, most[j], 2));
+    }
     const float before[2] = {work.top[0], work.top[1]};
     raise<D>(work, most);
     if (before[0] != work.top[0] || before[1] != work.top[1])
@@ -301,28 +353,49 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
             sums[j] *= shrink;
             sums[2 + j] *= shrink;
         }
+}
+
+/* A few tiles of a chunk, from `tile` on: scores, weights, values. `sums`: of weights times scales, of the two heads,
+ * for what V codes are too large by. */
+template <int D, int FORMAT, bool FEW>
+__device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D> &of, uint32_t stage, int tile,
+                                             float scale, float sums[4], uint32_t lane)
+{
+    typedef packs<D, FORMAT> p;
+    enum { EACH = FEW ? 2 : 4 }; /* scores of a tile */
+    const uint32_t chunk = stage + p::HEAD_BYTES, g = lane / 4;
+    const uint32_t scales = chunk + 2 * p::CODES + g * p::TILES * 4;
+    const bool later = (lane & 2) != 0;
+    float c[p::MOST][4], most[4];
+    uint4 low = make_uint4(0, 0, 0, 0);
+    if (FORMAT == INT2 && D == 128)
+        low = load_shared(stage + p::LOW + lane * 16);
+    if (FORMAT == INT2 && D == 64) {
+        low.x = shared_word(stage + p::LOW + lane * 8);
+        low.y = shared_word(stage + p::LOW + lane * 8 + 4);
+    }
 #pragma unroll
     for (int i = 0; i < p::MOST; i++) {
-        float w[4];
+        score_tile<D, FORMAT, FEW>(of, chunk, tile + i, lane, c[i]);
+        if (FORMAT == INT2)
+            score_low<D>(of, low, tile + i, c[i]);
+        if (FEW)
+            share_scores(c[i], later);
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            w[j] = power_of_2(c[i][j] - (work.top[j % 2] + (j < 2 ? 0 : steps)));
-        work.total[0] += w[0] + w[2] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
-        work.total[1] += w[1] + w[3] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
-        if (FORMAT == E4M3) {
-            const float v = __uint_as_float(shared_word(stage + 64));
+        for (int j = 0; j < EACH; j++)
+            most[j] = i == 0 ? c[i][j] : fmaxf(most[j], c[i][j]);
+    }
 #pragma unroll
-            for (int j = 0; j < 4; j++)
-                w[j] *= v;
-        } else {
-            const uint32_t both = shared_word(scales + 4 * (tile + i));
-            const float s0 = from_f16(static_cast<uint16_t>(both)), s1 = from_f16(static_cast<uint16_t>(both >> 16));
-            w[0] *= s0;
-            w[1] *= s0;
-            w[2] *= s1;
-            w[3] *= s1;
-        }
-        const uint32_t b0 = transpose(pack(w[0], w[1])), b1 = transpose(pack(w[2], w[3]));
+    for (int j = 0; j < EACH; j++)
+        most[j] *= scale;
+    raise_to<D, FEW>(work, most, sums);
+#pragma unroll
+    for (int i = 0; i < p::MOST; i++) {
+        uint32_t b0, b1;
+        if (FEW)
+            weigh_few<D, FORMAT>(work, c[i], scale, stage, scales + 4 * (tile + i), later, b0, b1);
+        else
+            weigh<D, FORMAT>(work, c[i], scale, stage, scales + 4 * (tile + i), b0, b1);
         const uint32_t much = FORMAT == INT4 ? 0x4c004c00u : FORMAT == INT2 ? 0x44004400u : 0x3c003c00u;
         if (FORMAT != E4M3)
             multiply(sums, 0x3c003c00u, 0x3c003c00u, much, much, b0, b1);
@@ -331,26 +404,30 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
 }
 
 /* A whole chunk. */
-template <int D, int FORMAT>
+template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void attend_chunk(attention<D> &work, uint32_t stage, uint32_t q, float scale, float sums[4],
                                              uint32_t lane)
 {
     folded<D> of;
-    fold<D, FORMAT>(stage, q, lane, of);
+    fold<D, FORMAT, FEW>(stage, q, lane, of);
     if (FORMAT == E4M3)
         scale *= __uint_as_float(shared_word(stage));
     else
         scale *= 0x1p24f;
 #pragma unroll
     for (int tile = 0; tile < packs<D, FORMAT>::TILES; tile += packs<D, FORMAT>::MOST)
-        attend_tiles<D, FORMAT>(work, of, stage, tile, scale, sums, lane);
+        attend_tiles<D, FORMAT, FEW>(work, of, stage, tile, scale, sums, lane);
 }
 
 /* ---- the sums of values ---- */
 
 /* Out of units of codes, and less what codes are too large by. Relative to the same maximum. */
-template <int D, int FORMAT> __device__ __forceinline__ void settle(attention<D> &work, float sums[4])
+template <int D, int FORMAT, bool FEW> __device__ __forceinline__ void settle(attention<D> &work, float sums[4])
 {
+    if (FEW)
+#pragma unroll
+        for (int j = 0; j < 2; j++)
+            work.total[j] += __shfl_xor_sync(EVERY, work.total[j], 2);
     const float middle = FORMAT == INT8 ? 128.0f : FORMAT == INT4 ? 7.5f : 1.5f;
 #pragma unroll
     for (int i = 0; i < (FORMAT == E4M3 ? 0 : static_cast<int>(sizes<D>::STEPS)); i++)
