@@ -3,13 +3,13 @@
 #include "fake_cuda/internal.h"
 #include "fake_cudnn/fake_cudnn.h"
 
+#include "kernel/cuda/packed.h"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/kv_append.h"
 #include "kernel/cuda/kv_pack.h"
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/null.h"
-#include "kernel/cuda/packed.h"
 #include "kernel/cuda/stamp.h"
 #include "kernel/cuda/stream.h"
 #include <math.h>
