@@ -60,6 +60,28 @@ static void clusters_are_of_hopper(void **state)
 }
 
 /* Where blocks of another step on the same half of the multiprocessors would slow long reads. */
+/* Blocks of compressed caches read less each: more of them share a unit. Tiles are items there. */
+static void slower_blocks_are_more(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t units, tiles, bytes;
+        unsigned f16, packed; /* splits */
+    } rows[] = {{32, 32 * 76, 22000000, 2, 4}, {64, 64 * 526, 287000000, 1, 2}, {8, 8 * 526, 36000000, 8, 16}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ifm_decode_work w = {.units = rows[i].units, .tiles = rows[i].tiles, .bytes = rows[i].bytes};
+        w.tokens = 1;
+        w.head_dim = 128;
+        w.group = 4;
+        w.multiprocessors = 132;
+        w.major = 9;
+        w.no_clusters = true;
+        assert_int_equal(ifm_decode_split_of(&w).splits, rows[i].f16);
+        w.block_rate = 25e9;
+        assert_int_equal(ifm_decode_split_of(&w).splits, rows[i].packed);
+    }
+}
+
 static void long_steps_of_large_clusters_wait(void **state)
 {
     (void)state;
@@ -98,9 +120,8 @@ static void every_grid_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grids_of_an_h200),
-        cmocka_unit_test(clusters_are_of_hopper),
-        cmocka_unit_test(long_steps_of_large_clusters_wait),
+        cmocka_unit_test(grids_of_an_h200),       cmocka_unit_test(clusters_are_of_hopper),
+        cmocka_unit_test(slower_blocks_are_more), cmocka_unit_test(long_steps_of_large_clusters_wait),
         cmocka_unit_test(every_grid_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

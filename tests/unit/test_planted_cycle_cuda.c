@@ -319,16 +319,15 @@ AT_ONE_PLACE(no_page_seen, ifm_decode_cuda_place(run, token, layer);
              run->packed.arguments.units -= run->packed.arguments.n_units + 1; attend_again(run))
 AT_EVERY_PLACE(lengths_of_the_first_token, run->packed.arguments.units = run->packed.units; attend_again(run))
 AT_ONE_PLACE(sides_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
-             run->packed.arguments.sides =
-                 (const void *)((const char *)run->pools[(layer + 1) % run->layers] + run->packed.body);
+             run->packed.arguments.sides = (const void *)((const char *)run->pools[(layer + 1) % run->layers] +
+                                                          run->packed.body);
              attend_again(run))
 AT_ONE_PLACE(pages_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
              run->packed.arguments.body = run->pools[(layer + 1) % run->layers]; attend_again(run))
 
 /* The first page that leaves stays as it is packed, in canonical order. */
-AT_ONE_PLACE(no_order, ifm_decode_cuda_place(run, token, layer);
-             const struct ifm_decode_grow *grow = &run->packed.grow; const size_t page = run->packed.layout.page_bytes;
-             const uint64_t at = run->table[run->first[1] - 1];
+AT_ONE_PLACE(no_order, ifm_decode_cuda_place(run, token, layer); const struct ifm_decode_grow *grow = &run->packed.grow;
+             const size_t page = run->packed.layout.page_bytes; const uint64_t at = run->table[run->first[1] - 1];
              ifm_cuda_copy(run->device, (char *)run->pools[layer] + at * page,
                            grow->canonical + layer * grow->most * page, page);
              attend_again(run))
@@ -359,8 +358,9 @@ OTHER_GROWTH(pages_in_each_others_place, uint32_t, places, const uint32_t first 
 static bool sides_are_off;
 static void flip_saved_sides(struct ifm_decode_cuda_run *run)
 {
-    planted_flip(run->device, (const char *)run->packed.sides + 2 * ifm_kv_side_row((uint32_t)run->settings->head_dim, 0, 0, 1),
-                 64, 0x80);
+    planted_flip(run->device,
+                 (const char *)run->packed.sides + 2 * ifm_kv_side_row((uint32_t)run->settings->head_dim, 0, 0, 1), 64,
+                 0x80);
     sides_are_off = !sides_are_off;
 }
 
@@ -462,8 +462,8 @@ static bool pages_leave(const void *state)
 {
     const struct ifm_decode_cuda_run *run = state;
     const uint32_t *due = run->packed.grow.due;
-    return is_packed(state) && run->pairs > 1 && due[run->tokens / 2] == 0 &&
-           due[run->tokens / 2 + 1] == run->pairs && due[run->tokens] == run->pairs;
+    return is_packed(state) && run->pairs > 1 && due[run->tokens / 2] == 0 && due[run->tokens / 2 + 1] == run->pairs &&
+           due[run->tokens] == run->pairs;
 }
 
 static bool appends_rows(const void *state)
@@ -485,9 +485,8 @@ static bool loses_rows(const void *state)
 
 #define OF_CYCLES                                                                                                      \
     {growth, COUNT(growth), false, is_packed}, {leaving, COUNT(leaving), false, pages_leave}, LIST(places),            \
-        {appends, COUNT(appends), false, appends_rows},                                                      \
-        {lengths, COUNT(lengths), false, appends_in_equal_lengths}, {losses, COUNT(losses), false, loses_rows},        \
-        END_OF_LISTS
+        {appends, COUNT(appends), false, appends_rows}, {lengths, COUNT(lengths), false, appends_in_equal_lengths},    \
+        {losses, COUNT(losses), false, loses_rows}, END_OF_LISTS
 static const struct fault_list of_cycles[] = {OF_CYCLES}, all[] = {LIST(output_faults), OF_CYCLES};
 
 #define TURNS "inference=true decode_tokens=4 layers=3 "
@@ -565,10 +564,10 @@ static void evicted_and_ragged(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(equal_lengths),    WITH_BENCH(over_the_border_of_a_page),
-        WITH_BENCH(shuffled_pages),   WITH_BENCH(many_heads),
-        WITH_BENCH(nothing_appended), WITH_BENCH(graphs_and_none),
-        WITH_BENCH(other_dimensions), WITH_BENCH(compressed_caches),
+        WITH_BENCH(equal_lengths),      WITH_BENCH(over_the_border_of_a_page),
+        WITH_BENCH(shuffled_pages),     WITH_BENCH(many_heads),
+        WITH_BENCH(nothing_appended),   WITH_BENCH(graphs_and_none),
+        WITH_BENCH(other_dimensions),   WITH_BENCH(compressed_caches),
         WITH_BENCH(evicted_and_ragged), cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

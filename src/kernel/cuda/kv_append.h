@@ -21,8 +21,8 @@ struct ifm_kv_append_of {
     uint32_t token, sink, pairs, head_dim;
 };
 
-/* ifm_kv_advance: what a token does in front of the attention of a layer. Queries are made as by ifm_decode_advance, and
- * nothing of `next` that says where a cache lies is read; its `pairs` may be 0. */
+/* ifm_kv_advance: what a token does in front of the attention of a layer. Queries are made as by ifm_decode_advance,
+ * and nothing of `next` that says where a cache lies is read; its `pairs` may be 0. */
 struct ifm_kv_advance_of {
     struct ifm_decode_advance_of next;
     struct ifm_kv_append_of append;

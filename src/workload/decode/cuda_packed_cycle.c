@@ -1,5 +1,5 @@
-/* What an inference cycle on the device cuda does to compressed caches: rows are appended to sinks and rings, pages that
- * leave their rings are packed, and all of it is put back before the next cycle.
+/* What an inference cycle on the device cuda does to compressed caches: rows are appended to sinks and rings, pages
+ * that leave their rings are packed, and all of it is put back before the next cycle.
  *
  * In the check the host's cache goes the same way, from where the cycle begins, with the code of the device cpu: what
  * the GPU leaves must have its bytes. Thread rule: the thread that drives the device. */

@@ -37,7 +37,7 @@ static unsigned shared_bytes(const struct ifm_decode_work *w, const struct ifm_d
 
 static double seconds(const struct ifm_decode_work *w, uint64_t parts, bool cluster)
 {
-    const double rate = (double)(w->units * parts) * BLOCK_RATE;
+    const double rate = (double)(w->units * parts) * (w->block_rate > 0 ? w->block_rate : BLOCK_RATE);
     return STEP_COST + (double)w->bytes / (rate < RATE ? rate : RATE) +
            (cluster || parts == 1 ? 0 : TICKET_COST * (double)parts);
 }

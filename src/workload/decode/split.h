@@ -11,6 +11,7 @@ struct ifm_decode_work {
     unsigned tokens, head_dim, group;
     unsigned multiprocessors, major; /* of the GPU */
     bool no_clusters;
+    double block_rate; /* bytes/s that a block of compressed caches reads; 0 = f16 */
 };
 
 struct ifm_decode_split {
