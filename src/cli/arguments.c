@@ -20,8 +20,8 @@ enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_fo
         }
     const bool page = strcmp(text, "html") == 0 || strcmp(text, "pdf") == 0;
     return ifm_fail(error, IFM_USAGE, "--format",
-                    page ? "every run folder has its report.html, which a browser prints; else choose one of table, md, "
-                           "csv, json, jsonl"
+                    page ? "every run folder has its report.html, which a browser prints; else choose one of table, "
+                           "md, csv, json, jsonl"
                          : hint,
                     "unknown format \"%s\"", text);
 }

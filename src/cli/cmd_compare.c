@@ -266,8 +266,8 @@ static enum ifm_status check_common(const struct ifm_given *given, const struct 
             given->words[0], list_cells(first, given->arena));
     return ifm_fail(error, IFM_USAGE, given->words[other],
                     strcmp(shared, "command") == 0
-                        ? "arms are compared by name: `inferometer exec OLD NEW` measures both in one run, which decides "
-                          "best; or give both runs the same names with --name"
+                        ? "arms are compared by name: `inferometer exec OLD NEW` measures both in one run, which "
+                          "decides best; or give both runs the same names with --name"
                         : "arms are compared by name: measure both in one run, or the same arms again (inferometer "
                           "rerun DIR)",
                     "it has the arms %s, and %s has %s: no arm is in both", list_of_arms(second, given->arena),

@@ -115,8 +115,9 @@ static bool points_away(double ratio, double times)
 }
 
 /* Whoever divides the times of the table finds another ratio than the one shown where the comparison left blocks out,
- * or where a few slow blocks move a quotient of means more than a mean of quotients. Of other blocks it is said wherever
- * it shows; else where its interval does not hold that, or the two point in opposite directions. "" = they agree. */
+ * or where a few slow blocks move a quotient of means more than a mean of quotients. Of other blocks it is said
+ * wherever it shows; else where its interval does not hold that, or the two point in opposite directions. "" = they
+ * agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup)
 {

@@ -220,7 +220,7 @@ static void hold_to_word(const struct judging *j, struct ifm_gate_result *result
                                       ifm_judge_told(result->gate).name, result->observed.number);
 }
 
-/* A rule of honesty lets the number decide nothing, wherever it lies: the number and the limit, the rule, its reason. */
+/* A rule of honesty lets the number decide nothing, wherever it lies: number and limit, the rule, its reason. */
 static void block_undecided(struct judging *j, struct ifm_gate_result *result, const struct ifm_finding *finding)
 {
     static const char lead[] = "undecided: ";
