@@ -125,7 +125,8 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
     struct ifm_value ratio = *speedup;
     ratio.number = ifm_is_ok(all) ? 1 / (1 + all->number / 100) : ratio_of_times(builder, cell, arm);
     const bool shows = ifm_is_ok(all) && fabs(ratio.number / speedup->number - 1) > 0.01;
-    const bool within = !shows && speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high;
+    const bool within =
+        !shows && speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high;
     if (!isfinite(ratio.number) || (within && !points_away(speedup->number, ratio.number)) ||
         (!ifm_is_ok(all) && !speedup->has_interval && !points_away(speedup->number, ratio.number)))
         return "";
