@@ -20,8 +20,8 @@ enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_fo
         }
     const bool page = strcmp(text, "html") == 0 || strcmp(text, "pdf") == 0;
     return ifm_fail(error, IFM_USAGE, "--format",
-                    page ? "every run folder has its report.html, which a browser prints; else choose one of table, md, "
-                           "csv, json, jsonl"
+                    page ? "every run folder has its report.html, which a browser prints; else choose one of table, "
+                           "md, csv, json, jsonl"
                          : hint,
                     "unknown format \"%s\"", text);
 }
@@ -161,8 +161,8 @@ enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag
     for (size_t i = 0; i < given->verb->n_options; i++)
         if (strcmp(given->verb->options[i].flag, flag) == 0)
             hint_of_option(&given->verb->options[i], hint, sizeof hint);
-    return ifm_fail(error, IFM_USAGE, where, hint,
-                    "\"%.40s\" is no %snumber above 0 and at most %.0f", text, whole ? "whole " : "", most);
+    return ifm_fail(error, IFM_USAGE, where, hint, "\"%.40s\" is no %snumber above 0 and at most %.0f", text,
+                    whole ? "whole " : "", most);
 }
 
 enum ifm_status ifm_given_words(const struct ifm_given *given, size_t most, const char *hint, struct ifm_error *error)

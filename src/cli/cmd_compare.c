@@ -262,12 +262,12 @@ static enum ifm_status check_common(const struct ifm_given *given, const struct 
             error, IFM_USAGE, given->words[other],
             "runs are compared cell by cell: measure the same again (inferometer rerun DIR), or put both into one "
             "study and compare its arms",
-            "it measured %s, and %s measured %s: no cell is in both", list_cells(second, given->arena),
-            given->words[0], list_cells(first, given->arena));
+            "it measured %s, and %s measured %s: no cell is in both", list_cells(second, given->arena), given->words[0],
+            list_cells(first, given->arena));
     return ifm_fail(error, IFM_USAGE, given->words[other],
                     strcmp(shared, "command") == 0
-                        ? "arms are compared by name: `inferometer exec OLD NEW` measures both in one run, which decides "
-                          "best; or give both runs the same names with --name"
+                        ? "arms are compared by name: `inferometer exec OLD NEW` measures both in one run, which "
+                          "decides best; or give both runs the same names with --name"
                         : "arms are compared by name: measure both in one run, or the same arms again (inferometer "
                           "rerun DIR)",
                     "it has the arms %s, and %s has %s: no arm is in both", list_of_arms(second, given->arena),

@@ -96,15 +96,24 @@ static const struct foreign {
 
 /* Commands of other tools. */
 static const struct foreign verbs[] = {
-    {"stat", "exec 'COMMAND'"},      {"bench", "decode"},
-    {"benchmark", "decode"},         {"llama-bench", "decode"},
-    {"hyperfine", "exec 'COMMAND'"}, {"time", "exec 'COMMAND'"},
-    {"record", "exec 'COMMAND'"},    {"init", "help"},
-    {"show", "report DIR"},          {"ls", "list"},
-    {"diff", "compare DIR DIR"},     {"check", "verify DIR"},
-    {"prefill", "attention"},        {"matmul", "gemm"},
-    {"generate", "decode"},          {"info", "doctor"},
-    {"energy", "power"},             {"watts", "power"},
+    {"stat", "exec 'COMMAND'"},
+    {"bench", "decode"},
+    {"benchmark", "decode"},
+    {"llama-bench", "decode"},
+    {"hyperfine", "exec 'COMMAND'"},
+    {"time", "exec 'COMMAND'"},
+    {"record", "exec 'COMMAND'"},
+    {"init", "help"},
+    {"show", "report DIR"},
+    {"ls", "list"},
+    {"diff", "compare DIR DIR"},
+    {"check", "verify DIR"},
+    {"prefill", "attention"},
+    {"matmul", "gemm"},
+    {"generate", "decode"},
+    {"info", "doctor"},
+    {"energy", "power"},
+    {"watts", "power"},
 };
 
 /* Hints of flags that are more than another name. */

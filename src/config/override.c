@@ -75,10 +75,11 @@ static const char *example_of(const struct ifm_param *row, const char *where, st
         return ifm_arena_printf(arena, "such as %s %s", where, row->fallback);
     if (ifm_param_is_choice(row)) {
         const char *words = row->choices;
-        const int first = (int)strcspn(words, "|"), second = words[first] == '|' ? (int)strcspn(words + first + 1, "|") : 0;
+        const int first = (int)strcspn(words, "|");
+        const int second = words[first] == '|' ? (int)strcspn(words + first + 1, "|") : 0;
         const bool list = (row->flags & IFM_LIST) != 0 && second > 0;
-        return ifm_arena_printf(arena, "such as %s %.*s%s%.*s", where, first, words, list ? "," : "",
-                                list ? second : 0, list ? words + first + 1 : "");
+        return ifm_arena_printf(arena, "such as %s %.*s%s%.*s", where, first, words, list ? "," : "", list ? second : 0,
+                                list ? words + first + 1 : "");
     }
     return row->help;
 }

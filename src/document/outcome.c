@@ -115,15 +115,18 @@ static bool points_away(double ratio, double times)
 }
 
 /* Whoever divides the times of the table finds another ratio than the one shown where the comparison left blocks out,
- * or where a few slow blocks move a quotient of means more than a mean of quotients: said where its interval does not
- * hold that, or the two point in opposite directions. "" = they agree. */
+ * or where a few slow blocks move a quotient of means more than a mean of quotients. Of other blocks it is said
+ * wherever it shows; else where its interval does not hold that, or the two point in opposite directions. "" = they
+ * agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup)
 {
     const struct ifm_value *all = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
     struct ifm_value ratio = *speedup;
     ratio.number = ifm_is_ok(all) ? 1 / (1 + all->number / 100) : ratio_of_times(builder, cell, arm);
-    const bool within = speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high;
+    const bool shows = ifm_is_ok(all) && fabs(ratio.number / speedup->number - 1) > 0.01;
+    const bool within =
+        !shows && speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high;
     if (!isfinite(ratio.number) || (within && !points_away(speedup->number, ratio.number)) ||
         (!ifm_is_ok(all) && !speedup->has_interval && !points_away(speedup->number, ratio.number)))
         return "";

@@ -128,22 +128,25 @@ static const char *what_would_help(const struct ifm_gate_result *result, struct 
     return ifm_arena_printf(arena, "about %llu more %s would probably decide", (unsigned long long)result->further, of);
 }
 
-static const char *in_words(const struct ifm_gate_result *result, struct ifm_arena *arena)
+static const char *side_of(bool most, bool passed)
 {
-    const struct ifm_gate *gate = result->gate;
-    const struct ifm_value *v = &result->observed;
-    bool most = gate->op == IFM_GATE_AT_MOST, passed = result->outcome == IFM_OUTCOME_PASS;
+    return passed ? most ? "at or below" : "at or above" : most ? "above" : "below";
+}
+
+const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena)
+{
+    const bool most = gate->op == IFM_GATE_AT_MOST, passed = satisfies(gate, v->low);
     const struct gate_reading reading = reading_of(gate, v);
     int digits = digits_of(&reading, arena);
     const char *what = observed(&reading, digits, arena), *bound = shown(reading.threshold, digits, arena);
     if (reading.told.factor != 1) /* a limit that was typed in another unit */
         bound = ifm_arena_printf(arena, "%s %s", bound, reading.told.unit);
-    const char *side = passed ? most ? "at or below" : "at or above" : most ? "above" : "below";
-    if (!ifm_judge_by_interval(gate, v))
-        return ifm_arena_printf(arena, "%s, %s %s (the value alone, without an interval)", what, side, bound);
-    if (result->outcome == IFM_OUTCOME_INCONCLUSIVE)
-        return ifm_arena_printf(arena, "%s, on both sides of %s: %s", what, bound, what_would_help(result, arena));
-    return ifm_arena_printf(arena, "%s, wholly %s %s", what, side, bound);
+    if (!reading.interval)
+        return ifm_arena_printf(arena, "%s, %s %s (the value alone, without an interval)", what,
+                                side_of(most, satisfies(gate, v->number)), bound);
+    if (passed != satisfies(gate, v->high))
+        return ifm_arena_printf(arena, "%s, on both sides of %s", what, bound);
+    return ifm_arena_printf(arena, "%s, wholly %s %s", what, side_of(most, passed), bound);
 }
 
 /* ---- the answer ---- */
@@ -166,5 +169,7 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
             result->further = ifm_judge_with_disturbed(derived, result->cell, result->arm, result->further);
         result->further_of = v->n_of[0] != '\0' ? v->n_of : "observations";
     }
-    result->reason = in_words(result, arena);
+    result->reason = ifm_judge_held(gate, v, arena);
+    if (result->outcome == IFM_OUTCOME_INCONCLUSIVE)
+        result->reason = ifm_arena_printf(arena, "%s: %s", result->reason, what_would_help(result, arena));
 }

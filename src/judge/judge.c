@@ -220,6 +220,22 @@ static void hold_to_word(const struct judging *j, struct ifm_gate_result *result
                                       ifm_judge_told(result->gate).name, result->observed.number);
 }
 
+/* A rule of honesty lets the number decide nothing, wherever it lies: number and limit, the rule, its reason. */
+static void block_undecided(struct judging *j, struct ifm_gate_result *result, const struct ifm_finding *finding)
+{
+    static const char lead[] = "undecided: ";
+    const struct ifm_value *v = &result->observed;
+    const char *text = finding->text;
+    text += strncmp(text, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0;
+    if (v->state != IFM_STATE_OK || (ifm_judge_by_interval(result->gate, v) && !v->has_interval)) {
+        block(j, result, false, finding->text);
+        return;
+    }
+    block(j, result, false,
+          ifm_arena_printf(j->arena, "%s, but %s lets it decide nothing: %s", ifm_judge_held(result->gate, v, j->arena),
+                           finding->rule, text));
+}
+
 /* An interval that is wide by what one arm left behind for another (rule 7), or by clocks that differ (rule 8), gets no
  * narrower with more blocks. */
 static void block_widened(struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
@@ -227,7 +243,7 @@ static void block_widened(struct judging *j, struct ifm_gate_result *result, enu
     const struct ifm_finding *widened = ifm_derived_widened(j->derived, result->cell, result->arm, metric);
     if (result->outcome != IFM_OUTCOME_INCONCLUSIVE || widened == NULL)
         return;
-    block(j, result, false, widened->text);
+    block_undecided(j, result, widened);
     result->further = 0;
     result->further_of = NULL;
 }
@@ -290,7 +306,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
     else if (subject != NULL && ifm_arm_unchecked(subject))
         block(j, result, false, IFM_UNCHECKED);
     else if (dispute != NULL)
-        block(j, result, false, dispute->text);
+        block_undecided(j, result, dispute);
     else if (stands_alone(j, metric, cell->name, arm))
         block(j, result, false,
               ifm_arena_printf(j->arena,

@@ -171,12 +171,12 @@ static void add_cause(struct story *story, const char *text, double part)
 }
 
 /* "clock -4.0 % explains it", "steal explains 62 % of it", "clock -4.0 % and processor time +4.0 % each explain it". */
-static void say_causes(struct ifm_text *text, const struct story *story, bool seen_to_change)
+static void say_causes(struct ifm_text *text, const struct story *story, bool decided)
 {
-    const char *lead = seen_to_change ? "; " : "; the change is not decided; were it real, ";
+    const char *lead = decided ? "; " : "; the change is not decided; were it real, ";
     for (size_t i = 0; i < story->n_causes; i++)
         ifm_text_printf(text, "%s%s", i == 0 ? lead : " and ", story->causes[i].text);
-    if (!seen_to_change || story->at_most)
+    if (!decided || story->at_most)
         ifm_text_add(text, " could explain it");
     else if (story->n_causes > 1)
         ifm_text_add(text, " each explain it");
@@ -190,16 +190,16 @@ static void conclude(struct story *story, const struct ifm_value *change, bool b
 {
     struct ifm_text *text = &story->text;
     const char *word = change->text;
-    /* A clock that differs leaves a change undecided, which is there all the same. */
-    bool seen_to_change = !change->has_interval || change->low > 0 || change->high < 0;
+    /* One policy, whatever took the word: of an undecided change causes are said as what could explain it. */
+    const bool decided = strcmp(word, "undecided") != 0;
     const char *nothing = story->recorded == 0 ? "nothing else was recorded that could explain it"
                           : story->told == 0   ? "nothing else that was recorded differs"
                                                : "nothing recorded explains it";
     if (strcmp(word, "equivalent") == 0)
         ifm_text_add(text, "; there is no change to explain");
     else if (story->n_causes > 0)
-        say_causes(text, story, seen_to_change);
-    else if (strcmp(word, "undecided") == 0)
+        say_causes(text, story, decided);
+    else if (!decided)
         ifm_text_printf(text, "; the change is not decided, and %s", nothing);
     else
         ifm_text_printf(text, "; %s%s", nothing,

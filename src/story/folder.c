@@ -51,8 +51,7 @@ enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
     if (has_file(dir, "config.lock.json"))
         return IFM_OK;
     if (ifm_dir_exists(dir) && (n = runs_inside(dir, last, sizeof last)) > 0) {
-        enum ifm_status status =
-            ifm_fail(error, IFM_USAGE, dir, "", "not a run folder: it holds %zu of them", n);
+        enum ifm_status status = ifm_fail(error, IFM_USAGE, dir, "", "not a run folder: it holds %zu of them", n);
         ifm_error_hint(error, "name one, such as %.150s; `inferometer list %.40s` lists them", last, dir);
         return status;
     }

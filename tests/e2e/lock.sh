@@ -33,7 +33,7 @@ wrong "whole number above 0" --gpu-clock 1500.5
 wrong "number above 0" --power-cap 0
 wrong "--turbo takes off" --turbo on
 wrong "did you mean --gpu-clock" --gpu-clok 1500
-wrong "--gpu-clock needs a value" --gpu-clock
+wrong "--gpu-clock: it needs a value" --gpu-clock
 wrong "unexpected argument \"true\"" --gpu-clock 1500 true
 wrong "no command after --" --gpu-clock 1500 --
 wrong "there is no program" --gpu-clock 1500 -- no-such-program-anywhere

@@ -1,11 +1,11 @@
 /* Which settings two runs may differ in: several, and a model as one of them. */
+#include "unit/between_sample.h"
+#include "unit/facts.h"
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
-#include "unit/between_sample.h"
-#include "unit/facts.h"
 
 /* What a refusal tells to type is then enough. */
 static void several_settings_may_differ(void **state)

@@ -221,9 +221,22 @@ static const char *slow_samples(const struct ifm_arm_work *arm, bool of_arm)
                             slow->n_samples, slow->arm->name, SLOW_FACTOR);
 }
 
+/* Which blocks a median and an average are of, beside a table whose times are of all: "" where they are of all too.
+ * Percentiles of single runs are of all. */
+static const char *blocks_of_average(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
+                                     const struct comparison *c, bool of_blocks)
+{
+    struct comparison all;
+    if (aside->blocks == NULL || !compare(arm, NULL, &all))
+        return "";
+    return ifm_arena_printf(arm->d->arena, ", %s of the %zu undisturbed blocks (%+.3g %% on average of all %zu)",
+                            of_blocks ? "both" : "the latter", c->n, 100.0 * expm1(all.mean.mean), all.n);
+}
+
 /* What is paid decides, and what is typical must not say the opposite. */
-static const char *word_of_typical(const struct ifm_arm_work *arm, const struct comparison *c, const char *word,
-                                   const struct ifm_value *median, const struct ifm_value *p95)
+static const char *word_of_typical(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
+                                   const struct comparison *c, const char *word, const struct ifm_value *median,
+                                   const struct ifm_value *p95)
 {
     double mean = c->mean.mean, margin = 100.0 * arm->work->cell->measure.margin;
     bool inside = 100.0 * fabs(expm1(mean)) <= margin; /* then a change inside the margin contradicts nothing */
@@ -237,10 +250,11 @@ static const char *word_of_typical(const struct ifm_arm_work *arm, const struct 
         return word;
     bool faster = other->number < 0;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                       "%s at the %s (%+.3g %%), %s on average (%+.3g %%)%s: undecided, as what is typical and what is "
-                       "paid disagree",
+                       "%s at the %s (%+.3g %%), %s on average (%+.3g %%)%s%s: undecided, as what is typical and what "
+                       "is paid disagree",
                        faster ? "faster" : "slower", other == p95 ? "95th percentile" : "median", other->number,
-                       faster ? "slower" : "faster", 100.0 * expm1(mean), slow_samples(arm, faster));
+                       faster ? "slower" : "faster", 100.0 * expm1(mean),
+                       blocks_of_average(arm, aside, c, other == median), slow_samples(arm, faster));
     return "undecided";
 }
 
@@ -512,7 +526,7 @@ static const char *decide_it(const struct ifm_arm_work *arm, const struct ifm_as
     const char *word = allow(arm, aside, c, measured.word, median, p95);
     const bool taken = strcmp(word, measured.word) != 0;
     word = word_beside_disturbed(arm, aside, &measured, taken);
-    return taken ? "undecided" : word_of_typical(arm, &measured, word, &typical, &tail);
+    return taken ? "undecided" : word_of_typical(arm, aside, &measured, word, &typical, &tail);
 }
 
 void ifm_derive_comparison(const struct ifm_arm_work *arm)
