@@ -217,6 +217,13 @@ static const char *count_heading(const struct ifm_builder *builder, const struct
     return NULL;
 }
 
+/* Of attention alone, not of a model: through one layer, or all that `--model` has. */
+const char *ifm_cell_tokens_heading(const struct ifm_cell *cell, const char *usual)
+{
+    const uint64_t layers = cell->n_arms == 0 ? 0 : cell->arms[0].ledger.layers;
+    return layers == 0 ? usual : layers == 1 ? "layer-tokens" : "attention tokens";
+}
+
 const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual)
 {
     if (ifm_cell_counts_programs(cell))
@@ -237,8 +244,8 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     for (size_t c = 1; c <= shown.n; c++) {
         if (grid.headings[c].metric == IFM_M_STEP_NS)
             grid.headings[c].text = ifm_cell_time_heading(cell, grid.headings[c].text);
-        if (grid.headings[c].metric == IFM_M_TOKENS_GENERATED_PER_S && cell->arms[0].ledger.layers == 1)
-            grid.headings[c].text = "layer-tokens"; /* as in the table of the terminal */
+        if (grid.headings[c].metric == IFM_M_TOKENS_GENERATED_PER_S)
+            grid.headings[c].text = ifm_cell_tokens_heading(cell, grid.headings[c].text);
     }
     if (counted != NULL)
         grid.headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};
