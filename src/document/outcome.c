@@ -343,8 +343,9 @@ const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *
     const char *weights = ifm_arm_setting(baseline, "decode.weight_bytes");
     uint64_t number = 0;
     (void)!ifm_parse_u64(weights == NULL ? "0" : weights, &number);
-    return ifm_arena_printf(builder->arena,
-                            "whole model: with %s of weights (another format: --weight-bytes) and all layers a token "
-                            "reads %s, about its gain where memory is the limit",
-                            ifm_format_human((double)number, "B", bytes), list);
+    return ifm_arena_printf(
+        builder->arena,
+        "whole model: with %s of weights (no embedding table; another format: --weight-bytes) and all layers a "
+        "token reads %s, about its gain where memory is the limit",
+        ifm_format_human((double)number, "B", bytes), list);
 }
