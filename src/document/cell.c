@@ -451,7 +451,7 @@ static bool is_chosen(const struct ifm_builder *builder, const struct ifm_settin
 /* The model's name says it, where there is one. */
 static bool is_of_model(const struct ifm_arm *arm, const char *workload, const char *key, struct ifm_arena *arena)
 {
-    static const char *const keys[] = {"q_heads", "kv_heads", "head_dim", "model_layers", "weight_bytes"};
+    static const char *const keys[] = {"q_heads", "kv_heads", "head_dim", "model_layers", "weight_bytes", "weight_bits"};
     const char *model = ifm_arm_setting(arm, ifm_arena_printf(arena, "%s.model", workload));
     if (ifm_is_empty(model) || strstr(model, "(changed)") != NULL)
         return false;
@@ -472,7 +472,7 @@ static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *c
         !is_common(cell, path, setting->text))
         return false;
     const bool implied = is_of_model(arm, cell->workload, path + length + 1, builder->arena);
-    if (implied && (strstr(path, ".model_layers") != NULL || strstr(path, ".weight_bytes") != NULL))
+    if (implied && (strstr(path, ".model_layers") != NULL || strstr(path, ".weight_b") != NULL))
         return false; /* the layers of a token stand behind the shape */
     if (strcmp(path + length, ".formats") == 0)
         return false; /* they are the rows of the table */
