@@ -451,7 +451,8 @@ static bool is_chosen(const struct ifm_builder *builder, const struct ifm_settin
 /* The model's name says it, where there is one. */
 static bool is_of_model(const struct ifm_arm *arm, const char *workload, const char *key, struct ifm_arena *arena)
 {
-    static const char *const keys[] = {"q_heads", "kv_heads", "head_dim", "model_layers", "weight_bytes", "weight_bits"};
+    static const char *const keys[] = {"q_heads",      "kv_heads",     "head_dim",
+                                       "model_layers", "weight_bytes", "weight_bits"};
     const char *model = ifm_arm_setting(arm, ifm_arena_printf(arena, "%s.model", workload));
     if (ifm_is_empty(model) || strstr(model, "(changed)") != NULL)
         return false;
