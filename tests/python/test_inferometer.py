@@ -370,7 +370,7 @@ class WithBlock(unittest.TestCase):
             sum(range(10000))
         self.assertIs(inside, timer)
         self.assertTrue(0 < timer.seconds < 10)
-        self.assertRegex(str(timer), r"^load: [\d.]+ [mu]?s, one sample: how far another would lie is not known$")
+        self.assertRegex(str(timer), r"^load: [\d.]+ [mµ]?s, one sample: how far another would lie is not known$")
         for _ in range(2):
             with timer:
                 pass
