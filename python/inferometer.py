@@ -179,7 +179,7 @@ def _digits(value):
 
 
 def _seconds(value):
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")):
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns")):
         if value * factor >= 1 or unit == "ns":
             return f"{_digits(value * factor)} {unit}"
     return ""

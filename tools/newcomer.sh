@@ -163,7 +163,7 @@ expect_run()
     report=$(sed -n 's/^report: //p' "$3" | tail -1)
     [ -n "$report" ] || { tail -20 "$3" >&2; fail "make run printed no path of a report"; }
     [ -s "$1$2/$report" ] || fail "make run names $report, which is not there"
-    grep -q 'of ceiling\|vs baseline' "$3" || fail "make run printed no table"
+    grep -q 'of read ceiling\|vs baseline' "$3" || fail "make run printed no table"
     echo "  $(grep -cvE '^ *$' "$3") lines, report of $(stat -c %s "$1$2/$report") bytes"
 }
 

@@ -5,14 +5,16 @@
 
 #include <string.h>
 
-enum { FILLED = 5 };
+/* The last one follows from the one before it, and locks of earlier versions lack it. */
+enum { BYTES = 4, BITS = 5, FILLED = 6 };
 
 /* What a model says, by the last part of the key. A workload may lack some. */
 struct filling {
     struct ifm_config_slot *slots[FILLED];
     uint64_t values[FILLED];
 };
-static const char *const parts[FILLED] = {"q_heads", "kv_heads", "head_dim", "model_layers", "weight_bytes"};
+static const char *const parts[FILLED] = {"q_heads",      "kv_heads",     "head_dim",
+                                          "model_layers", "weight_bytes", "weight_bits"};
 
 static struct filling filling_of(const struct ifm_config *config, const struct ifm_config_slot *model)
 {
@@ -28,7 +30,7 @@ static struct filling filling_of(const struct ifm_config *config, const struct i
 static bool is_complete(const struct filling *filling, const char *name)
 {
     const bool of_lock = strncmp(name, IFM_MODEL_OF_FILE, strlen(IFM_MODEL_OF_FILE)) == 0;
-    for (size_t i = 0; i < FILLED; i++)
+    for (size_t i = 0; i < BITS; i++)
         if (filling->slots[i] != NULL && filling->slots[i]->rank < IFM_RANK_FILE &&
             !(of_lock && (filling->slots[i]->row->flags & IFM_LATER) != 0))
             return false;
@@ -38,7 +40,7 @@ static bool is_complete(const struct filling *filling, const char *name)
 /* Something of the shape was set by what outranks the name. */
 static bool is_overridden(const struct filling *filling, const struct ifm_config_slot *model)
 {
-    for (size_t i = 0; i < FILLED; i++)
+    for (size_t i = 0; i < BITS; i++)
         if (filling->slots[i] != NULL && filling->slots[i]->rank > model->rank)
             return true;
     return false;
@@ -60,6 +62,8 @@ static enum ifm_status fill_in(struct ifm_config *config, struct filling *fillin
 {
     const char *where = ifm_arena_printf(config->arena, "model %s", name);
     *changed = false;
+    if (filling->slots[BYTES] != NULL && filling->slots[BYTES]->rank > IFM_RANK_PRESET)
+        filling->values[BITS] = 0; /* somebody's own bytes are of a format that nobody named */
     for (size_t i = 0; i < FILLED; i++) {
         struct ifm_config_slot *slot = filling->slots[i];
         if (slot == NULL)
@@ -67,7 +71,7 @@ static enum ifm_status fill_in(struct ifm_config *config, struct filling *fillin
         const struct ifm_raw value = {ifm_arena_printf(config->arena, "%llu", (unsigned long long)filling->values[i]),
                                       where};
         IFM_TRY(ifm_slot_set(config, slot, IFM_RANK_PRESET, &value, 1, error));
-        const bool weights = strcmp(parts[i], "weight_bytes") == 0; /* another quantization is the same model */
+        const bool weights = i == BYTES || i == BITS; /* another quantization is the same model */
         *changed |= !weights && (slot->n != 1 || strcmp(slot->texts[0], value.text) != 0);
     }
     return IFM_OK;
@@ -83,7 +87,8 @@ static enum ifm_status apply(struct ifm_config *config, struct ifm_config_slot *
         return IFM_OK;
     }
     IFM_TRY(ifm_model_find(slot->texts[0], slot->where, config->arena, &model, error));
-    const uint64_t values[FILLED] = {model.q_heads, model.kv_heads, model.head_dim, model.layers, model.weight_bytes};
+    const uint64_t values[FILLED] = {model.q_heads, model.kv_heads,     model.head_dim,
+                                     model.layers,  model.weight_bytes, model.weight_bits};
     memcpy(filling.values, values, sizeof values);
     IFM_TRY(fill_in(config, &filling, model.name, &changed, error));
     rename_to(config, slot, model.name, changed);

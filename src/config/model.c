@@ -57,7 +57,8 @@ static enum ifm_status weigh(const struct ifm_sizes *in, uint64_t hidden, struct
     const double attention = (double)hidden * (double)(2 * (model->q_heads + model->kv_heads) * model->head_dim);
     const double forward = (double)(matrices(in->object) * active) * (double)hidden * (double)inner;
     const double weights = (double)model->layers * (attention + forward) + (double)vocabulary * (double)hidden;
-    const double bytes = weights * (double)weight_bits(in->object) / 8;
+    model->weight_bits = weight_bits(in->object);
+    const double bytes = weights * (double)model->weight_bits / 8;
     if (bytes >= 0x1p53)
         return ifm_fail(in->error, IFM_USAGE, in->where, INSTEAD,
                         "the weights of this model would take more than 9 PB");
@@ -92,7 +93,7 @@ static enum ifm_status read_shape(const struct ifm_sizes *in, struct ifm_model *
     model->head_dim = sizes.head_dim;
     IFM_TRY(weigh(in, sizes.hidden, model));
     if (!attends_to_all(in->object)) /* the shape of a layer alone */
-        model->layers = model->weight_bytes = 0;
+        model->layers = model->weight_bytes = model->weight_bits = 0;
     return IFM_OK;
 }
 

@@ -19,6 +19,7 @@ struct ifm_model {
     uint64_t layers, q_heads, kv_heads, head_dim; /* layers 0, as weights: not all of them attend to the whole cache */
     /* Weights that each token reads: matrices alone, of experts those that one token takes, without the table of
      * embeddings, of which it reads a row. No implementation reads fewer bytes in this format. */
+    uint64_t weight_bits; /* of one weight */
     uint64_t weight_bytes;
 };
 

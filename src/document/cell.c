@@ -217,6 +217,13 @@ static const char *count_heading(const struct ifm_builder *builder, const struct
     return NULL;
 }
 
+/* Of attention alone, not of a model: through one layer, or all that `--model` has. */
+const char *ifm_cell_tokens_heading(const struct ifm_cell *cell, const char *usual)
+{
+    const uint64_t layers = cell->n_arms == 0 ? 0 : cell->arms[0].ledger.layers;
+    return layers == 0 ? usual : layers == 1 ? "layer-tokens" : "attention tokens";
+}
+
 const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual)
 {
     if (ifm_cell_counts_programs(cell))
@@ -237,8 +244,8 @@ static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, s
     for (size_t c = 1; c <= shown.n; c++) {
         if (grid.headings[c].metric == IFM_M_STEP_NS)
             grid.headings[c].text = ifm_cell_time_heading(cell, grid.headings[c].text);
-        if (grid.headings[c].metric == IFM_M_TOKENS_GENERATED_PER_S && cell->arms[0].ledger.layers == 1)
-            grid.headings[c].text = "layer-tokens"; /* as in the table of the terminal */
+        if (grid.headings[c].metric == IFM_M_TOKENS_GENERATED_PER_S)
+            grid.headings[c].text = ifm_cell_tokens_heading(cell, grid.headings[c].text);
     }
     if (counted != NULL)
         grid.headings[shown.n + 1] = (struct ifm_heading){counted, IFM_M_NONE, false, 1};
@@ -444,7 +451,8 @@ static bool is_chosen(const struct ifm_builder *builder, const struct ifm_settin
 /* The model's name says it, where there is one. */
 static bool is_of_model(const struct ifm_arm *arm, const char *workload, const char *key, struct ifm_arena *arena)
 {
-    static const char *const keys[] = {"q_heads", "kv_heads", "head_dim", "model_layers", "weight_bytes"};
+    static const char *const keys[] = {"q_heads",      "kv_heads",     "head_dim",
+                                       "model_layers", "weight_bytes", "weight_bits"};
     const char *model = ifm_arm_setting(arm, ifm_arena_printf(arena, "%s.model", workload));
     if (ifm_is_empty(model) || strstr(model, "(changed)") != NULL)
         return false;
@@ -465,7 +473,7 @@ static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *c
         !is_common(cell, path, setting->text))
         return false;
     const bool implied = is_of_model(arm, cell->workload, path + length + 1, builder->arena);
-    if (implied && (strstr(path, ".model_layers") != NULL || strstr(path, ".weight_bytes") != NULL))
+    if (implied && (strstr(path, ".model_layers") != NULL || strstr(path, ".weight_b") != NULL))
         return false; /* the layers of a token stand behind the shape */
     if (strcmp(path + length, ".formats") == 0)
         return false; /* they are the rows of the table */

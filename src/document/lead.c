@@ -10,17 +10,32 @@ enum { FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3 };
 
 /* ---- header ---- */
 
+/* Is the cell the only one of its workload and model? */
+static bool is_alone(const struct ifm_builder *builder, size_t at, const char *family)
+{
+    const struct ifm_plan *plan = builder->from->plan;
+    for (size_t i = 0; i < plan->n_cells; i++)
+        if (i != at && strcmp(ifm_document_family(&plan->cells[i], builder->arena), family) == 0)
+            return false;
+    return true;
+}
+
+/* "decode llama-3-8b, 4 x 8192 + attention": with its shape what has one. */
 static const char *names_of_workloads(struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;
     const char *text = "";
     struct ifm_names *names = ifm_names_create(builder->arena);
-    for (size_t i = 0, n = 0; i < plan->n_cells; i++)
-        if (ifm_names_add(names, plan->cells[i].workload) == n) {
-            n++;
-            text =
-                ifm_arena_printf(builder->arena, "%s%s%s", text, text[0] == '\0' ? "" : ", ", plan->cells[i].workload);
-        }
+    for (size_t i = 0, n = 0; i < plan->n_cells; i++) {
+        const struct ifm_cell *cell = &plan->cells[i];
+        const char *family = ifm_document_family(cell, builder->arena);
+        if (ifm_names_add(names, family) != n)
+            continue;
+        n++;
+        const char *shape = is_alone(builder, i, family) ? ifm_document_shape(cell, builder->arena) : family;
+        text = ifm_arena_printf(builder->arena, "%s%s%s", text, text[0] == '\0' ? "" : " + ",
+                                strcmp(shape, cell->name) == 0 ? family : shape);
+    }
     return text[0] == '\0' ? "nothing" : text;
 }
 

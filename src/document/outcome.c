@@ -341,13 +341,15 @@ const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *
     }
     if (list[0] == '\0')
         return "";
-    /* The bytes say which format: of 8e9 weights 16 GB are two bytes each. */
     char bytes[48];
     const char *weights = ifm_arm_setting(baseline, "decode.weight_bytes");
     uint64_t number = 0;
     (void)!ifm_parse_u64(weights == NULL ? "0" : weights, &number);
+    const char *bits = ifm_arm_setting(baseline, "decode.weight_bits");
+    const char *format =
+        ifm_is_empty(bits) || strcmp(bits, "0") == 0 ? "" : ifm_arena_printf(builder->arena, "%s-bit ", bits);
     return ifm_arena_printf(builder->arena,
-                            "whole model: with %s of weights (another format: --weight-bytes) and all layers a token "
-                            "reads %s, about its gain where memory is the limit",
-                            ifm_format_human((double)number, "B", bytes), list);
+                            "whole model: with %s of %sweights (no embedding table; others: --weight-bytes) and all "
+                            "layers a token reads %s, about its gain where memory is the limit",
+                            ifm_format_human((double)number, "B", bytes), format, list);
 }

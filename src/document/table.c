@@ -171,8 +171,8 @@ static const char *heading_of(const struct ifm_builder *builder, const struct if
     double least = 1, most = 0;
     if (spec->metric == IFM_M_TPOT_BOUND_NS)
         return with_batch(builder, group, spec->heading);
-    if (spec->metric == IFM_M_TOKENS_GENERATED_PER_S && group->first->arms[0].ledger.layers == 1)
-        return "layer-tokens"; /* of one attention layer, not of a model */
+    if (spec->metric == IFM_M_TOKENS_GENERATED_PER_S)
+        return ifm_cell_tokens_heading(group->first, spec->heading);
     for (size_t i = 0; i < group->n; i++)
         for (size_t a = 0; a < group->first[i].n_arms; a++) {
             const struct ifm_value *value =

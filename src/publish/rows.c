@@ -32,6 +32,19 @@ enum ifm_status ifm_compose_check(const struct ifm_publication *publication, str
     return IFM_OK;
 }
 
+/* Tokens of attention alone are no model's: said where a table says it in its heading. */
+static const char *text_of(const struct ifm_publication *publication, const struct ifm_number *number, char buffer[64])
+{
+    const struct ifm_cell *cell = ifm_plan_cell(publication->plan, number->cell);
+    const struct ifm_arm *arm = cell == NULL ? NULL : ifm_cell_arm(cell, number->arm);
+    const bool tokens = number->metric == IFM_M_TOKENS_GENERATED_PER_S || number->metric == IFM_M_TOKENS_PROMPT_PER_S;
+    if (!tokens || !ifm_is_empty(number->value.text) || arm == NULL || arm->ledger.layers == 0)
+        return number->value.text;
+    snprintf(buffer, 64, "of attention alone, through %llu layer%s", (unsigned long long)arm->ledger.layers,
+             arm->ledger.layers == 1 ? "" : "s");
+    return buffer;
+}
+
 /* ---- CSV ---- */
 
 static void add_number(double number, bool is_integer, struct ifm_text *out)
@@ -66,7 +79,9 @@ static void add_row(const struct ifm_publication *publication, const struct ifm_
     ifm_text_add(out, ",");
     if (value->n > 0)
         ifm_text_add_i64(out, value->n);
-    const char *tail[] = {value->n_of, ifm_state_label(value->state), value->text, value->reason, value->remedy};
+    char buffer[64];
+    const char *tail[] = {value->n_of, ifm_state_label(value->state), text_of(publication, number, buffer),
+                          value->reason, value->remedy};
     for (size_t i = 0; i < sizeof tail / sizeof tail[0]; i++) {
         ifm_text_add(out, ",");
         ifm_escape_csv(tail[i] == NULL ? "" : tail[i], out);
@@ -97,6 +112,7 @@ static json_t *row_json(const struct ifm_publication *publication, const struct 
 {
     const struct ifm_value *value = &number->value;
     bool ok = value->state == IFM_STATE_OK, interval = ok && value->has_interval;
+    char buffer[64];
     json_t *row = json_object();
     json_object_set_new(row, "run_id", text_json(publication->derived->run_id));
     json_object_set_new(row, "cell", text_json(number->cell));
@@ -111,7 +127,7 @@ static json_t *row_json(const struct ifm_publication *publication, const struct 
     json_object_set_new(row, "n", value->n > 0 ? json_integer(value->n) : json_null());
     json_object_set_new(row, "n_of", text_json(value->n_of));
     json_object_set_new(row, "state", text_json(ifm_state_label(value->state)));
-    json_object_set_new(row, "text", text_json(value->text));
+    json_object_set_new(row, "text", text_json(text_of(publication, number, buffer)));
     json_object_set_new(row, "reason", text_json(value->reason));
     json_object_set_new(row, "remedy", text_json(value->remedy));
     return row;

@@ -201,11 +201,22 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
 
 /* ---- the frame ---- */
 
+/* " of decode llama-3-8b", where all cells are. */
+static const char *family_of(const struct ifm_plan *plan, struct ifm_arena *arena)
+{
+    const char *family = plan->n_cells == 0 ? "" : ifm_document_family(&plan->cells[0], arena);
+    for (size_t c = 1; c < plan->n_cells; c++)
+        if (strcmp(family, ifm_document_family(&plan->cells[c], arena)) != 0)
+            return "";
+    return family[0] == '\0' ? "" : ifm_arena_printf(arena, " of %s", plain(family, 2 * NAME_BYTES, arena));
+}
+
 static const char *heading(const struct ifm_publication *p, bool compares, struct ifm_arena *arena)
 {
     const struct ifm_plan *plan = p->plan;
-    const char *what = plan->n_cells == 1 ? plain(plan->cells[0].name, NAME_BYTES, arena)
-                                          : ifm_arena_printf(arena, "%zu cells", plan->n_cells);
+    const char *what = plan->n_cells == 1
+                           ? plain(ifm_document_shape(&plan->cells[0], arena), 2 * NAME_BYTES, arena)
+                           : ifm_arena_printf(arena, "%zu cells%s", plan->n_cells, family_of(plan, arena));
     const char *against = "";
     const char *baseline = shared_baseline(plan);
     if (compares && baseline != NULL)

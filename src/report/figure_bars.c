@@ -158,7 +158,8 @@ static struct ifm_grid table_of(const struct ifm_chart *chart, const struct bars
     for (size_t k = 0; k < KINDS; k++)
         if (is_worth(&all[k])) {
             headings[columns++] = (struct ifm_heading){k == 0 ? "read" : "compute", kinds[k].metric, false, 0};
-            headings[columns++] = (struct ifm_heading){"of ceiling", kinds[k].share, false, 0};
+            const char *share = k == 0 ? "of read ceiling" : "of compute ceiling";
+            headings[columns++] = (struct ifm_heading){share, kinds[k].share, false, 0};
         }
     const struct ifm_cell *cell = chart->cell;
     struct ifm_grid grid = ifm_chart_grid(chart, headings, columns, cell->n_arms + 1);

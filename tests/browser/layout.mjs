@@ -81,6 +81,9 @@ function look() {
       if (wide > 1 && high > 1)
         said.on.push(`${short(a.text)} and ${short(b.text)} lie on each other`);
     }
+  for (const mark of document.querySelectorAll('sup'))
+    if (mark.offsetParent !== null && getComputedStyle(mark.parentElement).display === 'flex')
+      said.on.push(`the mark ${mark.textContent} of ${short(mark.parentElement.textContent)} stands on the line`);
   const needs = document.documentElement.scrollWidth;
   if (needs > innerWidth)
     said.wide.push(`the page is ${needs} pixels wide, its place ${innerWidth}`);

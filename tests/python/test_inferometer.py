@@ -115,7 +115,7 @@ class Compare(InAFolder):
         self.assertEqual((result.trust, result.remedy), ("solid", ""))
         self.assertIn("\nsolid: no number was refused", str(result))
         self.assertIn(f"\n{result.blocks} blocks, a step of the report is a window of 10 calls, report: ", str(result))
-        self.assertRegex(str(result), r"\nold: 10\.0 us a call \[")
+        self.assertRegex(str(result), r"\nold: 10\.0 µs a call \[")
         self.assertIn("<b>solid</b>: no number", result._repr_html_())
         self.assertIn("a window of 10 calls", result._repr_html_())
         with open(result.dir + "/report.md", encoding="utf-8") as page:
@@ -370,7 +370,7 @@ class WithBlock(unittest.TestCase):
             sum(range(10000))
         self.assertIs(inside, timer)
         self.assertTrue(0 < timer.seconds < 10)
-        self.assertRegex(str(timer), r"^load: [\d.]+ [mu]?s, one sample: how far another would lie is not known$")
+        self.assertRegex(str(timer), r"^load: [\d.]+ [mµ]?s, one sample: how far another would lie is not known$")
         for _ in range(2):
             with timer:
                 pass

@@ -326,7 +326,7 @@ static void the_first_screen_says_the_outcome_with_its_price(void **state)
 {
     (void)state;
     char *part = lead_of(3);
-    assert_facts(part, "<h1>decode, gemm|Example CPU @ 2.10 GHz</h1>");
+    assert_facts(part, "<h1>decode + gemm|Example CPU @ 2.10 GHz</h1>");
     assert_has(part, "<a href=\"#cell-1\">c1</a>");
     assert_facts(line_of(part, "<li class=\"said good\"><b>int4</b>"),
                  "<strong>1.53x faster</strong>|[1.19, 1.96]|f16|1.90x|error 0.800 %</strong>");

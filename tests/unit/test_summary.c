@@ -153,12 +153,12 @@ static void a_line_says_against_what_and_how_surely(void **state)
     b.numbers[2].value.level = 1 - 0.05 / 3;
     b.derived.n_numbers = 3;
     const char *text = compose(&b);
-    assert_line(text, "inferometer: 2 cells, against plain, margin");
+    assert_line(text, "inferometer: 2 cells of null, against plain, margin");
     assert_line(text, "- wide / half0: faster|[-12.75, -12.25] at 98.3 %");
     assert_line(text, "- null / half0: faster|[-12.75, -12.25],");
     b.cells[1].arms = others;
     text = compose(&b);
-    assert_line(text, "inferometer: 2 cells, margin");
+    assert_line(text, "inferometer: 2 cells of null, margin");
     assert_line(text, "- null / half0 against plain: faster");
     assert_line(text, "- wide / half0 against scalar: faster");
     stop(&b);

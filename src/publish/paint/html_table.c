@@ -36,15 +36,15 @@ static void add_metric(struct ifm_html *html, enum ifm_metric_id metric, const c
 static void add_field(struct ifm_html *html, const struct ifm_field *field)
 {
     struct ifm_text *out = html->out;
-    bool plain = field->tone == IFM_TONE_PLAIN;
+    bool plain = field->tone == IFM_TONE_PLAIN, marked = plain && field->note > 0;
     if (field->text[0] == '\0')
         return;
-    if (plain)
-        ifm_escape_html(field->text, out);
+    if (plain) /* on a phone a field is a row of boxes: a mark beside its text would stand on the line */
+        ifm_escape_print(ifm_escape_html, out, marked ? "<span>%s" : "%s", field->text);
     else
         ifm_escape_print(ifm_escape_html, out, "<span class=\"value %s\">%s", ifm_html_tone(field->tone), field->text);
     ifm_html_note(html, field->note);
-    ifm_text_add(out, plain ? "" : "</span>");
+    ifm_text_add(out, plain && !marked ? "" : "</span>");
     if (field->interval[0] != '\0')
         ifm_escape_print(ifm_escape_html, out, " <span class=\"interval\">%s</span>", field->interval);
 }

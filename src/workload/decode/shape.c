@@ -72,6 +72,8 @@ static const struct ifm_param rows[] = {
      "weights that a token of the model reads, for the bound of its time; decode.model sets it to those of its own "
      "format",
      OF(weight_bytes)},
+    {"decode.weight_bits", "weight-bits", IFM_TYPE_U64, IFM_LATER, "bits", "0", 0, 32, NULL,
+     "bits of one of these weights, as the report names them; decode.model sets it, and 0 names none", OF(weight_bits)},
     {"decode.outliers", "outliers", IFM_TYPE_CHOICE, ANY, "", "12", 1, 0, "12|6|1",
      "how much larger than the others the outlier channels of the generated keys are", OF(outliers)},
     {"decode.kv_file", "kv-file", IFM_TYPE_TEXT, IFM_PRIVATE | IFM_PER_ARM, "", "", 0, 0, NULL,

@@ -15,7 +15,7 @@ struct ifm_decode_settings {
     uint64_t batch, q_heads, kv_heads, kv_len, head_dim, sink, layers, decode_tokens;
     int isa, evict, layout, outliers, append;
     struct ifm_list compress, format, formats, arms, graphs;
-    uint64_t model_layers, weight_bytes; /* of decode.model; 0 = no model */
+    uint64_t model_layers, weight_bytes, weight_bits; /* of decode.model; 0 = no model */
     const char *model;
     double ragged;
     const char *kv_file; /* token of a private text */
