@@ -2,8 +2,8 @@
  * beside a profiler, without privileges, and counts every program on the GPU.
  *
  * Its share of memory is of the monitor's own full scale, and not of what the bus can carry: readings of 100 % were
- * seen where bytes over time were 88 to 92 % of the bus. So it is never compared with dram_throughput_percent. Thread rule:
- * one thread. */
+ * seen where bytes over time were 88 to 92 % of the bus. So it is never compared with dram_throughput_percent.
+ * Thread rule: one thread. */
 #ifndef IFM_INSTRUMENT_GPM_H
 #define IFM_INSTRUMENT_GPM_H
 
