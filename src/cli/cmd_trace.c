@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "dyn/cuda.h"
 #include "instrument/activity.h"
+#include "instrument/gpm.h"
 #include "publish/listing.h"
 #include "publish/trace.h"
 #include "sample/activity.h"
@@ -12,12 +13,13 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_PROCESSES = 1024 };
+enum { MOST_PROCESSES = 1024, MOST_GPUS = 8 };
 
 static const struct ifm_listing_column columns[] = {
     {"process", "process", true},
@@ -85,6 +87,53 @@ static enum ifm_status run(const struct ifm_given *given, const char *dir, const
     if (result->end == IFM_SUBPROCESS_NOT_STARTED)
         return ifm_fail(error, IFM_USAGE, given->command[0], "", "the program does not start");
     return IFM_OK;
+}
+
+/* ---- the GPUs' own monitors, beside the recorder ---- */
+
+struct trace_watch {
+    struct ifm_gpm gpus[MOST_GPUS];
+    struct ifm_gpm_use uses[MOST_GPUS];
+    unsigned n;
+};
+
+static void watch_begin(struct trace_watch *watch)
+{
+    const char *reason, *remedy;
+    const struct ifm_nvml *nvml = ifm_nvml_load(&reason, &remedy);
+    if (nvml == NULL || IFM_NVML_ASK(nvml->nvmlDeviceGetCount_v2, &watch->n) != IFM_NVML_SUCCESS || watch->n == 0)
+        watch->n = 1;
+    watch->n = watch->n < MOST_GPUS ? watch->n : MOST_GPUS;
+    for (unsigned i = 0; i < watch->n; i++)
+        ifm_gpm_begin(&watch->gpus[i], nvml, reason, i);
+}
+
+static void watch_end(struct trace_watch *watch)
+{
+    for (unsigned i = 0; i < watch->n; i++)
+        watch->uses[i] = ifm_gpm_end(&watch->gpus[i]);
+}
+
+static const char *share(double percent, struct ifm_arena *arena)
+{
+    return isnan(percent) ? "absent" : ifm_arena_printf(arena, "%.3g %%", percent);
+}
+
+static void tell_watched(struct ifm_listing *listing, const struct trace_watch *watch)
+{
+    struct ifm_arena *arena = listing->arena;
+    for (unsigned i = 0; i < watch->n; i++) {
+        const struct ifm_gpm_use *use = &watch->uses[i];
+        if (use->why != NULL)
+            ifm_listing_remark(listing, ifm_arena_printf(arena, "GPU %u, its own monitor: absent: %s.", i, use->why));
+        else
+            ifm_listing_remark(listing,
+                               ifm_arena_printf(arena,
+                                                "GPU %u, its own monitor, in the %.3g s of the program: memory %s, "
+                                                "multiprocessors %s, warps %s, matrix units %s.",
+                                                i, use->seconds, share(use->memory, arena), share(use->sm, arena),
+                                                share(use->occupancy, arena), share(use->tensor, arena)));
+    }
 }
 
 /* ---- what was recorded ---- */
@@ -202,8 +251,8 @@ static enum ifm_status tell_nothing(const struct ifm_given *given, const struct 
                     "no process of the program started the CUDA driver and ended by itself");
 }
 
-static enum ifm_status tell(const struct ifm_given *given, const char *dir, const struct ifm_cuda_absence *absence,
-                            struct ifm_error *error)
+static enum ifm_status tell(const struct ifm_given *given, const char *dir, const struct trace_watch *watch,
+                            const struct ifm_cuda_absence *absence, struct ifm_error *error)
 {
     struct ifm_arena *arena = given->arena;
     const char **names = IFM_ARENA_ARRAY(arena, const char *, MOST_PROCESSES);
@@ -232,6 +281,7 @@ static enum ifm_status tell(const struct ifm_given *given, const char *dir, cons
                                                       "Recorded live, which makes launches slower. Open %s/trace.json "
                                                       "in ui.perfetto.dev.",
                                                       dir));
+        tell_watched(&listing, watch);
         ifm_listing_compose(&listing, given->format, &text);
         ifm_cli_print(&text, stdout);
     }
@@ -255,8 +305,12 @@ enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *e
     if (list_files(dir, (const char **)IFM_ARENA_ARRAY(given->arena, const char *, MOST_PROCESSES), given->arena) > 0)
         return ifm_fail(error, IFM_USAGE, dir, "name another folder with --out, or remove it",
                         "the folder holds a trace already");
-    IFM_TRY(run(given, dir, recorder, &absence, &result, error));
-    IFM_TRY(tell(given, dir, &absence, error));
+    struct trace_watch watch = {.n = 0};
+    watch_begin(&watch);
+    const enum ifm_status ran = run(given, dir, recorder, &absence, &result, error);
+    watch_end(&watch);
+    IFM_TRY(ran);
+    IFM_TRY(tell(given, dir, &watch, &absence, error));
     if (result.end == IFM_SUBPROCESS_INTERRUPTED)
         return ifm_fail(error, IFM_INTERRUPTED, given->command[0], "", "interrupted");
     if (result.end != IFM_SUBPROCESS_EXITED || result.code != 0)

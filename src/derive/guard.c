@@ -8,19 +8,27 @@
 
 #define MUCH_SLOWER 10.0 /* per cent */
 
-/* Time of samples over their steps, in the record of the pass. */
+/* Time of samples, and their steps. */
+struct guard_sum {
+    double time, steps;
+};
+
+static void add_slot(const struct ifm_arm_work *arm, const struct ifm_record *record, size_t k, struct guard_sum *sum)
+{
+    const struct ifm_slot *slot = &record->slots[k];
+    if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
+        return;
+    for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
+        sum->time += (double)record->samples[i].duration_ns;
+    sum->steps += (double)slot->samples * (double)slot->inner;
+}
+
 double ifm_derive_step_in(const struct ifm_arm_work *arm, const struct ifm_record *record)
 {
-    double time = 0, steps = 0;
-    for (size_t k = 0; k < record->n_slots; k++) {
-        const struct ifm_slot *slot = &record->slots[k];
-        if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
-            continue;
-        for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
-            time += (double)record->samples[i].duration_ns;
-        steps += (double)slot->samples * (double)slot->inner;
-    }
-    return steps > 0 ? time / steps : NAN;
+    struct guard_sum sum = {0, 0};
+    for (size_t k = 0; k < record->n_slots; k++)
+        add_slot(arm, record, k, &sum);
+    return sum.steps > 0 ? sum.time / sum.steps : NAN;
 }
 
 /* The same of each block; how many there are. */
@@ -28,18 +36,12 @@ static size_t steps_by_block(const struct ifm_arm_work *arm, const struct ifm_re
 {
     size_t n = 0;
     for (size_t k = 0; k < record->n_slots;) {
-        double time = 0, steps = 0;
+        struct guard_sum sum = {0, 0};
         const uint32_t block = record->slots[k].block;
-        for (; k < record->n_slots && record->slots[k].block == block; k++) {
-            const struct ifm_slot *slot = &record->slots[k];
-            if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
-                continue;
-            for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
-                time += (double)record->samples[i].duration_ns;
-            steps += (double)slot->samples * (double)slot->inner;
-        }
-        if (steps > 0)
-            values[n++] = time / steps;
+        for (; k < record->n_slots && record->slots[k].block == block; k++)
+            add_slot(arm, record, k, &sum);
+        if (sum.steps > 0)
+            values[n++] = sum.time / sum.steps;
     }
     return n;
 }

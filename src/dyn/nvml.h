@@ -93,6 +93,30 @@ struct ifm_nvml_process { /* nvmlProcessInfo_t of the functions that end in _v3 
     unsigned long long memory;
     unsigned gpu_instance, compute_instance;
 };
+/* The GPU's own monitor of how busy its parts are (GPM, since Hopper). */
+enum {
+    IFM_NVML_GPM_SM = 2,
+    IFM_NVML_GPM_OCCUPANCY = 3,
+    IFM_NVML_GPM_TENSOR = 5,
+    IFM_NVML_GPM_MEMORY = 10,
+    IFM_NVML_GPM_MOST = 333,
+    IFM_NVML_GPM_VERSION = 1
+};
+typedef struct ifm_nvml_gpm_sample_opaque *ifm_nvml_gpm_sample;
+struct ifm_nvml_gpm_support {
+    unsigned version, supported;
+};
+struct ifm_nvml_gpm_metric {
+    unsigned id;
+    int result; /* of this metric alone */
+    double value;
+    char *short_name, *long_name, *unit;
+};
+struct ifm_nvml_gpm_metrics { /* what happened between two samples; the first `n` metrics are asked for by their ids */
+    unsigned version, n;
+    ifm_nvml_gpm_sample from, to;
+    struct ifm_nvml_gpm_metric list[IFM_NVML_GPM_MOST];
+};
 /* What locks read and set. Only src/lock/nvml.c may name a function that sets or resets; tools/tidy.py enforces
  * it.
  */
@@ -155,6 +179,11 @@ struct ifm_nvml_process { /* nvmlProcessInfo_t of the functions that end in _v3 
     F(nvmlDeviceGetViolationStatus, int, (ifm_nvml_device, int, struct ifm_nvml_violation *))                          \
     F(nvmlDeviceGetComputeRunningProcesses_v3, int, (ifm_nvml_device, unsigned *, struct ifm_nvml_process *))          \
     F(nvmlDeviceGetGraphicsRunningProcesses_v3, int, (ifm_nvml_device, unsigned *, struct ifm_nvml_process *))         \
+    F(nvmlGpmQueryDeviceSupport, int, (ifm_nvml_device, struct ifm_nvml_gpm_support *))                                \
+    F(nvmlGpmSampleAlloc, int, (ifm_nvml_gpm_sample *))                                                                \
+    F(nvmlGpmSampleFree, int, (ifm_nvml_gpm_sample))                                                                   \
+    F(nvmlGpmSampleGet, int, (ifm_nvml_device, ifm_nvml_gpm_sample))                                                   \
+    F(nvmlGpmMetricsGet, int, (struct ifm_nvml_gpm_metrics *))                                                         \
     IFM_NVML_LOCKS(F)
 
 struct ifm_nvml {

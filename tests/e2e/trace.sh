@@ -240,6 +240,17 @@ assert sum(int(r["end_ns"]) - int(r["start_ns"]) for r in rows) == row["kernel_n
 trace = json.load(open("outer/trace.json"))["traceEvents"]
 assert {e["name"] for e in trace if e["ph"] == "B"} >= {"latency", "read.bulk", "read.linear"}
 PY
+# The GPU's own monitor beside the recorder.
+mkdir nvml
+cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" nvml/libnvidia-ml.so.1
+FAKE_NVML="gpus=2 gpm=40,80,25,10" FAKE_CUDA="kernel_ns=200000" LD_LIBRARY_PATH="$PWD/nvml:$IFM_FAKE_CUDA" \
+    "$INFEROMETER" trace --out watched -- sh -c 'sleep 1; exec "$@"' sh "${program[@]/inner/inner4}" >log 2>&1 ||
+    fail "watched: $(cat log)"
+has 'GPU 1, its own monitor, in the [1-9].* s of the program: memory 40 %, multiprocessors 80 %, warps 25 %' <log ||
+    fail "watched: $(cat log)"
+FAKE_NVML="gpus=1" FAKE_CUDA="kernel_ns=200000" LD_LIBRARY_PATH="$PWD/nvml:$IFM_FAKE_CUDA" \
+    "$INFEROMETER" trace --out unwatched -- "${program[@]/inner/inner5}" >log 2>&1 || fail "unwatched: $(cat log)"
+has 'its own monitor: absent: this GPU has no monitor of its parts' <log || fail "unwatched: $(cat log)"
 fake "loses=2" "$INFEROMETER" trace --out partial -- "${program[@]/inner/inner2}" >log 2>&1 ||
     fail "partial: $(cat log)"
 grep -q 'records were lost' log || fail "partial: $(cat log)"
