@@ -205,7 +205,7 @@ static void a_library_is_the_baseline_of_a_gpu_since_rules_10(void **context)
 }
 
 /* Codes of a cache are numbers of matrix units there, and integers on the processor alone. */
-static void a_gpu_multiplies_no_integers_since_rules_12(void **context)
+static void a_gpu_multiplies_no_integers_since_rules_13(void **context)
 {
     struct bench *bench = *context;
     static const struct ifm_gpu gpu = {.major = 9, .multiprocessors = 132};
@@ -218,7 +218,7 @@ static void a_gpu_multiplies_no_integers_since_rules_12(void **context)
         assert_false(bench->arms.items[i].integer);
         assert_int_equal(bench->arms.items[i].matrix, strcmp(bench->arms.items[i].implementation, "ours") == 0);
     }
-    bench->machine.rules = 11;
+    bench->machine.rules = 12;
     (void)arms_of(bench, "4", &both);
     for (size_t i = 0; i < bench->arms.n; i++) {
         assert_false(bench->arms.items[i].matrix);
@@ -235,7 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cycle_has_as_many_layers_in_every_arm, setup, teardown),
         cmocka_unit_test_setup_teardown(earlier_rules_plan_as_they_did, setup, teardown),
         cmocka_unit_test_setup_teardown(a_library_is_the_baseline_of_a_gpu_since_rules_10, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_gpu_multiplies_no_integers_since_rules_12, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_gpu_multiplies_no_integers_since_rules_13, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ enum {
     SINCE_OWN_LAYERS = 8,
     SINCE_INT4_ROOM = 9,
     SINCE_CUDNN = 10,
-    SINCE_MATRIX = 12
+    SINCE_MATRIX = 13
 };
 
 /* Of a device the baseline first. */
