@@ -95,8 +95,9 @@ static const struct ifm_param measure[] = {
      "median an order-statistic interval",
      M(resamples)},
     {"measure.counters", "counters", IFM_TYPE_BOOL, IFM_LATER, "", "false", 0, 0, NULL,
-     "Count what a GPU's hardware does too (bytes of memory, cache hits, warps, matrix operations), in a separate pass "
-     "after the latencies: at least three repetitions of each arm and set of counters, live and without replay",
+     "Count what the hardware does too, in a separate pass after the latencies: of a GPU bytes of memory, cache hits, "
+     "warps and matrix operations, of a processor cycles, instructions and misses where its kernel counts them; at "
+     "least three repetitions of each arm and set of counters, live and without replay",
      M(counters)},
     {"measure.trace", "trace", IFM_TYPE_BOOL, IFM_LATER, "", "false", 0, 0, NULL,
      "Record every kernel, copy and call of a GPU too, in a separate pass after the latencies and in a process of its "

@@ -71,7 +71,9 @@ uint64_t ifm_decode_cuda_feature_runs(const void *opened)
 {
     const struct ifm_decode_cuda_run *run = opened;
     const struct ifm_cuda_counts counts = ifm_cuda_steps_counts(run->steps);
-    return run->own_launches ? counts.launches : counts.graphs;
+    if (run->own_launches)
+        return counts.launches;
+    return run->own_replays ? counts.graphs : counts.graphs + counts.launches; /* a form's kernels run either way */
 }
 
 static enum ifm_status prepare(struct ifm_decode_cuda_run *run, const struct ifm_opening *opening,
@@ -90,6 +92,7 @@ static enum ifm_status prepare(struct ifm_decode_cuda_run *run, const struct ifm
                         (unsigned long long)chosen->layers);
     run->layers = (unsigned)chosen->layers;
     run->own_launches = strcmp(chosen->graphs, "false") == 0;
+    run->own_replays = strcmp(chosen->graphs, "true") == 0;
     run->tokens = s->inference ? s->decode_tokens : 1;
     run->cycle.appends = s->inference && s->append == IFM_DECODE_APPEND_COMPRESS;
     run->pairs = s->batch * s->kv_heads;

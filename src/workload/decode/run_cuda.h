@@ -73,6 +73,7 @@ struct ifm_decode_cuda_run {
     struct ifm_decode_cuda_packed packed;
     struct ifm_decode_cuda_cycle cycle;
     bool own_launches; /* its feature is that no graph is replayed */
+    bool own_replays;  /* its feature is that graphs are */
     struct ifm_cuda_function *digester;
     unsigned long long *digest;
     struct ifm_data_known known;
