@@ -163,9 +163,15 @@ static enum ifm_status compare_arms(const struct ifm_given *given, struct ifm_er
     struct ifm_listing listing = ifm_comparison_begin(given->arena);
     ifm_comparison_add_run(&listing, plan, derived, cell, n > 0 ? arms[0] : NULL);
     add_missing(&listing, plan, derived, cell, arms, n);
-    print_listing(&listing, given->format, "no cell has an arm beside its baseline");
-    ifm_listing_end(&listing);
-    return IFM_OK;
+    const bool is_empty = listing.n_rows == 0;
+    if (is_empty)
+        ifm_listing_end(&listing);
+    else
+        print_listing(&listing, given->format, "");
+    return !is_empty ? IFM_OK
+                     : ifm_fail(error, IFM_USAGE, dir,
+                                "name a second run folder, or measure a variant beside it, such as --formats f16,int8",
+                                "no cell has an arm beside its baseline: there is nothing to compare");
 }
 
 /* ---- between runs ---- */
