@@ -38,7 +38,7 @@ static const char *heads_of(const struct ifm_cell *cell, const char *model, stru
     if (q[0] == '\0' || kv[0] == '\0' || (model[0] != '\0' && strstr(model, "(changed)") == NULL))
         return "";
     return strcmp(q, kv) == 0 ? ifm_arena_printf(arena, ", %s heads", q)
-                              : ifm_arena_printf(arena, ", %s heads on %s", q, kv);
+                              : ifm_arena_printf(arena, ", %s/%s heads", q, kv);
 }
 
 const char *ifm_document_shape(const struct ifm_cell *cell, struct ifm_arena *arena)

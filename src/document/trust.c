@@ -88,6 +88,7 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
     static const struct remedy remedies[] = {
         {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
          "measure more blocks, with a larger measure.cap", NULL},
+        {"had not settled when", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
         {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
         {"served by caches", "a shape that the caches do not hold either way", NULL, NULL},
         {"no steady state", "see what changes in this arm, or --warmup-cap for longer",

@@ -151,7 +151,7 @@ static void look_at_gates(const struct ifm_cell_work *work)
     if (unsteady > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
                             "power or temperature of %zu of %zu arms had not settled when the time for the warm-up "
-                            "was spent: %s%s; a longer --warmup-cap lets them",
+                            "was spent: %s%s",
                             unsteady, work->cell->n_arms, names.data, more);
     ifm_text_free(&names);
 }
