@@ -52,7 +52,9 @@ static const struct ifm_option run_options[] = {
 /* What the measured commands of exec and ci have in common. */
 #define OF_COMMANDS                                                                                                    \
     {"override", '\0', "PATH=VALUE", NULL, "set one parameter; may be given often"}, {PUBLISH}, {NEW_FOLDER},          \
-        {RESUME}, {WAIT_QUIET}, {SIGN}, {DRY_RUN}, {RESULTS}, {VERBOSE}, {QUIET},                                      \
+        {RESUME}, {WAIT_QUIET}, {SIGN},                                                                                \
+        {"dry-run", '\0', NULL, NULL, "run each command once to estimate the time, and print the plan; no record"},    \
+        {RESULTS}, {VERBOSE}, {QUIET},                                                                                 \
     {                                                                                                                  \
         HELP                                                                                                           \
     }

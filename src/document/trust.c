@@ -31,7 +31,8 @@ static unsigned most_threads(const struct ifm_plan *plan)
 {
     unsigned threads = 0;
     for (size_t i = 0; i < plan->n_cells && strcmp(plan->device, "cuda") != 0; i++)
-        threads = plan->cells[i].threads > threads ? plan->cells[i].threads : threads;
+        if (strcmp(plan->cells[i].workload, "command") != 0 && strcmp(plan->cells[i].workload, "session") != 0)
+            threads = plan->cells[i].threads > threads ? plan->cells[i].threads : threads;
     return threads;
 }
 
@@ -49,13 +50,13 @@ static const char *remedy_of_load(const struct ifm_publication *from, struct ifm
 {
     static const struct remedy quiet = {"", "end other work, or --wait-quiet 10min",
                                         "end other work, and measure again", NULL};
-    const unsigned beside = ifm_cpus_beside_load(from->events), threads = most_threads(from->plan);
-    if (!ifm_waited_in_vain(from->events))
-        return remedy_in(&quiet, from);
-    return beside > 0 && threads > beside
-               ? ifm_arena_printf(arena, "--threads %u, which leaves other work its CPU%s", beside,
-                                  threads - beside == 1 ? "" : "s")
-               : "other work takes its time here whatever you wait for: measure on a machine of your own";
+    const unsigned threads = most_threads(from->plan), fewer = ifm_fewer_threads(from->events, threads);
+    const bool in_vain = ifm_waited_in_vain(from->events);
+    if (fewer > 0)
+        return ifm_arena_printf(arena, "%s--threads %u, which leaves other work its CPU%s",
+                                in_vain ? "" : "end other work, or ", fewer, threads - fewer == 1 ? "" : "s");
+    return !in_vain ? remedy_in(&quiet, from)
+                    : "other work takes its time here whatever you wait for: measure on a machine of your own";
 }
 
 /* What most often helps against what a rule found. */
@@ -346,7 +347,7 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
         trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
                                        more->busy ? " on a machine under load" : ": other work disturbed most blocks");
     if (other_work)
-        trust.remedy = ifm_judge_quiet(&d->of);
+        trust.remedy = ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)
         trust.remedy = "not even an hour more would decide: a wider margin, or a quieter machine";
     else if (words[0] != '\0')
@@ -387,7 +388,9 @@ static const char *scope_of(const struct ifm_publication *from, enum ifm_trust_w
         any = ifm_is_ok(&from->derived->numbers[i].value) && from->derived->numbers[i].value.has_interval;
     if (!any || word == IFM_TRUST_DO_NOT_USE)
         return "";
-    return word == IFM_TRUST_SOLID ? remedy_in(&solid, from) : "intervals hold within this run";
+    return word == IFM_TRUST_SOLID    ? remedy_in(&solid, from)
+           : word == IFM_TRUST_BIASED ? ""
+                                      : "intervals hold within this run";
 }
 
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)

@@ -96,7 +96,7 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
 /* "about 40 s more (172 blocks)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
 /* What to do first where other work is the cause. */
-const char *ifm_judge_quiet(const struct ifm_undecided *of);
+const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* What a rule found that took the word of the comparison; NULL = none did. */
 const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of);
 /* Why there is no word on a comparison, "undecided after 24 blocks: ..."; "" where it has one, or no number. */

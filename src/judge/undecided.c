@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { FORETELLS = 12 /* undisturbed blocks */ };
+
 /* An inconclusive gate on the comparison, by its interval; NULL = none. */
 static const struct ifm_gate_result *open_gate(const struct ifm_verdict *verdict, const char *cell, const char *arm)
 {
@@ -81,6 +83,8 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
     for (size_t i = 0; i < of->derived->n_findings; i++)
         more.busy |= of->derived->findings[i].cell[0] == '\0' &&
                      strstr(of->derived->findings[i].text, "the machine is under load") != NULL;
+    if ((more.busy || more.disturbed) && change->n < FORETELLS) /* so few are no forecast where others disturb */
+        return more;
     more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm, of->cell->measure.margin);
     if (more.blocks == 0 || stop == NULL || stop->blocks <= 0 || !(stop->elapsed_s > 0))
         return more;
@@ -92,7 +96,7 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
 
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
 {
-    const double s = rounded_up(more->seconds), minutes = ceil(more->seconds / 60);
+    const double s = rounded_up(more->seconds), minutes = ceil(more->seconds / 60); /* as flag_for has it, to 15 min */
     const unsigned long long n = (unsigned long long)more->blocks;
     const char *blocks = n == 1 ? "block" : "blocks";
     if (more->blocks == 0 || more->hopeless)
@@ -101,14 +105,19 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
         return ifm_arena_printf(arena, "about %llu more %s", n, blocks);
     if (more->seconds < 1)
         return ifm_arena_printf(arena, "less than 1 s more (%llu %s)", n, blocks);
-    return s < 120 ? ifm_arena_printf(arena, "about %.0f s more (%llu %s)", s, n, blocks)
+    return s < 900 ? ifm_arena_printf(arena, "about %.0f s more (%llu %s)", s, n, blocks)
                    : ifm_arena_printf(arena, "about %.0f min more (%llu %s)", minutes, n, blocks);
 }
 
-const char *ifm_judge_quiet(const struct ifm_undecided *of)
+const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
+    const bool has_threads = strcmp(of->cell->workload, "command") != 0;
+    const unsigned fewer = of->events != NULL && has_threads ? ifm_fewer_threads(of->events, of->cell->threads) : 0;
     if (strcmp(of->cell->workload, "session") == 0)
         return "end other work, and measure again";
+    if (fewer > 0)
+        return ifm_arena_printf(arena, "end other work, or --threads %u, which leaves it its CPU%s", fewer,
+                                of->cell->threads - fewer == 1 ? "" : "s");
     return of->events != NULL && ifm_waited_in_vain(of->events) ? "a machine without other work"
                                                                 : "end other work, or --wait-quiet 10min";
 }
@@ -144,10 +153,10 @@ static const char *projected(const struct ifm_undecided *of, const struct ifm_mo
     const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ";
     if (more->hopeless)
         return ifm_arena_printf(arena, "undecided after %s: not even an hour more would decide%s. Remedy: %s", blocks,
-                                gate, more->disturbed || more->busy ? ifm_judge_quiet(of) : "a wider margin");
+                                gate, more->disturbed || more->busy ? ifm_judge_quiet(of, arena) : "a wider margin");
     if (more->disturbed || more->busy)
         return ifm_arena_printf(arena, "undecided after %s%s. Remedy: %s; else %s would decide%s%s%s", blocks,
-                                more->disturbed ? "" : " under load", ifm_judge_quiet(of), words, gate, colon,
+                                more->disturbed ? "" : " under load", ifm_judge_quiet(of, arena), words, gate, colon,
                                 more->flag);
     return ifm_arena_printf(arena, "undecided after %s: %s would decide%s, if the estimate holds%s%s", blocks, words,
                             gate, colon, more->flag);
@@ -176,6 +185,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
                          : is_within_noise(of->derived, cell, of->arm, margin)
                              ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
                              : "no number of blocks can be foretold";
-    const char *quiet = more.disturbed || more.busy ? ifm_arena_printf(arena, ". Remedy: %s", ifm_judge_quiet(of)) : "";
+    const char *quiet =
+        more.disturbed || more.busy ? ifm_arena_printf(arena, ". Remedy: %s", ifm_judge_quiet(of, arena)) : "";
     return ifm_arena_printf(arena, "undecided after %s: %s%s", blocks, reason, quiet);
 }

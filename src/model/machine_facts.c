@@ -35,6 +35,12 @@ unsigned ifm_cpus_beside_load(const struct ifm_events *events)
     return left > 0 && left < UINT_MAX ? (unsigned)left : 0;
 }
 
+unsigned ifm_fewer_threads(const struct ifm_events *events, unsigned threads)
+{
+    const unsigned beside = ifm_cpus_beside_load(events);
+    return threads > beside ? beside : 0;
+}
+
 /* ---- the fingerprint ---- */
 
 struct ifm_fingerprint ifm_fingerprint_of(const struct ifm_events *events)

@@ -253,7 +253,7 @@ static const char *trust_line(const struct ifm_publication *p, struct ifm_arena 
     enum { CAUSE_BYTES = 120 };
     const struct ifm_trust trust = ifm_trust_of(p, arena);
     const char *cause = ascii(trust.cause, arena), *why = "", *more = "";
-    if (trust.word != IFM_TRUST_SOLID && (strlen(cause) > CAUSE_BYTES || names_a_file(cause)))
+    if (trust.word != IFM_TRUST_SOLID && names_a_file(cause))
         why = ": the report says why";
     else if (trust.word != IFM_TRUST_SOLID)
         why = ifm_arena_printf(arena, ": %s", plain(without_marks(cause, arena), CAUSE_BYTES, arena));

@@ -130,13 +130,18 @@ static void fit(struct answer *a)
 
 /* ---- drawing ---- */
 
-static const char *label_of(const struct answer *a, const struct answer_mark *mark)
+/* Where both do not fit, what the mark is goes before how small it is, which the table has. */
+static const char *label_of(const struct answer *a, const struct answer_mark *mark, double room)
 {
-    const char *open = mark->open ? ", undecided" : "";
-    if (mark->stored == NULL)
-        return ifm_arena_printf(a->chart->arena, "%s%s", mark->name, open);
-    return ifm_arena_printf(a->chart->arena, "%s%s, stored %s", mark->name, open,
-                            ifm_quantity_bytes_words(IFM_M_COMPRESSION_RATIO, mark->stored->number, a->chart->arena));
+    struct ifm_arena *arena = a->chart->arena;
+    const char *name = ifm_arena_printf(arena, "%s%s", mark->name, mark->open ? ", undecided" : "");
+    const char *whole =
+        mark->stored == NULL
+            ? name
+            : ifm_arena_printf(arena, "%s, stored %s", name,
+                               ifm_quantity_bytes_words(IFM_M_COMPRESSION_RATIO, mark->stored->number, arena));
+    return ifm_plot_text_width(whole, IFM_CHART_FONT) <= room ? whole
+                                                              : ifm_chart_clip(a->chart, name, IFM_CHART_FONT, room);
 }
 
 static const char *tip_of(const struct answer *a, const struct answer_mark *mark)
@@ -162,7 +167,7 @@ static void add_mark_at(const struct answer *a, struct ifm_plot *plot, const str
 {
     const double widest = 1.1;
     double x = ifm_plot_x(plot, mark->speed->number), room = (plot->width - plot->left - 4) / widest;
-    const char *label = ifm_chart_clip(a->chart, label_of(a, mark), IFM_CHART_FONT, room);
+    const char *label = label_of(a, mark, room);
     double width = widest * ifm_plot_text_width(label, IFM_CHART_FONT), at = fmax(x - 6, plot->left + 4);
     const bool ends = at + width > plot->width;
     ifm_plot_group(plot, mark->class);

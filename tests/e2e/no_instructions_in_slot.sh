@@ -43,7 +43,9 @@ a_slot()
 {
     local name=$1
     shift
-    LD_PRELOAD=$IFM_UNSEEN_VALGRIND count "$name" ./inferometer null --ceilings none --stop repeats --repeats 2000 --slot-steps 200 --out "$name" "$@"
+    LD_PRELOAD=$IFM_UNSEEN_VALGRIND \
+        count "$name" ./inferometer null --ceilings none --stop repeats --repeats 2000 --slot-steps 200 \
+        --out "$name" "$@"
     local slots
     slots=$(slots_of "$name")
     [ "$slots" -gt 0 ] && [ $(($(cat "$name.count") % slots)) = 0 ] ||

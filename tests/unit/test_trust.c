@@ -225,7 +225,7 @@ static void what_would_decide_is_told_as_time(void **state)
                                 "holds: --cap 55s");
     assert_string_equal(again(s).remedy, "--cap 55s: about 45 s more (100 blocks)");
     ended(s, "cap", 24, 60);
-    assert_has(why(s), "about 5 min more (100 blocks)");
+    assert_has(why(s), "about 250 s more (100 blocks)");
     assert_has(why(s), ": --cap 310s");
     ended(s, "repeats", 24, 0.1);
     assert_has(why(s), "less than 1 s more (100 blocks) would decide");
