@@ -317,8 +317,11 @@ enum ifm_status ifm_subprocess_find(const char *name, char *path, size_t size, s
             return ifm_fail(error, IFM_USAGE, "", "", "the path of the program is longer than %zu bytes", size - 1);
         if (is_program(name))
             return IFM_OK;
-        return ifm_fail(error, IFM_USAGE, "", hint,
-                        stat(name, &status) != 0 ? "there is no program %s" : "%s cannot be executed", name);
+        if (stat(name, &status) != 0)
+            return ifm_fail(error, IFM_USAGE, "", hint, "there is no program %s", name);
+        return ifm_fail(error, IFM_USAGE, "",
+                        S_ISREG(status.st_mode) ? "chmod +x it, or name what runs it, such as 'python3 FILE'" : hint,
+                        "%s cannot be executed", name);
     }
     const char *folders = getenv("PATH");
     for (const char *at = folders == NULL ? "/usr/bin:/bin" : folders;; at++) {
