@@ -3,8 +3,8 @@
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 [ -c /dev/full ] || skip "there is no device /dev/full"
-"$INFEROMETER" null --device fake --ceilings none --script 'step_ns=1000' --seed 1 --repeats 60 --quiet --out run \
-    >/dev/null 2>said || fail "the run: $(cat said)"
+"$INFEROMETER" decode --formats f16,int8 --kv-len 512 --device fake --ceilings none --script 'step_ns=1000' \
+    --seed 1 --repeats 60 --quiet --out run >/dev/null 2>said || fail "the run: $(cat said)"
 for command in schema man "completion bash" "help run" help version "list . --format json" "list ." explain \
     workloads "explain step_ns" doctor "summary run" "compare run" "verify run" "derive run" "report run --format md" \
     "judge run" "gate run --gates significant --junit -" "run -c run/config.lock.json --dry-run"; do
