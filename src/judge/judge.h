@@ -90,6 +90,7 @@ struct ifm_more {
     bool hopeless;    /* beyond IFM_MORE_MOST_S */
     bool disturbed;   /* at least every second block was set aside */
     bool busy;        /* other work was seen before or after the run */
+    bool few;         /* too few undisturbed blocks to foretell anything beside other work */
     const char *flag; /* what to type: "--cap 75s"; "" = no setting alone brings them */
 };
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena);

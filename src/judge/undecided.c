@@ -83,7 +83,8 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
     for (size_t i = 0; i < of->derived->n_findings; i++)
         more.busy |= of->derived->findings[i].cell[0] == '\0' &&
                      strstr(of->derived->findings[i].text, "the machine is under load") != NULL;
-    if ((more.busy || more.disturbed) && change->n < FORETELLS) /* so few are no forecast where others disturb */
+    more.few = (more.busy || more.disturbed) && change->n < FORETELLS;
+    if (more.few)
         return more;
     more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm, of->cell->measure.margin);
     if (more.blocks == 0 || stop == NULL || stop->blocks <= 0 || !(stop->elapsed_s > 0))
@@ -180,7 +181,8 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
     if (more.blocks > 0)
         return projected(of, &more, blocks, gated ? " the gate" : "", arena);
-    const char *reason = gated ? "so near the gate's limit that no sensible number of blocks decides"
+    const char *reason = more.few ? "too few undisturbed blocks to foretell how many more decide"
+                         : gated  ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
                          : is_within_noise(of->derived, cell, of->arm, margin)
                              ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
