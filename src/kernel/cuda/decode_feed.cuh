@@ -24,7 +24,32 @@ __device__ __forceinline__ float rounded(float x)
     return from_f16(static_cast<uint16_t>(pack(x, 0)));
 }
 
-/* A query head's next query, by a warp: a fresh one and the last output in equal parts, as long as the fresh one. */
+/* To nearest even; NaN keeps its sign, and loses its payload. */
+__device__ __forceinline__ uint32_t half_of(float x)
+{
+    const uint32_t bits = __float_as_uint(x);
+    uint16_t half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+    return (bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16 & 0x8000) | 0x7e00 : half;
+}
+
+/* A query head's next query in place of the fresh one, by a warp: that and the last output in equal parts, as long as
+ * the fresh one, rounded to f16. `alone`: there is no output. */
+__device__ __forceinline__ void mix(float4 q[2], const float4 output[2], bool alone)
+{
+    const float own = length_of(q), other = length_of(output), part = other > 0 ? own / other : 0;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        q[i] = make_float4(q[i].x + part * output[i].x, q[i].y + part * output[i].y, q[i].z + part * output[i].z,
+                           q[i].w + part * output[i].w);
+    const float mixed = length_of(q), scale = alone ? 1 : mixed > 0 ? own / mixed : 0;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        q[i] = make_float4(rounded(q[i].x * scale), rounded(q[i].y * scale), rounded(q[i].z * scale),
+                           rounded(q[i].w * scale));
+}
+
+/* A query head's next query, from where its parts lie to where it belongs. */
 __device__ __forceinline__ void feed(const ifm_decode_advance_of &a, uint32_t head, uint32_t lane)
 {
     const uint64_t at = static_cast<uint64_t>(head) * a.head_dim / 4;
@@ -39,17 +64,11 @@ __device__ __forceinline__ void feed(const ifm_decode_advance_of &a, uint32_t he
         if (mine && a.output != nullptr)
             output[i] = reinterpret_cast<const float4 *>(a.output)[at + lane + 32 * i];
     }
-    const float own = length_of(q), other = length_of(output), part = other > 0 ? own / other : 0;
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-        q[i] = make_float4(q[i].x + part * output[i].x, q[i].y + part * output[i].y, q[i].z + part * output[i].z,
-                           q[i].w + part * output[i].w);
-    const float mixed = length_of(q), scale = a.output == nullptr ? 1 : mixed > 0 ? own / mixed : 0;
+    mix(q, output, a.output == nullptr);
 #pragma unroll
     for (int i = 0; i < 2; i++)
         if (lane + 32 * i < columns)
-            reinterpret_cast<float4 *>(a.q)[at + lane + 32 * i] = make_float4(
-                rounded(q[i].x * scale), rounded(q[i].y * scale), rounded(q[i].z * scale), rounded(q[i].w * scale));
+            reinterpret_cast<float4 *>(a.q)[at + lane + 32 * i] = q[i];
 }
 
 } // namespace

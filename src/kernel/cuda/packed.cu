@@ -3,6 +3,7 @@
  * ifm_packed_plain is the readable form, of every format and head dimension: a block for each query head, f32
  * throughout. ifm_packed_<format>_<head_dim> shares the items of all units among blocks that fill the GPU. Their warps
  * take items in turn out of one ring, each of one bulk copy or two; whoever is done with a stage fills it again. */
+#include "kernel/cuda/decode_feed.cuh"
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/packed_tile.cuh"
 
@@ -259,9 +260,38 @@ __device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, walker &w
     find_items(a, w, end);
 }
 
-/* The queries of a unit as f16, channels 32 i + 8 t on of head g at [i][4 g + t]. */
-template <int D> __device__ __forceinline__ void begin_unit(const ifm_packed_attend &a, const heads &h, uint4 *q)
+/* A cycle's queries of a unit, a head a warp at a time. `keep`: they are stored in `made` too. */
+template <int D>
+__device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, uint4 *q, bool keep)
 {
+    const uint32_t lane = threadIdx.x % 32;
+    const float4 none = make_float4(0, 0, 0, 0);
+    for (uint32_t g = threadIdx.x / 32; g < HEADS; g += CREW) {
+        const uint64_t at = row_of(a, h) / 4 + g * D / 4 + lane;
+        const bool mine = g < h.n && lane < D / 4;
+        float4 x[2] = {none, none}, output[2] = {none, none};
+        if (mine)
+            x[0] = reinterpret_cast<const float4 *>(a.fresh)[at];
+        if (mine && a.output != nullptr)
+            output[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
+        mix(x, output, a.output == nullptr);
+        if (mine && keep)
+            reinterpret_cast<float4 *>(a.made)[at] = x[0];
+        if (lane < D / 4)
+            reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
+                make_uint2(pack(x[0].x, x[0].y), pack(x[0].z, x[0].w));
+    }
+}
+
+/* The queries of a unit as f16, channels 32 i + 8 t on of head g at [i][4 g + t]. */
+template <int D>
+__device__ __forceinline__ void begin_unit(const ifm_packed_attend &a, const heads &h, uint4 *q, bool first)
+{
+    if (a.fresh != nullptr) {
+        make_queries<D>(a, h, q, first);
+        __syncthreads();
+        return;
+    }
     const uint32_t lane = threadIdx.x % 32, i = threadIdx.x / 32, g = lane / 4, t = lane % 4;
     if (i < D / 32) {
         const float4 *from =
@@ -290,6 +320,27 @@ __device__ __forceinline__ void attend_side(attention<D> &work, uint32_t stage, 
     score<D, ROWS>(scale, work, stage, left, lane, c);
     raise<D>(work, c);
     add_values<D, ROWS>(work, stage, c, lane);
+}
+
+/* The newest token of a pair, the last one of tile `tile` of its sink and ring: into the cache, and into the stage. */
+template <int D>
+__device__ __forceinline__ void add_row(const ifm_packed_attend &a, const ifm_packed_unit &u, uint64_t pair,
+                                        uint32_t tile, uint32_t row, uint32_t stage, uint32_t lane)
+{
+    uint32_t half;
+    uint16_t *side = a.sides + pair * 2 * IFM_KV_SIDE * D + side_tile<D>(u, tile, half) + row * D;
+    const float2 *from = reinterpret_cast<const float2 *>(a.rows + pair * 2 * D);
+#pragma unroll
+    for (int i = 0; i < 2 * D / 64; i++) {
+        const uint32_t of_v = 64 * i >= D, d = 64 * i + 2 * lane - of_v * D;
+        const float2 x = from[32 * i + lane];
+        const uint32_t both = half_of(x.x) | half_of(x.y) << 16;
+        *reinterpret_cast<uint32_t *>(side + of_v * half + d) = both;
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(stage + of_v * sizes<D>::HALF + (row * D + d) * 2), "r"(both)
+                     : "memory");
+    }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* a bulk copy will overwrite it */
+    __syncwarp();
 }
 
 /* Tokens of the unit's sink, or of its ring, from tile `tile` of both on. */
@@ -399,10 +450,11 @@ template <int D, int FORMAT, bool FEW> __device__ __forceinline__ void end_part(
         turn<D>(part.work, lane);
 }
 
-/* An item of the unit that lies in a stage; `tile` of sink and ring, behind `body` chunks. */
+/* An item of the unit that lies in a stage; tiles of sink and ring lie behind `body` chunks. `last`: of the unit's. */
 template <int D, int FORMAT, bool FEW>
-__device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const ifm_packed_unit &u, part_of_unit<D> &part,
-                                            uint32_t item, uint32_t stage, uint32_t q, uint32_t lane)
+__device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const ifm_packed_unit &u, uint32_t pair,
+                                            part_of_unit<D> &part, uint32_t item, bool last, uint32_t stage, uint32_t q,
+                                            uint32_t lane)
 {
     const uint32_t body = u.pages * packs<D, FORMAT>::CHUNKS;
     if (item < body) {
@@ -415,7 +467,10 @@ __device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const if
             turn<D>(part.work, lane);
         part.settled = true;
     }
-    attend_side<D>(part.work, stage, q, a.scale, tokens_left(u, item - body), lane);
+    const uint32_t left = tokens_left(u, item - body);
+    if (last && a.rows != nullptr)
+        add_row<D>(a, u, pair, item - body, left - 1, stage, lane);
+    attend_side<D>(part.work, stage, q, a.scale, left, lane);
 }
 
 /* One arrival completes a stage; so many bytes are then there. */
@@ -454,8 +509,11 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
     for (uint32_t i = warp; i < STAGES; i += CREW)
         fetch_next<D, FORMAT>(a, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
     next = walk_from(a, unit, at + STAGES, end); /* what takes a stage again, by the warp that empties it */
-    let_next_begin();
+    if (a.fresh == nullptr)
+        let_next_begin();
     wait_for_previous();
+    if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
+        let_next_begin();
     ring_place here = {warp, 0};
     for (uint32_t from = first; from < end; unit++) {
         const ifm_packed_unit u = a.units[unit];
@@ -463,13 +521,13 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
         const heads h = heads_of(a, unit);
         part_of_unit<D> part;
         begin_part<D>(part);
-        begin_unit<D>(a, h, room.queries);
+        begin_unit<D>(a, h, room.queries, from == begins);
         for (; at < to; at += CREW) {
             const uint32_t stage = ring + here.stage * p::STAGE, barrier = bars + 8 * here.stage;
             while (room.rounds[here.stage] != here.round) /* another warp has not emptied it */
                 ;
             await(barrier, here.round % 2);
-            attend_item<D, FORMAT, FEW>(a, u, part, at - begins, stage, q, lane);
+            attend_item<D, FORMAT, FEW>(a, u, h.pair, part, at - begins, at + 1 == ends, stage, q, lane);
             __syncwarp();
             if (lane == 0)
                 room.rounds[here.stage] = here.round + 1;

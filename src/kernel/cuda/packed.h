@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-    IFM_PACKED_WARPS = 16,     /* of a block of the split kernels */
+    IFM_PACKED_WARPS = 12,     /* of a block of the split kernels: registers for 168 a lane */
     IFM_PACKED_STAGES_64 = 40, /* items on their way to a block */
     IFM_PACKED_STAGES_128 = 20,
     IFM_PACKED_PLAIN_WARPS = 16, /* of the plain kernel */
@@ -26,7 +26,7 @@ struct ifm_packed_unit {
 
 struct ifm_packed_attend {
     const unsigned char *body;           /* of a layer */
-    const uint16_t *sides;               /* behind it */
+    uint16_t *sides;                     /* behind it */
     const uint32_t *table;               /* as in ifm_decode_attend, and all that has a name of there */
     const struct ifm_packed_unit *units; /* [units + 1], the last one only with its `item` */
     const uint32_t *first;
@@ -40,6 +40,12 @@ struct ifm_packed_attend {
     uint32_t rotated; /* V of the body is */
     float scale;
     struct ifm_kv_fragment layout;
+    /* Of an inference cycle, by the split kernels alone: what ifm_kv_advance does, without a launch of its own. */
+    const float *fresh;  /* as q: queries are made of these and of `output`, as ifm_decode_advance makes them; NULL = q
+                          * has them */
+    const float *output; /* of the attention in front; NULL = there is none */
+    float *made;         /* [pair][group][head_dim]: become the queries */
+    const float *rows;   /* [pair][2][head_dim]: become K and V of each pair's newest token; NULL = it is there */
 };
 
 /* ifm_packed_probe, a warp: c = a b of one mma.sync.m16n8k16 of f16, operands and results as registers of lanes. */
