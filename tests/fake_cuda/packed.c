@@ -205,6 +205,41 @@ static uint32_t share(const struct ifm_packed_attend *a, unsigned blocks, unsign
     return block % a->splits == 0 ? u->item : u->item + (u[1].item - u->item) * (block % a->splits) / a->splits;
 }
 
+/* ---- what a cycle has besides ---- */
+
+/* The newest row of a unit's pair, where attention finds it. */
+static bool add_row(const struct ifm_packed_attend *a, uint32_t unit)
+{
+    const struct ifm_packed_unit *u = &a->units[unit];
+    const uint32_t pair = unit / a->parts, dim = a->head_dim, r = u->ring - 1;
+    const uint32_t part = u->ring == 0 ? 0 : 1 + (u->pages + r / IFM_KV_SIDE_RING) % 2;
+    const uint32_t row = u->ring == 0 ? u->sink - 1 : r % IFM_KV_SIDE_RING;
+    const float *from = a->rows + (uint64_t)pair * 2 * dim;
+    uint16_t *side = a->sides + (uint64_t)pair * 2 * IFM_KV_SIDE * dim;
+    if (!owns(from, 2 * dim * sizeof *from) || !owns(side, 2 * IFM_KV_SIDE * dim * sizeof *side))
+        return false;
+    for (uint32_t i = 0; i < 2 * dim; i++)
+        side[ifm_kv_side_row(dim, part, row, i / dim) + i % dim] = ifm_f32_to_f16(from[i]);
+    return true;
+}
+
+/* The queries of all heads, and the rows of all pairs; `a` then attends as outside a cycle. */
+static bool feed(struct ifm_packed_attend *a)
+{
+    const struct ifm_decode_advance_of next = {
+        .fresh = a->fresh, .output = a->output, .q = a->made, .group = a->group, .head_dim = a->head_dim};
+    if (a->fresh == NULL)
+        return true;
+    for (uint64_t head = 0; head < (uint64_t)(a->n_units / a->parts) * a->group; head++)
+        if (!fake_decode_feed(&next, head))
+            return false;
+    for (uint32_t unit = 0; a->rows != NULL && unit < a->n_units; unit++)
+        if (!owns(a->units + unit, sizeof *a->units) || !add_row(a, unit))
+            return false;
+    a->q = a->made;
+    return true;
+}
+
 /* A flat block must begin with the unit that it is told of, and have room for what it leaves to others. */
 static bool knows_its_unit(const struct ifm_packed_attend *a, const struct fake_launch *launch, unsigned block)
 {
@@ -219,7 +254,10 @@ static bool knows_its_unit(const struct ifm_packed_attend *a, const struct fake_
 
 bool fake_packed_split(const struct fake_launch *launch, bool wrong)
 {
-    const struct ifm_packed_attend *a = (const void *)launch->arguments;
+    struct ifm_packed_attend fed, *a = &fed;
+    memcpy(&fed, launch->arguments, sizeof fed);
+    if (!feed(&fed))
+        return false;
     if (launch->threads != 32 * IFM_PACKED_WARPS || (a->splits != 0 && launch->blocks != a->n_units * a->splits) ||
         !owns(a->tickets, a->n_units * sizeof *a->tickets) || (a->head_dim != 64 && a->head_dim != 128))
         return false;

@@ -41,8 +41,9 @@ static void advance_again(const struct ifm_decode_cuda_run *run)
     ifm_cuda_launch(run->device, &run->cycle.advance);
 }
 
-static void attend_again(const struct ifm_decode_cuda_run *run)
+static void attend_again(struct ifm_decode_cuda_run *run)
 {
+    run->packed.arguments.fresh = run->packed.arguments.rows = NULL; /* its query and its row are there */
     ifm_cuda_launch(run->device, &run->launch);
 }
 
@@ -291,6 +292,9 @@ static void append_as(struct ifm_decode_cuda_run *run, uint64_t token, uint64_t 
     grow->advance_of.next = (struct ifm_decode_advance_of){0};
     grow->advance_of.append.rows = rows_at(run, of);
     grow->advance_of.append.token = (uint32_t)token;
+    grow->advance_of.append.sides = run->packed.arguments.sides;
+    grow->advance.arguments = &grow->advance_of;
+    grow->advance.blocks = (grow->advance_of.append.pairs + IFM_KV_APPEND_WARPS - 1) / IFM_KV_APPEND_WARPS;
     ifm_cuda_launch(run->device, &grow->advance);
 }
 
@@ -319,8 +323,7 @@ AT_ONE_PLACE(no_page_seen, ifm_decode_cuda_place(run, token, layer);
              run->packed.arguments.units -= run->packed.arguments.n_units + 1; attend_again(run))
 AT_EVERY_PLACE(lengths_of_the_first_token, run->packed.arguments.units = run->packed.units; attend_again(run))
 AT_ONE_PLACE(sides_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
-             run->packed.arguments.sides = (const void *)((const char *)run->pools[(layer + 1) % run->layers] +
-                                                          run->packed.body);
+             run->packed.arguments.sides = (void *)((char *)run->pools[(layer + 1) % run->layers] + run->packed.body);
              attend_again(run))
 AT_ONE_PLACE(pages_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
              run->packed.arguments.body = run->pools[(layer + 1) % run->layers]; attend_again(run))

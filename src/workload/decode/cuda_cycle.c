@@ -168,7 +168,10 @@ void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsi
         a->out = out + at;
         ifm_cuda_launch(run->device, &cycle->advance);
     }
-    ifm_cuda_launch(run->device, &run->launch);
+    if (run->packed.cache != NULL && ifm_decode_cuda_packed_early(run, token, layer))
+        ifm_cuda_launch_early(run->device, &run->launch);
+    else
+        ifm_cuda_launch(run->device, &run->launch);
 }
 
 void ifm_decode_cuda_cycle(void *opened)

@@ -164,10 +164,15 @@ static void advance(struct ifm_decode_grow *grow, uint64_t token, const float *r
 void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, const float *rows,
                      unsigned char *pool, const struct ifm_decode_advance_of *next)
 {
+    advance(grow, token, rows, (uint16_t *)(void *)(pool + grow->body), next);
+    ifm_decode_grow_pages(grow, token, layer, pool);
+}
+
+void ifm_decode_grow_pages(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, unsigned char *pool)
+{
     const uint32_t first = grow->due[token], n = grow->due[token + 1] - first;
-    uint16_t *sides = (uint16_t *)(void *)(pool + grow->body);
+    const uint16_t *sides = (const uint16_t *)(const void *)(pool + grow->body);
     unsigned char *canonical = grow->canonical + layer * (size_t)grow->most * grow->arrange_of.layout.page_bytes;
-    advance(grow, token, rows, sides, next);
     ifm_decode_pack_launch(grow->device, &grow->pack, sides, canonical, grow->jobs + first, n);
     arrange(grow, token, canonical, pool);
 }

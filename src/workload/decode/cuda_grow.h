@@ -39,6 +39,8 @@ uint64_t ifm_decode_grow_bytes(const struct ifm_kv_shape *shape);
  * `next`: queries that the same launch makes; NULL = none. */
 void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, const float *rows,
                      unsigned char *pool, const struct ifm_decode_advance_of *next);
+/* The pages alone that leave their rings at that token: full before it, so its row may come later. */
+void ifm_decode_grow_pages(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, unsigned char *pool);
 /* Put on the stream: no page of those that will leave their rings is there, in no layer. What lies there instead shows
  * in every output. */
 void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, void *const *pools);

@@ -217,7 +217,7 @@ void ifm_decode_cuda_packed_enqueue(void *opened)
     struct ifm_decode_cuda_run *run = opened;
     struct ifm_packed_attend *a = &run->packed.arguments;
     a->body = run->pools[run->turn];
-    a->sides = (const void *)(a->body + run->packed.body);
+    a->sides = (void *)((unsigned char *)run->pools[run->turn] + run->packed.body);
     if (run->early)
         ifm_cuda_launch_early(run->device, &run->launch);
     else
@@ -330,6 +330,7 @@ static enum ifm_status launch_split(struct ifm_decode_cuda_run *run, const struc
     IFM_TRY(ifm_decode_cuda_buffer(run, name, NULL, a->n_units * sizeof(uint32_t), &tickets, error));
     a->partials = partials;
     a->tickets = tickets;
+    run->packed.feeds = run->settings->inference;
     return IFM_OK;
 }
 

@@ -57,6 +57,21 @@ enum ifm_status ifm_decode_cuda_packed_cycle_open(struct ifm_decode_cuda_run *ru
 
 /* ---- at work ---- */
 
+/* A page leaves its ring when the one behind it is full, so packing it can come before the newest row. */
+static void place_at_once(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+{
+    const struct ifm_decode_advance_of *next = &run->cycle.next;
+    struct ifm_packed_attend *a = &run->packed.arguments;
+    a->fresh = next->fresh;
+    a->output = next->output;
+    a->made = next->q;
+    a->rows = NULL;
+    if (run->cycle.rows_at == NULL)
+        return;
+    a->rows = run->cycle.rows_at + token * 2 * run->pairs * run->settings->head_dim;
+    ifm_decode_grow_pages(&run->packed.grow, token, layer, run->pools[layer]);
+}
+
 void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
 {
     struct ifm_decode_cuda_packed *packed = &run->packed;
@@ -64,16 +79,27 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
     const size_t at = token * run->outputs, row = 2 * run->pairs * run->settings->head_dim;
     const uint64_t table = run->cycle.appends ? token : 0;
     a->body = run->pools[layer];
-    a->sides = (const void *)sides_of(run, layer);
+    a->sides = (void *)sides_of(run, layer);
     a->units = packed->units + table * (a->n_units + 1);
     a->first = packed->first == NULL ? NULL : packed->first + table * run->launch.blocks;
     a->q = (const float *)run->q_at + at;
     a->out = (float *)run->out_at + at;
-    if (run->cycle.rows_at != NULL)
+    if (packed->feeds)
+        place_at_once(run, token, layer);
+    else if (run->cycle.rows_at != NULL)
         ifm_decode_grow(&packed->grow, token, layer, run->cycle.rows_at + token * row, run->pools[layer],
                         &run->cycle.next);
     else
         ifm_cuda_launch(run->device, &run->cycle.advance);
+}
+
+/* Not where the launch in front writes what this one reads: it is of the same layer, or what packs pages or goes back
+ * to where a cycle begins. What lies before that has ended, as no kernel of ours lets the next one begin sooner. */
+bool ifm_decode_cuda_packed_early(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+{
+    const uint32_t *due = run->packed.grow.due;
+    return run->packed.feeds && run->layers > 1 && (token > 0 || layer > 0) &&
+           (due == NULL || due[token] == due[token + 1]);
 }
 
 void ifm_decode_cuda_packed_rewind(struct ifm_decode_cuda_run *run)
