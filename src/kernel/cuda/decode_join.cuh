@@ -12,8 +12,8 @@ struct warp_stats {
     float top, total;
 };
 
-/* Every warp puts its sums into `rows`, [WARPS][heads][ROW], relative to the maximum of all warps. */
-template <int D>
+/* Every warp puts its sums into `rows`, [CREW][heads][ROW], relative to the maximum of all warps. */
+template <int D, int CREW = WARPS>
 __device__ __forceinline__ void leave(attention<D> &from, float *rows, warp_stats (*stats)[HEADS], uint32_t n,
                                       uint32_t warp, uint32_t lane)
 {
@@ -33,7 +33,7 @@ __device__ __forceinline__ void leave(attention<D> &from, float *rows, warp_stat
             continue;
         float top = NOTHING;
 #pragma unroll
-        for (int w = 0; w < WARPS; w++)
+        for (int w = 0; w < CREW; w++)
             top = fmaxf(top, stats[w][2 * t + j].top);
         const float shrink = power_of_2(from.top[j] - top);
         float *row = rows + (warp * n + 2 * t + j) * sizes<D>::ROW + 8 * g;
@@ -87,22 +87,22 @@ __device__ __forceinline__ void put(const ARGUMENTS &a, const heads &h, uint32_t
 }
 
 /* The block's sums of a unit: the outputs, where it has all of it (`partial` is null), else what others join. */
-template <int D, bool TURNED = false, typename ARGUMENTS>
+template <int D, bool TURNED = false, int CREW = WARPS, typename ARGUMENTS>
 __device__ __forceinline__ void join_warps(const ARGUMENTS &a, const heads &h, const float *rows,
                                            const warp_stats (*stats)[HEADS], float *partial)
 {
-    for (uint32_t i = threadIdx.x; i < h.n * D / 4; i += 32 * WARPS) {
+    for (uint32_t i = threadIdx.x; i < h.n * D / 4; i += 32 * CREW) {
         const uint32_t head = i * 4 / D;
         float4 sum = make_float4(0, 0, 0, 0);
         float top = NOTHING, total = 0;
 #pragma unroll
-        for (int w = 0; w < WARPS; w++)
+        for (int w = 0; w < CREW; w++)
             add(sum, *reinterpret_cast<const float4 *>(rows + (w * h.n + head) * sizes<D>::ROW + i * 4 % D), 1);
 #pragma unroll
-        for (int w = 0; w < WARPS; w++)
+        for (int w = 0; w < CREW; w++)
             top = fmaxf(top, stats[w][head].top);
 #pragma unroll
-        for (int w = 0; w < WARPS; w++)
+        for (int w = 0; w < CREW; w++)
             total += stats[w][head].total * power_of_2(stats[w][head].top - top);
         if (partial == nullptr) {
             put<D, TURNED>(a, h, i, sum, total);
@@ -161,20 +161,20 @@ __device__ __forceinline__ float weigh_blocks(const ARGUMENTS &a, const sharers 
 }
 
 /* The last block of a unit joins the partials of all. `room`: [ways][n D / 4] float4, then [blocks][n] warp_stats. */
-template <int D, bool TURNED = false, typename ARGUMENTS>
+template <int D, bool TURNED = false, int CREW = WARPS, typename ARGUMENTS>
 __device__ void join_blocks(const ARGUMENTS &a, const heads &h, const sharers &s, float *room)
 {
     __shared__ float totals[HEADS];
-    const uint32_t each = h.n * D / 4, most = 32 * WARPS / each, ways = most > s.n ? s.n : most > 0 ? most : 1;
+    const uint32_t each = h.n * D / 4, most = 32 * CREW / each, ways = most > s.n ? s.n : most > 0 ? most : 1;
     float4 *sums = reinterpret_cast<float4 *>(room);
     warp_stats *stats = reinterpret_cast<warp_stats *>(sums + ways * each);
-    for (uint32_t head = threadIdx.x / 32; head < h.n; head += WARPS) {
+    for (uint32_t head = threadIdx.x / 32; head < h.n; head += CREW) {
         const float total = weigh_blocks<D>(a, s, head, h.n, stats);
         if (threadIdx.x % 32 == 0)
             totals[head] = total;
     }
     __syncthreads();
-    for (uint32_t x = threadIdx.x; x < each * ways; x += 32 * WARPS) {
+    for (uint32_t x = threadIdx.x; x < each * ways; x += 32 * CREW) {
         const uint32_t i = x % each, way = x / each, head = i * 4 / D;
         float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll 8
@@ -184,7 +184,7 @@ __device__ void join_blocks(const ARGUMENTS &a, const heads &h, const sharers &s
         sums[x] = sum;
     }
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < each; i += 32 * WARPS) {
+    for (uint32_t i = threadIdx.x; i < each; i += 32 * CREW) {
         float4 sum = sums[i];
         for (uint32_t way = 1; way < ways; way++)
             add(sum, sums[way * each + i], 1);

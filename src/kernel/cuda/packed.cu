@@ -350,61 +350,20 @@ __device__ __forceinline__ uint32_t tokens_left(const ifm_packed_unit &u, uint32
     return tile < sink ? u.sink - tile * TILE : u.ring - (tile - sink) * TILE;
 }
 
-/* The warps beyond those that join_warps adds up give what they have to the first ones. */
-template <int D>
-__device__ __forceinline__ void join_crew(attention<D> &work, float *room, uint32_t warp, uint32_t lane)
-{
-    enum { EACH = 4 * sizes<D>::STEPS + 4 }; /* floats of a lane */
-    float *mine = room + (warp % WARPS) * 32 * EACH + lane;
-    if (warp >= WARPS) {
-#pragma unroll
-        for (int i = 0; i < 4 * sizes<D>::STEPS; i++)
-            mine[32 * i] = work.out[i / 4][i % 4];
-#pragma unroll
-        for (int j = 0; j < 2; j++) {
-            mine[32 * (4 * sizes<D>::STEPS + j)] = work.top[j];
-            mine[32 * (4 * sizes<D>::STEPS + 2 + j)] = work.total[j];
-        }
-    }
-    __syncthreads();
-    if (warp + WARPS < CREW) {
-        float own[2], other[2];
-#pragma unroll
-        for (int j = 0; j < 2; j++) {
-            const float theirs = mine[32 * (4 * sizes<D>::STEPS + j)], top = fmaxf(work.top[j], theirs);
-            own[j] = power_of_2(work.top[j] - top);
-            other[j] = power_of_2(theirs - top);
-            work.top[j] = top;
-            work.total[j] = work.total[j] * own[j] + mine[32 * (4 * sizes<D>::STEPS + 2 + j)] * other[j];
-        }
-#pragma unroll
-        for (int i = 0; i < 4 * sizes<D>::STEPS; i++)
-            work.out[i / 4][i % 4] = work.out[i / 4][i % 4] * own[i % 2] + mine[32 * i] * other[i % 2];
-    }
-    __syncthreads();
-}
-
 /* What the warps of a block have of a unit, joined, and with other blocks' where they share it. */
 template <int D, bool TURNED>
 __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, const heads &h, attention<D> &work, float *rows,
                                          warp_stats (*stats)[HEADS], uint32_t unit, bool whole, bool first)
 {
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    join_crew<D>(work, rows, warp, lane);
-    if (warp < WARPS) {
-        leave<D>(work, rows, stats, h.n, warp, lane);
-    } else {
-        __syncthreads();
-        __syncthreads();
-    }
+    leave<D, CREW>(work, rows, stats, h.n, threadIdx.x / 32, threadIdx.x % 32);
     if (whole) {
-        join_warps<D, TURNED>(a, h, rows, stats, nullptr);
+        join_warps<D, TURNED, CREW>(a, h, rows, stats, nullptr);
     } else {
         const sharers s = sharers_of(a, unit);
-        join_warps<D, TURNED>(a, h, rows, stats,
-                              a.partials + (2 * blockIdx.x + !first) * static_cast<uint64_t>(HEAD + HEADS * D));
+        join_warps<D, TURNED, CREW>(a, h, rows, stats,
+                                    a.partials + (2 * blockIdx.x + !first) * static_cast<uint64_t>(HEAD + HEADS * D));
         if (is_last(a, unit, s.n))
-            join_blocks<D, TURNED>(a, h, s, rows);
+            join_blocks<D, TURNED, CREW>(a, h, s, rows);
     }
     __syncthreads();
 }
@@ -490,7 +449,7 @@ template <int D, int STAGES> struct crew_room {
     uint4 queries[D];
     unsigned long long barriers[STAGES];
     volatile uint32_t rounds[STAGES]; /* of each stage's barrier: a wait tells only odd from even */
-    warp_stats stats[WARPS][HEADS];
+    warp_stats stats[CREW][HEADS];
 };
 
 template <int D, int FORMAT, int STAGES, bool FEW>
@@ -559,7 +518,7 @@ PACKED(ifm_packed_e4m3_128, 128, E4M3, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_int4_64, 64, INT4, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_int4_128, 128, INT4, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_int2_64, 64, INT2, IFM_PACKED_STAGES_64)
-PACKED(ifm_packed_int2_128, 128, INT2, IFM_PACKED_STAGES_128)
+PACKED(ifm_packed_int2_128, 128, INT2, IFM_PACKED_STAGES_INT2_128)
 #endif
 
 /* ---- probe ---- */

@@ -231,14 +231,15 @@ static unsigned shared_bytes(const struct ifm_decode_cuda_run *run, const struct
     const unsigned dim = l->head_dim,
                    heads = run->arguments.group < IFM_DECODE_HEADS ? run->arguments.group : (unsigned)IFM_DECODE_HEADS;
     const unsigned stage = (l->chunks + l->chunk_bytes + 127) / 128 * 128;
-    const unsigned ring = stage * (dim == 64 ? IFM_PACKED_STAGES_64 : IFM_PACKED_STAGES_128);
-    const unsigned crew = (IFM_PACKED_WARPS - IFM_DECODE_WARPS) * 32 * (dim / 4 + 4) * 4;
-    const unsigned rows = IFM_DECODE_WARPS * heads * (dim + IFM_DECODE_PAD) * 4;
-    const unsigned each = heads * dim / 4, ways = 32 * IFM_DECODE_WARPS / each;
+    const unsigned stages = dim == 64      ? IFM_PACKED_STAGES_64
+                            : l->bits == 2 ? IFM_PACKED_STAGES_INT2_128
+                                           : IFM_PACKED_STAGES_128;
+    const unsigned ring = stage * stages;
+    const unsigned rows = IFM_PACKED_WARPS * heads * (dim + IFM_DECODE_PAD) * 4;
+    const unsigned each = heads * dim / 4, ways = 32 * IFM_PACKED_WARPS / each;
     const unsigned join =
         (ways > 0 ? ways : 1) * each * 16 + (split->splits > 0 ? split->splits : split->blocks) * heads * 8;
-    const unsigned most = rows > join ? rows : join;
-    return ring + (most > crew ? most : crew);
+    return ring + (rows > join ? rows : join);
 }
 
 /* Tables of units, [tables][n_units + 1]: one for each token of a cycle that appends, else one. */
