@@ -7,10 +7,17 @@
 #include "base/text.h"
 
 /* forms.c: the arms that a gate is about by what they store: each number in so many bits. ANY: the gate names no form.
- */
-enum ifm_form { IFM_FORM_ANY = 0, IFM_FORM_PLAIN, IFM_FORM_8_BIT, IFM_FORM_4_BIT, IFM_FORM_2_BIT };
+ * COMPRESSED: those of fewer bits, or every arm of a cell that has none of them. */
+enum ifm_form {
+    IFM_FORM_ANY = 0,
+    IFM_FORM_PLAIN,
+    IFM_FORM_8_BIT,
+    IFM_FORM_4_BIT,
+    IFM_FORM_2_BIT,
+    IFM_FORM_COMPRESSED
+};
 enum ifm_form ifm_judge_form_of_gate(const struct ifm_gate *gate);
-bool ifm_judge_has_form(const struct ifm_arm *arm, enum ifm_form form);
+bool ifm_judge_has_form(const struct ifm_cell *cell, const struct ifm_arm *arm, enum ifm_form form);
 
 /* decide.c: outcome and reason of the gate of `result` on `value`, which is OK and has an interval if the gate asks. */
 void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *value, const struct ifm_derived *derived,

@@ -196,6 +196,7 @@ static bool wants_faster(const struct ifm_gate *gate, enum ifm_metric_id metric)
 {
     switch (metric) {
     case IFM_M_SPEEDUP:
+    case IFM_M_SPEEDUP_OVER_FASTEST:
         return gate->op == IFM_GATE_AT_LEAST && gate->threshold > 1;
     case IFM_M_INTERVALS_GAP_PERCENT:
     case IFM_M_CLIFFS_DELTA:
@@ -275,6 +276,15 @@ static void judge_failed(struct judging *j, struct ifm_gate_result *result, cons
     result->reason = ifm_arena_printf(j->arena, "%s, so that its speed was not judged", failed->reason);
 }
 
+/* A compressed arm's speed-up is that over the fastest exact arm: whoever takes it gives that one up. */
+static enum ifm_metric_id metric_for(const struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
+                                     const struct ifm_cell *cell, const char *arm)
+{
+    const bool has = metric == IFM_M_SPEEDUP && ifm_judge_form_of_gate(gate) == IFM_FORM_COMPRESSED &&
+                     ifm_derived_find(j->derived, cell->name, arm, IFM_M_SPEEDUP_OVER_FASTEST) != NULL;
+    return has ? IFM_M_SPEEDUP_OVER_FASTEST : metric;
+}
+
 static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_metric_id metric,
                       const struct ifm_cell *cell, const char *arm)
 {
@@ -352,8 +362,8 @@ static void judge_cell(struct judging *j, const struct ifm_gate *gate, enum ifm_
         return;
     }
     for (size_t a = 0; a < cell->n_arms; a++)
-        if (is_meant(cell, &cell->arms[a]) && ifm_judge_has_form(&cell->arms[a], form))
-            judge_one(j, gate, metric, cell, cell->arms[a].name);
+        if (is_meant(cell, &cell->arms[a]) && ifm_judge_has_form(cell, &cell->arms[a], form))
+            judge_one(j, gate, metric_for(j, gate, metric, cell, cell->arms[a].name), cell, cell->arms[a].name);
 }
 
 /* A gate that names no cell is about every cell whose workload has the metric, and about cells that have no numbers;
@@ -361,14 +371,15 @@ static void judge_cell(struct judging *j, const struct ifm_gate *gate, enum ifm_
 static void judge_gate(struct judging *j, const struct ifm_gate *gate)
 {
     size_t before = j->verdict->n_gates;
-    bool of_form = ifm_judge_form_of_gate(gate) != IFM_FORM_ANY;
+    const enum ifm_form form = ifm_judge_form_of_gate(gate);
+    bool of_form = form != IFM_FORM_ANY && form != IFM_FORM_COMPRESSED;
     enum ifm_metric_id metric = ifm_metric_of(gate->metric);
     for (size_t c = 0; c < j->plan->n_cells; c++) {
         const struct ifm_cell *cell = &j->plan->cells[c];
         bool named = gate->cell[0] != '\0';
         if (named && strcmp(gate->cell, cell->name) != 0)
             continue;
-        if (!named && !of_form && gate->arm[0] != '\0' && cell->n_arms > 0 && ifm_cell_arm(cell, gate->arm) == NULL)
+        if (!named && form == IFM_FORM_ANY && gate->arm[0] != '\0' && cell->n_arms > 0 && ifm_cell_arm(cell, gate->arm) == NULL)
             continue;
         if (named || of_form || cell->n_arms == 0 || carries(j->derived, cell, metric))
             judge_cell(j, gate, metric, cell);

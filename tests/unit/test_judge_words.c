@@ -159,6 +159,41 @@ static void a_speedup_of_few_blocks_has_no_class(void **state)
     jd_stop(&j);
 }
 
+static const struct ifm_gate_result *only_speedup_gate(const struct judged *j)
+{
+    const struct ifm_gate_result *found = NULL;
+    for (size_t g = 0; g < j->fx.verdict->n_gates; g++)
+        if (strcmp(j->fx.verdict->gates[g].gate->metric, "speedup") == 0) {
+            assert_null(found);
+            found = &j->fx.verdict->gates[g];
+        }
+    assert_non_null(found);
+    return found;
+}
+
+/* An uncompressed variant need not be twice as fast; where it is the fastest, the others are held against it. */
+static void compressed_arms_are_held_against_the_fastest_exact_one(void **state)
+{
+    (void)state;
+    static const double exact_ns[] = {440000, 380000};
+    for (size_t i = 0; i < 2; i++) {
+        struct judged j;
+        jd_start(&j);
+        (void)fx_add_arm(&j.fx, 0, "f16-no-graph", IFM_ROLE_VARIANT, exact_ns[i]);
+        j.fx.parts[0].arms[2].ledger = j.fx.parts[0].arms[0].ledger;
+        j.fx.parts[0].arms[1].variant = "int4";
+        j.fx.parts[0].arms[1].lossy = true;
+        fx_generate(&j.fx);
+        fx_end_events(&j.fx);
+        jd_preset(&j, "golden-ticket");
+        jd_judge(&j);
+        const struct ifm_gate_result *result = only_speedup_gate(&j);
+        assert_string_equal(result->arm, "other");
+        assert_true(fabs(result->observed.number - (i == 0 ? 400000 : 380000) / 195000.0) < 0.02);
+        jd_stop(&j);
+    }
+}
+
 static void gates_without_a_table_have_no_classes(void **state)
 {
     (void)state;
@@ -546,6 +581,7 @@ int main(void)
         cmocka_unit_test(what_is_refused_has_no_class),
         cmocka_unit_test(a_disputed_speedup_has_no_class),
         cmocka_unit_test(a_speedup_of_few_blocks_has_no_class),
+        cmocka_unit_test(compressed_arms_are_held_against_the_fastest_exact_one),
         cmocka_unit_test(gates_without_a_table_have_no_classes),
         cmocka_unit_test(too_few_observations_block),
         cmocka_unit_test(an_effect_size_decides_nothing_alone),
