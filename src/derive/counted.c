@@ -198,6 +198,14 @@ static const char *too_short(const struct ifm_arm_work *arm, const struct counte
     return NULL;
 }
 
+/* A fixed number of repeats is shared out among blocks, whatever the slots are to last. */
+static const char *longer_slots(const struct ifm_arm_work *arm)
+{
+    return arm->work->cell->measure.stop == IFM_STOP_REPEATS
+               ? "longer slots: more --repeats, or none, so that measure.slot_min says how long they are"
+               : "longer slots: --override measure.slot_min=5ms";
+}
+
 /* What every number of counters shares: true where `out` says why there is none. */
 static bool is_withheld(const struct ifm_arm_work *arm, const struct counted_ranges *ranges, unsigned column,
                         struct ifm_value *out)
@@ -217,7 +225,7 @@ static bool is_withheld(const struct ifm_arm_work *arm, const struct counted_ran
         *out = ifm_value_absent("counters also counted what runs between the samples (evictions, hooks)",
                                 "--cache hot, and an arm without hooks", 0, "ranges");
     else if (shortest != NULL)
-        *out = ifm_value_absent(shortest, "longer slots: --override measure.slot_min=5ms", 0, "ranges");
+        *out = ifm_value_absent(shortest, longer_slots(arm), 0, "ranges");
     else if (of > n)
         *out = ifm_value_absent(ifm_arena_printf(arm->d->arena, "%zu of %zu ranges were not read: %s", of - n, of,
                                                  unread(arm, column, ranges->n).reason),
@@ -327,7 +335,7 @@ static struct ifm_value hit_value(const struct counted *c)
     if (n == 0 || accesses < FEWEST_LOOKUPS * (double)n)
         return ifm_value_absent(
             ifm_arena_printf(arena, "%.0f lookups in %zu ranges are too few for a share", accesses, c->ranges.n),
-            "longer slots: --override measure.slot_min=5ms", (int64_t)n, "ranges");
+            longer_slots(c->arm), (int64_t)n, "ranges");
     if (hits > accesses * (1 + ADD_UP))
         return ifm_value_refused(arena, "rule-03", "more lookups hit than there were");
     if (fabs(hits + misses - accesses) > ADD_UP * accesses)
@@ -375,7 +383,7 @@ static struct ifm_value sector_value(const struct counted *c)
     if (hits.range + misses.range < FEWEST_SECTORS)
         return ifm_value_absent(ifm_arena_printf(arena, "%.0f sectors a range are too few for a share of two passes",
                                                  hits.range + misses.range),
-                                "longer slots: --override measure.slot_min=5ms", (int64_t)n, "ranges");
+                                longer_slots(c->arm), (int64_t)n, "ranges");
     if (all.n > 0 && fabs(lookups - all.step) > TWO_PASSES * all.step)
         return ifm_value_refused(
             arena, "rule-04",
