@@ -161,8 +161,7 @@ static struct ifm_value unread(const struct ifm_arm_work *arm, unsigned column, 
 {
     const char *reason = NULL, *remedy = "";
     if (!arm->work->cell->measure.counters)
-        return ifm_value_absent("counters were not read",
-                                "--counters reads them, in a pass of its own", 0, "ranges");
+        return ifm_value_absent("counters were not read", "--counters reads them, in a pass of its own", 0, "ranges");
     if (ifm_plan_pass(arm->work->cell, IFM_PASS_COUNTERS) == NULL)
         return ifm_value_absent(ifm_is_empty(arm->work->cell->unsupported)
                                     ? "no instrument of this version counts what the device does"

@@ -8,14 +8,7 @@
 
 /* forms.c: the arms that a gate is about by what they store: each number in so many bits. ANY: the gate names no form.
  * COMPRESSED: those of fewer bits, or every arm of a cell that has none of them. */
-enum ifm_form {
-    IFM_FORM_ANY = 0,
-    IFM_FORM_PLAIN,
-    IFM_FORM_8_BIT,
-    IFM_FORM_4_BIT,
-    IFM_FORM_2_BIT,
-    IFM_FORM_COMPRESSED
-};
+enum ifm_form { IFM_FORM_ANY = 0, IFM_FORM_PLAIN, IFM_FORM_8_BIT, IFM_FORM_4_BIT, IFM_FORM_2_BIT, IFM_FORM_COMPRESSED };
 enum ifm_form ifm_judge_form_of_gate(const struct ifm_gate *gate);
 bool ifm_judge_has_form(const struct ifm_cell *cell, const struct ifm_arm *arm, enum ifm_form form);
 

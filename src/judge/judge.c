@@ -361,9 +361,11 @@ static void judge_cell(struct judging *j, const struct ifm_gate *gate, enum ifm_
         judge_one(j, gate, metric, cell, ""); /* a number of the cell itself */
         return;
     }
-    for (size_t a = 0; a < cell->n_arms; a++)
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const char *arm = cell->arms[a].name;
         if (is_meant(cell, &cell->arms[a]) && ifm_judge_has_form(cell, &cell->arms[a], form))
-            judge_one(j, gate, metric_for(j, gate, metric, cell, cell->arms[a].name), cell, cell->arms[a].name);
+            judge_one(j, gate, metric_for(j, gate, metric, cell, arm), cell, arm);
+    }
 }
 
 /* A gate that names no cell is about every cell whose workload has the metric, and about cells that have no numbers;
@@ -379,7 +381,8 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
         bool named = gate->cell[0] != '\0';
         if (named && strcmp(gate->cell, cell->name) != 0)
             continue;
-        if (!named && form == IFM_FORM_ANY && gate->arm[0] != '\0' && cell->n_arms > 0 && ifm_cell_arm(cell, gate->arm) == NULL)
+        const bool other = gate->arm[0] != '\0' && cell->n_arms > 0 && ifm_cell_arm(cell, gate->arm) == NULL;
+        if (!named && form == IFM_FORM_ANY && other)
             continue;
         if (named || of_form || cell->n_arms == 0 || carries(j->derived, cell, metric))
             judge_cell(j, gate, metric, cell);

@@ -167,7 +167,6 @@ static const struct ifm_gate_result *only_speedup_gate(const struct judged *j)
             assert_null(found);
             found = &j->fx.verdict->gates[g];
         }
-    assert_non_null(found);
     return found;
 }
 
@@ -175,21 +174,20 @@ static const struct ifm_gate_result *only_speedup_gate(const struct judged *j)
 static void compressed_arms_are_held_against_the_fastest_exact_one(void **state)
 {
     (void)state;
-    static const double exact_ns[] = {440000, 380000};
     for (size_t i = 0; i < 2; i++) {
         struct judged j;
         jd_start(&j);
-        (void)fx_add_arm(&j.fx, 0, "f16-no-graph", IFM_ROLE_VARIANT, exact_ns[i]);
+        (void)fx_add_arm(&j.fx, 0, "f16-no-graph", IFM_ROLE_VARIANT, i == 0 ? 440000 : 380000);
         j.fx.parts[0].arms[2].ledger = j.fx.parts[0].arms[0].ledger;
-        j.fx.parts[0].arms[1].variant = "int4";
-        j.fx.parts[0].arms[1].lossy = true;
+        struct ifm_arm *int4 = &j.fx.parts[0].arms[1];
+        int4->variant = "int4", int4->lossy = true;
         fx_generate(&j.fx);
         fx_end_events(&j.fx);
         jd_preset(&j, "golden-ticket");
         jd_judge(&j);
         const struct ifm_gate_result *result = only_speedup_gate(&j);
-        assert_string_equal(result->arm, "other");
-        assert_true(fabs(result->observed.number - (i == 0 ? 400000 : 380000) / 195000.0) < 0.02);
+        assert_true(result != NULL && strcmp(result->arm, "other") == 0 &&
+                    fabs(result->observed.number - (i == 0 ? 400000 : 380000) / 195000.0) < 0.02);
         jd_stop(&j);
     }
 }
