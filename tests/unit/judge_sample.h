@@ -35,6 +35,17 @@ static inline int64_t jd_count(double share, double steps)
     return share < 0 ? IFM_ABSENT : (int64_t)llround(share * steps);
 }
 
+/* What a check found of an arm. */
+static inline void jd_check(struct judged *j, int a)
+{
+    json_t *meta = json_pack("{s:s, s:s, s:b, s:f, s:f, s:i, s:b, s:s, s:s}", "cell", "decode", "arm",
+                             j->fx.cells[0].arms[a].name, "done", 1, "error_rms_rel", j->error, "error_max_rel",
+                             j->error, "values", 64, "finite", 1, "output_xxh3", "00", "when", "before");
+    if (a < 2 && j->quality[a] >= 0)
+        json_object_set_new(meta, "quality_percent", json_real(j->quality[a]));
+    fx_event(&j->fx, "check", meta);
+}
+
 /* The record, with columns of its own in place of the fixture's. */
 static inline void jd_record(struct judged *j)
 {
@@ -63,14 +74,8 @@ static inline void jd_record(struct judged *j)
         column[4] = jd_count(j->khz[arm], 1);
         slot->columns = column;
     }
-    for (int a = 0; a < 2; a++) {
-        json_t *meta = json_pack("{s:s, s:s, s:b, s:f, s:f, s:i, s:b, s:s, s:s}", "cell", "decode", "arm",
-                                 j->fx.cells[0].arms[a].name, "done", 1, "error_rms_rel", j->error, "error_max_rel",
-                                 j->error, "values", 64, "finite", 1, "output_xxh3", "00", "when", "before");
-        if (j->quality[a] >= 0)
-            json_object_set_new(meta, "quality_percent", json_real(j->quality[a]));
-        fx_event(&j->fx, "check", meta);
-    }
+    for (int a = 0; a < 2; a++)
+        jd_check(j, a);
     fx_end_events(&j->fx);
 }
 

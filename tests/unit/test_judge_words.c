@@ -161,33 +161,33 @@ static void a_speedup_of_few_blocks_has_no_class(void **state)
 
 static const struct ifm_gate_result *only_speedup_gate(const struct judged *j)
 {
-    const struct ifm_gate_result *found = NULL;
+    const struct ifm_gate_result *found = NULL, *gates = j->fx.verdict->gates;
     for (size_t g = 0; g < j->fx.verdict->n_gates; g++)
-        if (strcmp(j->fx.verdict->gates[g].gate->metric, "speedup") == 0) {
-            assert_null(found);
-            found = &j->fx.verdict->gates[g];
-        }
+        if (strcmp(gates[g].gate->metric, "speedup") == 0)
+            found = found == NULL ? &gates[g] : NULL; /* two are none */
     return found;
 }
 
 /* An uncompressed variant need not be twice as fast; where it is the fastest, the others are held against it. */
 static void compressed_arms_are_held_against_the_fastest_exact_one(void **state)
 {
+    struct judged j;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct judged j;
         jd_start(&j);
         (void)fx_add_arm(&j.fx, 0, "f16-no-graph", IFM_ROLE_VARIANT, i == 0 ? 440000 : 380000);
         j.fx.parts[0].arms[2].ledger = j.fx.parts[0].arms[0].ledger;
-        struct ifm_arm *int4 = &j.fx.parts[0].arms[1];
-        int4->variant = "int4", int4->lossy = true;
+        j.fx.parts[0].arms[1].variant = "int4", j.fx.parts[0].arms[1].lossy = true;
         fx_generate(&j.fx);
+        for (int a = 0; a < 3; a++)
+            jd_check(&j, a);
         fx_end_events(&j.fx);
         jd_preset(&j, "golden-ticket");
         jd_judge(&j);
         const struct ifm_gate_result *result = only_speedup_gate(&j);
-        assert_true(result != NULL && strcmp(result->arm, "other") == 0 &&
-                    fabs(result->observed.number - (i == 0 ? 400000 : 380000) / 195000.0) < 0.02);
+        const double times = (i == 0 ? 400000 : 380000) / 195000.0;
+        assert_true(result != NULL && strcmp(result->arm, "other") == 0);
+        assert_true(fabs(result->observed.number - times) < 0.02);
         jd_stop(&j);
     }
 }
