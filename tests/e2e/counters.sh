@@ -239,11 +239,11 @@ IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" doctor |
     has '^GPU counters (CUPTI)  *absent  *there is no library CUPTI' || fail "doctor: absent"
 
 # ---- ranges that are too short: what helps depends on what says how long slots are ----
-fake "" "$INFEROMETER" stream --probe read --size 64KiB --device cuda --warmup 1 --repeats 12 --counters --out few \
-    >log 2>&1 || fail "few: $(cat log)"
-grep -q "a range of counters lasted" <<<"$(number few read.bulk dram_bytes_read)" ||
-    fail "few: $(number few read.bulk dram_bytes_read)"
-grep -q "more --repeats" few/report.csv || fail "few: $(grep dram_bytes_read few/report.csv)"
+fake "" "$INFEROMETER" stream --probe read --size 64KiB --device cuda --warmup 1 --repeats 12 --counters --out dealt \
+    >log 2>&1 || fail "dealt: $(cat log)"
+grep -q "a range of counters lasted" <<<"$(number dealt read.bulk dram_bytes_read)" ||
+    fail "dealt: $(number dealt read.bulk dram_bytes_read)"
+grep -q "more --repeats" dealt/report.csv || fail "dealt: $(grep dram_bytes_read dealt/report.csv)"
 
 # ---- a device without such counters; processes of their own ----
 "$INFEROMETER" null --counters --cap 200ms --out cpu >log 2>&1 || fail "cpu: $(cat log)"
