@@ -56,6 +56,14 @@ void ifm_cuda_launch(struct ifm_device *device, const struct ifm_cuda_launch *la
 /* The same of a kernel that may begin before the work in front of it has ended, because it waits itself
  * (kernel/cuda/early.cuh) before it touches what that writes. Below compute capability 9.0 it begins behind it. */
 void ifm_cuda_launch_early(struct ifm_device *device, const struct ifm_cuda_launch *launch);
+/* A matrix of 16-bit values, as its tiles are copied: 64 values of `tile_rows` rows, in the 128-byte swizzle, and zeros
+ * for what is outside. `map`: 128 bytes at a multiple of 64, for an argument of a kernel that asks for them. */
+struct ifm_cuda_tiles {
+    const void *values;
+    uint64_t rows, columns, stride; /* stride: values from row to row, a multiple of 8 */
+    unsigned tile_rows;             /* at most 256 */
+};
+void ifm_cuda_map_tiles(struct ifm_device *device, const struct ifm_cuda_tiles *tiles, void *map);
 void ifm_cuda_copy(struct ifm_device *device, void *to, const void *from, size_t bytes); /* both on the device */
 void ifm_cuda_fill(struct ifm_device *device, void *to, uint32_t word, size_t words);
 /* Keep the stream busy for some milliseconds, which other streams have in the meantime. */

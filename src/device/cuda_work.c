@@ -135,6 +135,21 @@ void ifm_cuda_launch_early(struct ifm_device *base, const struct ifm_cuda_launch
                           "cuLaunchKernelEx");
 }
 
+void ifm_cuda_map_tiles(struct ifm_device *base, const struct ifm_cuda_tiles *tiles, void *map)
+{
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    const cuuint64_t sizes[] = {tiles->columns, tiles->rows}, strides[] = {tiles->stride * sizeof(uint16_t)};
+    const cuuint32_t box[] = {64, tiles->tile_rows}, steps[] = {1, 1};
+    CUtensorMap made;
+    if (ifm_cuda_note(device,
+                      device->cuda->p_cuTensorMapEncodeTiled(
+                          &made, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, (void *)(uintptr_t)tiles->values, sizes, strides,
+                          box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                          CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+                      "cuTensorMapEncodeTiled"))
+        memcpy(map, &made, sizeof made);
+}
+
 void ifm_cuda_launch_grid(struct ifm_device *base, const struct ifm_cuda_grid *launch)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);

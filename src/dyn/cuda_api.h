@@ -41,6 +41,11 @@
     C(CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                                                                                \
     C(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)                                                        \
     C(CU_EVENT_DEFAULT, 0)                                                                                             \
+    C(CU_TENSOR_MAP_DATA_TYPE_UINT16, 1)                                                                               \
+    C(CU_TENSOR_MAP_INTERLEAVE_NONE, 0)                                                                                \
+    C(CU_TENSOR_MAP_SWIZZLE_128B, 3)                                                                                   \
+    C(CU_TENSOR_MAP_L2_PROMOTION_L2_128B, 2)                                                                           \
+    C(CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0)                                                                            \
     C(CU_GET_PROC_ADDRESS_DEFAULT, 0)                                                                                  \
     C(CU_GET_PROC_ADDRESS_SUCCESS, 0)                                                                                  \
     C(CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, 1)
@@ -50,6 +55,7 @@ typedef unsigned CUresult;
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef uint64_t cuuint64_t;
+typedef uint32_t cuuint32_t;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
@@ -78,6 +84,14 @@ typedef struct {
     CUlaunchAttribute *attrs;
     unsigned numAttrs;
 } CUlaunchConfig;
+typedef unsigned CUtensorMapDataType;
+typedef unsigned CUtensorMapInterleave;
+typedef unsigned CUtensorMapSwizzle;
+typedef unsigned CUtensorMapL2promotion;
+typedef unsigned CUtensorMapFloatOOBfill;
+typedef struct CUtensorMap_st {
+    _Alignas(128) cuuint64_t opaque[16];
+} CUtensorMap;
 #define IFM_CUDA_CONSTANT(name, value) name = value,
 enum { IFM_CUDA_CONSTANTS(IFM_CUDA_CONSTANT) };
 #undef IFM_CUDA_CONSTANT
@@ -136,7 +150,11 @@ enum { IFM_CUDA_CONSTANTS(IFM_CUDA_CONSTANT) };
     F(cuLaunchKernelEx, (const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra))          \
     F(cuLaunchKernel, (CUfunction function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,                   \
                        unsigned threads_x, unsigned threads_y, unsigned threads_z, unsigned shared_bytes,              \
-                       CUstream stream, void **parameters, void **extra))
+                       CUstream stream, void **parameters, void **extra))                                              \
+    F(cuTensorMapEncodeTiled,                                                                                          \
+      (CUtensorMap * map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *sizes,           \
+       const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps, CUtensorMapInterleave interleave,    \
+       CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill))
 
 /* The one function that is found by the loader, as cuGetProcAddress_v2. */
 typedef CUresult ifm_cuda_get_proc_fn(const char *name, void **address, int version, cuuint64_t flags,

@@ -116,6 +116,23 @@ CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute which
     return value > 227 * 1024 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+/* Kernels of ours in C read a map back: where the values are, and what was asked. */
+CUresult fake_cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                     const cuuint64_t *sizes, const cuuint64_t *strides, const cuuint32_t *box,
+                                     const cuuint32_t *steps, CUtensorMapInterleave interleave,
+                                     CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                     CUtensorMapFloatOOBfill fill)
+{
+    (void)promotion;
+    if (type != CU_TENSOR_MAP_DATA_TYPE_UINT16 || rank != 2 || interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
+        swizzle != CU_TENSOR_MAP_SWIZZLE_128B || fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE ||
+        (uintptr_t)address % 16 != 0 || strides[0] % 16 != 0 || box[0] > 64 || box[1] == 0 || box[1] > 256 ||
+        steps[0] != 1 || steps[1] != 1)
+        return CUDA_ERROR_INVALID_VALUE;
+    *map = (CUtensorMap){{(cuuint64_t)(uintptr_t)address, sizes[0], sizes[1], strides[0], box[0], box[1]}};
+    return CUDA_SUCCESS;
+}
+
 CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute which, CUfunction function)
 {
     (void)function;

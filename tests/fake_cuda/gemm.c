@@ -1,4 +1,5 @@
-/* The kernels of gemm.cu, gemm_mma.cu and gemm_wgmma.cu in C: products in f64 of what the bytes of the weights mean. */
+/* The kernels of gemm.cu, gemm_mma.cu, gemm_wgmma.cu and gemm_tma.cu in C: products in f64 of what the bytes of the
+ * weights mean. */
 #include "fake_cuda/kernels.h"
 
 #include "base/half.h"
@@ -116,6 +117,25 @@ bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong)
     const uint32_t split = launch->blocks / blocks; /* blocks of a cluster, which share k */
     return launch->threads % 128 == 0 && a->x_stride % IFM_CUDA_GEMM_PAD == 0 && launch->blocks % blocks == 0 &&
            (split == 1 || (split == 2 && a->format <= IFM_CUDA_GEMM_BF16)) && multiply(launch, wrong, OF_WGMMA);
+}
+
+/* A map of fake_cuTensorMapEncodeTiled finds these values, in tiles of `tile_rows` rows. */
+static bool maps(const unsigned char *map, const void *values, uint64_t rows, uint64_t columns, uint64_t stride,
+                 uint64_t tile_rows)
+{
+    const uint64_t expected[] = {(uint64_t)(uintptr_t)values, columns, rows, 2 * stride, 64, tile_rows};
+    return memcmp(map, expected, sizeof expected) == 0;
+}
+
+bool fake_gemm_tma(const struct fake_launch *launch, bool wrong)
+{
+    struct ifm_cuda_gemm_tma all;
+    const struct ifm_cuda_gemm *a = &all.a;
+    memcpy(&all, launch->arguments, sizeof all);
+    return launch->threads == IFM_CUDA_GEMM_TMA_THREADS && launch->blocks * IFM_CUDA_GEMM_TMA_ROWS == a->n &&
+           a->k % IFM_CUDA_GEMM_DEPTH == 0 && a->m <= 256 && a->format <= IFM_CUDA_GEMM_BF16 &&
+           maps(all.w_map, a->w, a->n, a->k, a->k, IFM_CUDA_GEMM_TMA_ROWS) &&
+           maps(all.x_map, a->x, a->m, a->k, a->x_stride, a->m) && multiply(launch, wrong, PLAIN);
 }
 
 bool fake_gemm_library(const struct fake_launch *launch, bool wrong)

@@ -222,7 +222,11 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
 #define GEMM_WIDE(weights)                                                                                             \
     GEMM(weights), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1_2"),                                               \
         GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_1_2"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_2_2"),  \
-        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_4_1")
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_4_1"), GEMM_TMA(weights "_128"), GEMM_TMA(weights "_256")
+#define GEMM_TMA(name)                                                                                                 \
+    {                                                                                                                  \
+        "ifm_gemm_tma_" name, sizeof(struct ifm_cuda_gemm_tma), fake_gemm_tma                                          \
+    }
 
 const struct fake_kernel fake_kernels[] = {
     {"ifm_null", 0, run_null},

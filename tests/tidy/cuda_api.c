@@ -24,6 +24,12 @@ _Static_assert(sizeof(CUlaunchAttributeID) == sizeof(unsigned) && sizeof(CUlaunc
                    offsetof(CUlaunchConfig, attrs) == 40 && offsetof(CUlaunchConfig, numAttrs) == 48 &&
                    offsetof(CUlaunchAttributeValue, programmaticStreamSerializationAllowed) == 0,
                "what a launch is described by");
+_Static_assert(sizeof(CUtensorMapDataType) == sizeof(unsigned) && sizeof(CUtensorMapInterleave) == sizeof(unsigned) &&
+                   sizeof(CUtensorMapSwizzle) == sizeof(unsigned) &&
+                   sizeof(CUtensorMapL2promotion) == sizeof(unsigned) &&
+                   sizeof(CUtensorMapFloatOOBfill) == sizeof(unsigned) && sizeof(CUtensorMap) == 128 &&
+                   _Alignof(CUtensorMap) == 128 && __builtin_types_compatible_p(cuuint32_t, uint32_t),
+               "what tiles are described by");
 _Static_assert(__builtin_types_compatible_p(CUdevice, int), "CUdevice");
 _Static_assert(__builtin_types_compatible_p(CUdeviceptr, unsigned long long), "CUdeviceptr");
 _Static_assert(__builtin_types_compatible_p(cuuint64_t, uint64_t), "cuuint64_t");

@@ -175,8 +175,19 @@ static void many(void **context)
     all(bench, ifm_arena_printf(bench->arena, "m=34 n=%u k=64 layers=1 weights=f16 arms=ours", 64 * each));
 }
 
+/* By tiles of the copy engine: one step of k, and more steps than the ring has stages. */
+static void by_tiles(void **context)
+{
+    struct bench *bench = *context;
+    const unsigned rows = 128 * (bench->machine.gpu->multiprocessors / 2 + 1);
+    all(bench, ifm_arena_printf(bench->arena, "m=65 n=%u k=64 layers=1 weights=f16,bf16 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=67 n=%u k=448 layers=1 weights=f16 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=129 n=%u k=64 layers=1 weights=bf16 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=131 n=%u k=320 layers=1 weights=f16 arms=ours", rows));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {WITH_BENCH(one), WITH_BENCH(few), WITH_BENCH(many)};
+    const struct CMUnitTest tests[] = {WITH_BENCH(one), WITH_BENCH(few), WITH_BENCH(many), WITH_BENCH(by_tiles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Arguments of the kernels of gemm.cu, gemm_mma.cu and gemm_wgmma.cu, and the layout of their weights: C and CUDA.
+/* Arguments of the kernels of gemm.cu, gemm_mma.cu, gemm_wgmma.cu and gemm_tma.cu, and the layout of their weights: C
+ * and CUDA.
  *
  * f16 and bf16: rows in order, [n][k]. int8 and int4 in kernel/cpu/gemm.h's layout, panels of 16 rows; or in fragments:
  * the same panels, each with the lines of scales of all its pairs of groups first, so that loads of codes are whole
@@ -28,8 +29,10 @@ enum {
     IFM_CUDA_GEMM_WARPS = 16,    /* of a block of ifm_gemm_mma_*, at most */
     IFM_CUDA_GEMM_LOADS = 4,     /* of a warp at a time, where groups allow it: fewer are slower */
     IFM_CUDA_GEMM_GAP = 32,      /* elements between rows of activations in shared memory, for its banks */
-    /* ifm_gemm_wgmma_*: */
-    IFM_CUDA_GEMM_DEPTH = 64 /* values of k of a step */
+    /* ifm_gemm_wgmma_* and ifm_gemm_tma_*: */
+    IFM_CUDA_GEMM_DEPTH = 64,     /* values of k of a step */
+    IFM_CUDA_GEMM_TMA_ROWS = 128, /* of the weights, of a block */
+    IFM_CUDA_GEMM_TMA_THREADS = 2 * IFM_CUDA_GEMM_TMA_ROWS + 32
 };
 /* Steps in shared memory, by the warpgroups of a block. */
 #define IFM_CUDA_GEMM_STAGES_OF(groups) ((groups) == 4 ? 4 : 6)
@@ -40,6 +43,13 @@ struct ifm_cuda_gemm {
     uint32_t m, n, k, x_stride;
     uint32_t group, format;
     uint32_t staged; /* ifm_gemm_mma_*: activations are copied to shared memory first */
+};
+
+/* ifm_gemm_tma_*: also how the copy engine finds tiles of 64 values of k, of IFM_CUDA_GEMM_TMA_ROWS rows of `w`, and
+ * of all of `x` (CUtensorMap). n is a multiple of these rows, k of 64. */
+struct ifm_cuda_gemm_tma {
+    struct ifm_cuda_gemm a;
+    unsigned char w_map[128] __attribute__((aligned(64))), x_map[128] __attribute__((aligned(64)));
 };
 
 /* Of 8, 16 or 32 columns: stages on their way to a warp, and panels between two barriers of a block. */
@@ -54,6 +64,11 @@ struct ifm_cuda_gemm {
       : (format) == IFM_CUDA_GEMM_INT8                                                                                 \
           ? (groups)*4 * (2 * IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE) + 1024 - (groups)*256                         \
           : (groups)*4 * (IFM_CUDA_GEMM_VECTOR + IFM_CUDA_GEMM_LINE) + 1024 - (groups)*256))
+/* The same of ifm_gemm_tma_*, how many of them are on their way, and with their barriers. */
+#define IFM_CUDA_GEMM_TMA_STAGE(columns) (((columns) + IFM_CUDA_GEMM_TMA_ROWS) * 2 * IFM_CUDA_GEMM_DEPTH)
+#define IFM_CUDA_GEMM_TMA_STAGES(columns) ((216 << 10) / IFM_CUDA_GEMM_TMA_STAGE(columns))
+#define IFM_CUDA_GEMM_TMA_SHARED(columns)                                                                              \
+    (IFM_CUDA_GEMM_TMA_STAGES(columns) * (IFM_CUDA_GEMM_TMA_STAGE(columns) + 16) + 1024)
 /* Floats of a row of partial sums. */
 #define IFM_CUDA_GEMM_WIDTH(m) ((m) == 1 ? 1u : ((m) + 1) / 2 * 2)
 

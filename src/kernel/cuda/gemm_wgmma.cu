@@ -6,13 +6,14 @@
  * swizzle, and so do f16 and bf16 weights. The codes of int8 and int4 are in the order of a warp's registers: they
  * become halves there, exactly, and their scales are applied to the sums of a group.
  *
- * Blocks of f16 and bf16 are about as many as multiprocessors: of a large matrix they have 256 rows, as each reads all
- * activations; of a small one two blocks are a cluster, have half of k each and add their sums through their shared
- * memory. Sums are in one order: the same bits in every run. */
+ * Blocks of f16 and bf16 are about as many as multiprocessors (gemm_tma.cu has the shapes of which 128 rows are one
+ * wave of blocks): of a large matrix they have 256 rows, as each reads all activations; of a small one two blocks are a
+ * cluster, have half of k each and add their sums through their shared memory. Sums are in one order: the same bits in
+ * every run. */
 #include "kernel/cuda/cluster.cuh"
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/gemm_ptx.cuh"
-#include "kernel/cuda/wgmma.cuh"
+#include "kernel/cuda/gemm_sums.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
@@ -21,46 +22,6 @@ namespace
 
 enum { DEPTH = IFM_CUDA_GEMM_DEPTH, VECTOR = IFM_CUDA_GEMM_VECTOR, LINE = IFM_CUDA_GEMM_LINE };
 enum { PANEL = IFM_CUDA_GEMM_PANEL, ROW = 2 * DEPTH /* bytes of a row in a stage */ };
-
-#define SUM4(b) "+f"(sum[b]), "+f"(sum[b + 1]), "+f"(sum[b + 2]), "+f"(sum[b + 3])
-#define SUM32(b) SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12), SUM4(b + 16), SUM4(b + 20), SUM4(b + 24), SUM4(b + 28)
-#define REGISTERS32                                                                                                    \
-    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,"   \
-    "%30,%31"
-#define REGISTERS64                                                                                                    \
-    REGISTERS32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,"    \
-                "%56,%57,%58,%59,%60,%61,%62,%63"
-/* sum (64 rows x COLUMNS) = a b (16 deep), added to what is there if `adds`: a from shared memory, or registers. */
-#define SHARED64(format)                                                                                               \
-    asm volatile("{.reg .pred p; setp.ne.b32 p, %34, 0;\n"                                                             \
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32." format "." format " {" REGISTERS32                      \
-                 "}, %32, %33, p, 1, 1, 0, 0;}"                                                                        \
-                 : SUM32(0)                                                                                            \
-                 : "l"(a), "l"(b), "r"(adds))
-#define SHARED128(format)                                                                                              \
-    asm volatile("{.reg .pred p; setp.ne.b32 p, %66, 0;\n"                                                             \
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32." format "." format " {" REGISTERS64                     \
-                 "}, %64, %65, p, 1, 1, 0, 0;}"                                                                        \
-                 : SUM32(0), SUM32(32)                                                                                 \
-                 : "l"(a), "l"(b), "r"(adds))
-
-template <bool IS_BF16>
-__device__ __forceinline__ void multiply_shared(float (&sum)[32], uint64_t a, uint64_t b, int adds)
-{
-    if (IS_BF16)
-        SHARED64("bf16");
-    else
-        SHARED64("f16");
-}
-
-template <bool IS_BF16>
-__device__ __forceinline__ void multiply_shared(float (&sum)[64], uint64_t a, uint64_t b, int adds)
-{
-    if (IS_BF16)
-        SHARED128("bf16");
-    else
-        SHARED128("f16");
-}
 
 __device__ __forceinline__ void multiply_registers(float (&sum)[32], const uint32_t (&a)[4], uint64_t b, int adds)
 {
@@ -124,7 +85,7 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
     };
 
     const ifm_cuda_gemm &a;
-    unsigned char *room;                     /* in shared memory, at a multiple of 1024 */
+    unsigned char *room;              /* in shared memory, at a multiple of 1024 */
     uint32_t warp, lane, row, column; /* row and column: the block's first */
     uint32_t first, steps;            /* the block's first step, and the end of its steps */
 
