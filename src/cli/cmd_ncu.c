@@ -23,6 +23,7 @@ static const struct ifm_listing_column columns[] = {
     {"l2_write_sectors", "L2 writes", false},
     {"warps_launched", "warps", false},
     {"tensor_flops", "matrix FLOP", false},
+    {"tensor_int8_ops", "matrix int8", false},
     {"", "notes", true},
 };
 

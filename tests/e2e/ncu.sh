@@ -21,7 +21,7 @@ for pair in "--nvtx-include step/" "--kernel-name regex:add|fill" "--launch-skip
 done
 metrics=$(grep -A1 -x -- --metrics words | tail -n 1)
 grep -qF 'dram__bytes_read.sum' <<<"$metrics" && grep -qF 'lts__t_sector_hit_rate.pct' <<<"$metrics" || fail "$metrics"
-grep -qF 'sm__ops_path_tensor' <<<"$metrics" && fail "more than one set: $metrics"
+grep -qF 'fp16' <<<"$metrics" && fail "more than one set: $metrics"
 [ "$(tr , '\n' <<<"$metrics" | sort | uniq -d)" = "" ] || fail "twice: $metrics"
 has '==PROF' <ncu.csv && fail "a path of this machine is in ncu.csv"
 python3 - "$captures/nvtx.csv" <<'PY'
@@ -51,7 +51,7 @@ PY
 
 # ---- the other sets, and a report ----
 ncu "$captures/nvtx.csv" --set all -- true >table 2>said || fail "all sets: $(cat said)"
-grep -qF sm__ops_path_tensor words || fail "--set all lacks the tensor cores"
+grep -qF src_tf32 words && grep -qF src_fp16 words || fail "--set all lacks the tensor cores"
 : >run.ncu-rep
 ncu "$captures/details.csv" --import run.ncu-rep --out details.json >table || fail "a report: $(cat said)"
 grep -qxF -- --import words || fail "ncu was not asked for the report"
