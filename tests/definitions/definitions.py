@@ -508,6 +508,7 @@ NOT_RECOMPUTED = {
                     "dram_bytes_read dram_bytes_written dram_bytes_over_ledger dram_bytes_read_sd_percent "
                     "dram_throughput_percent l2_hit_sd_pp l2_sector_hit_percent l2_fabric_percent "
                     "l2_write_sectors warps_launched "
+                    "gpm_memory_percent gpm_sm_percent gpm_occupancy_percent gpm_tensor_percent gpm_cost_ns "
                     "tensor_flops tensor_int8_ops tensor_flops_over_ledger clock_counted_mhz range_step_ns counters_slower_percent "
                     "counters_cost_ns kernels_launched graph_kernels graph_launches launch_calls gpu_copies gpu_waits "
                     "driver_calls kernel_time_ns call_time_ns gpu_idle_percent gpu_gap_percent trace_slower_percent "
