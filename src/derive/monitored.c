@@ -22,7 +22,7 @@ static bool is_of(const struct ifm_slot *slot, const struct ifm_arm_work *arm)
     return slot->phase == IFM_PHASE_MEASURE && slot->arm == arm->index;
 }
 
-/* Values of the arm's windows; `longest_s`: the longest of all. */
+/* Values of the arm's windows; `longest_s`: the longest of all, 0 where it has none. */
 static size_t values_of(const struct ifm_arm_work *arm, const struct ifm_record *record, int column, double scale,
                         double *values, double *longest_s)
 {
@@ -57,11 +57,12 @@ void ifm_derive_monitored(const struct ifm_arm_work *arm)
 {
     const struct ifm_record *record = ifm_derive_record_of(arm->work, IFM_PASS_ENERGY);
     struct ifm_arena *scratch = ifm_arena_create();
-    double *values = IFM_ARENA_ARRAY(scratch, double, (record == NULL ? 0 : record->n_slots) + 1), longest_s;
+    double *values = IFM_ARENA_ARRAY(scratch, double, (record == NULL ? 0 : record->n_slots) + 1), longest_s = 0;
     for (size_t i = 0; i < N; i++) {
         const int column = record == NULL ? -1 : ifm_derive_column(record, rows[i].column);
         const size_t n = column < 0 ? 0 : values_of(arm, record, column, rows[i].scale, values, &longest_s);
-        if (column >= 0 && (n > 0 || rows[i].metric != IFM_M_GPM_COST_NS))
+        /* Ceilings have no windows. */
+        if (column >= 0 && longest_s > 0 && (n > 0 || rows[i].metric != IFM_M_GPM_COST_NS))
             ifm_derive_emit(arm, rows[i].metric,
                             n > 0 ? ifm_derive_mean(values, n, "windows") : unread(arm, rows[i].column, longest_s));
         else if (ifm_derive_is_wanted(arm->work, rows[i].metric))

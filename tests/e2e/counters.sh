@@ -37,7 +37,8 @@ absent()
 
 # ---- every number, from the record ----
 fake "f16=1000;bf16=24;tf32=512;int8=2048;write=4096;fabric=1000" \
-    "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 "${counts[@]}" --out decode >log 2>&1 || fail "decode: $(cat log)"
+    "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 "${counts[@]}" --out decode >log 2>&1 ||
+    fail "decode: $(cat log)"
 "$INFEROMETER" verify decode >log 2>&1 || fail "decode: $(cat log)"
 cat >anew.py <<'PY'
 import csv, json, math, sys
