@@ -15,10 +15,10 @@
 #define EXAMPLE                                                                                                        \
     "such as inferometer profile runs/DIR, inferometer profile -- ./program, or "                                      \
     "inferometer profile --import report.ncu-rep"
-/* Below it a share is no reason to change anything. */
-#define LEAST_PERCENT 5.0
+#define LEAST_PERCENT 5.0     /* shown from here on */
+#define WORTH_PERCENT 30.0    /* advice from here on: below, all of a limit that is lifted gives less than a third */
 #define OUR_CLOCK "ifm_stamp" /* the lab's own kernel, which no program of a user has */
-#define SMALL "Shares below 5 % are left out: nothing is advised for them."
+#define SMALL "Shares below 5 % are left out; advice is given from 30 % on."
 
 enum { TOP_KERNELS = 3, TOP_LIMITS = 3 };
 
@@ -62,7 +62,7 @@ static void add_limit(struct ifm_listing *listing, const struct profiled_kernel 
                     ifm_arena_printf(listing->arena, "%.1f %%", limit->share));
     ifm_listing_set_text(listing, "of", limit->of);
     ifm_listing_set_text(listing, "detail", limit->detail);
-    if (limit->share < LEAST_PERCENT)
+    if (limit->share < WORTH_PERCENT)
         return;
     ifm_listing_set_text(listing, "do", limit->advice);
     const char *note = ifm_arena_printf(listing->arena, "%s: %s.", limit->name, limit->advice);
