@@ -1,21 +1,14 @@
 /* ncu: counters of any program, by Nsight Compute's command, and of reports that it has written. */
 #include "cli/cli.h"
 #include "cli/ncu_numbers.h"
+#include "cli/ncu_run.h"
 #include "document/quantity.h"
 #include "publish/listing.h"
 
 #include "base/file.h"
-#include "base/subprocess.h"
 #include "base/text.h"
-#include "dyn/cuda.h"
-#include "instrument/ncu.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define LOG_MOST ((size_t)512 << 20)
 #define EXAMPLE "such as inferometer ncu -- ./program, or inferometer ncu --import report.ncu-rep"
 
 static const struct ifm_listing_column columns[] = {
@@ -30,6 +23,7 @@ static const struct ifm_listing_column columns[] = {
     {"l2_write_sectors", "L2 writes", false},
     {"warps_launched", "warps", false},
     {"tensor_flops", "matrix FLOP", false},
+    {"tensor_int8_ops", "matrix int8", false},
     {"", "notes", true},
 };
 
@@ -90,34 +84,7 @@ static void print_table(const struct ifm_ncu_counted *c, enum ifm_format format,
     ifm_listing_end(&listing);
 }
 
-/* ---- running ncu ---- */
-
-/* A file of our own, removed by whoever opened it. */
-static enum ifm_status temporary(char *path, size_t size, int *fd, struct ifm_error *error)
-{
-    const char *folder = getenv("TMPDIR");
-    snprintf(path, size, "%s/inferometer-ncu-XXXXXX", folder == NULL || folder[0] == '\0' ? "/tmp" : folder);
-    *fd = mkostemp(path, O_CLOEXEC);
-    return *fd >= 0 ? IFM_OK
-                    : ifm_fail(error, IFM_INTERNAL, "", "set TMPDIR", "no temporary file: %s", strerror(errno));
-}
-
-static enum ifm_status run(char *const *words, int out, int *code, struct ifm_error *error)
-{
-    const struct ifm_subprocess program = {
-        .path = words[0], .argv = words, .stdin_fd = -1, .stdout_fd = out, .stderr_fd = -1, .tree = true};
-    struct ifm_subprocess_result result;
-    IFM_TRY(ifm_subprocess_prepare(error));
-    ifm_subprocess_run(&program, &result);
-    *code = result.code;
-    if (result.end == IFM_SUBPROCESS_INTERRUPTED)
-        return ifm_fail(error, IFM_INTERRUPTED, "ncu", "", "interrupted");
-    if (result.end == IFM_SUBPROCESS_NOT_STARTED)
-        return ifm_fail(error, IFM_MISSING, words[0], "", "%s", strerror(result.code));
-    if (result.end == IFM_SUBPROCESS_SIGNALED)
-        return ifm_fail(error, IFM_INVALID, "ncu", "", "it was ended by signal %d", result.code);
-    return IFM_OK;
-}
+/* ---- metrics ---- */
 
 /* The names of the chosen sets, with commas; the time and the cycles stand in several. */
 static enum ifm_status metrics_of(const struct ifm_counter_sets *sets, const char *chosen, struct ifm_arena *arena,
@@ -161,37 +128,12 @@ static enum ifm_status add_metrics(const struct ifm_given *given, const char **m
     return IFM_OK;
 }
 
-static enum ifm_status wish_of(const struct ifm_given *given, struct ifm_ncu_wish *out, struct ifm_error *error)
-{
-    static const char *const modes[] = {"kernel", "application", "range", "app-range"};
-    double number = 0;
-    *out = (struct ifm_ncu_wish){.nvtx = ifm_given_text(given, "nvtx"),
-                                 .kernel = ifm_given_text(given, "kernel"),
-                                 .skip = ifm_given_text(given, "launch-skip"),
-                                 .count = ifm_given_text(given, "launch-count"),
-                                 .replay = ifm_given_text(given, "replay")};
-    IFM_TRY(ifm_given_number(given, "launch-skip", 1e9, true, &number, error));
-    IFM_TRY(ifm_given_number(given, "launch-count", 1e9, true, &number, error));
-    bool known = out->replay == NULL;
-    for (size_t i = 0; !known && i < sizeof modes / sizeof *modes; i++)
-        known = strcmp(out->replay, modes[i]) == 0;
-    if (!known)
-        return ifm_fail(error, IFM_USAGE, "--replay", "kernel, application, range or app-range",
-                        "ncu has no replay mode \"%.40s\"", out->replay);
-    out->metrics = "";
-    return add_metrics(given, &out->metrics, error);
-}
-
 /* The metrics of this machine's GPU, in front of those that are asked for. */
 static enum ifm_status choose_metrics(const struct ifm_given *given, struct ifm_ncu_wish *wish, struct ifm_error *error)
 {
-    struct ifm_cuda_card card;
-    struct ifm_cuda_absence absence;
     struct ifm_counter_sets sets;
-    const char *metrics;
-    if (!ifm_cuda_first(&card, &absence))
-        return ifm_fail(error, IFM_MISSING, "", absence.remedy, "%s", absence.reason);
-    const char *capability = ifm_arena_printf(given->arena, "%u.%u", card.major, card.minor);
+    const char *metrics, *capability;
+    IFM_TRY(ifm_ncu_capability(given, &capability, error));
     if (!ifm_counter_sets_of(capability, &sets))
         return ifm_fail(error, IFM_MISSING, "", IFM_NO_COUNTER_SETS_REMEDY,
                         "this build has no list of counters for compute capability %s", capability);
@@ -200,69 +142,7 @@ static enum ifm_status choose_metrics(const struct ifm_given *given, struct ifm_
     return IFM_OK;
 }
 
-static enum ifm_status keep_log(const char *path, struct ifm_arena *arena, char **log, size_t *size,
-                                struct ifm_error *error)
-{
-    IFM_TRY(ifm_file_read(path, LOG_MOST, log, size, error));
-    ifm_arena_defer(arena, free, *log);
-    return IFM_OK;
-}
-
-static enum ifm_status profile(const struct ifm_given *given, char **log, size_t *size, struct ifm_error *error)
-{
-    char ncu[4096], program[4096], path[4096];
-    struct ifm_ncu_wish wish;
-    int fd, code = 0;
-    IFM_TRY(wish_of(given, &wish, error));
-    IFM_TRY(ifm_subprocess_find(given->command[0], program, sizeof program, error));
-    IFM_TRY(choose_metrics(given, &wish, error)); /* without a GPU nothing that could be installed helps */
-    IFM_TRY(ifm_ncu_find(ncu, sizeof ncu, error));
-    IFM_TRY(temporary(path, sizeof path, &fd, error));
-    close(fd);
-    /* Standard output is the table's: what the program prints goes to standard error. */
-    enum ifm_status status =
-        run(ifm_ncu_arguments(ncu, &wish, path, given->command, given->arena), STDERR_FILENO, &code, error);
-    if (status == IFM_OK)
-        status = keep_log(path, given->arena, log, size, error);
-    unlink(path);
-    return status == IFM_OK ? ifm_ncu_judge(*log, code, given->arena, error) : status;
-}
-
-static bool is_report(const char *path)
-{
-    const size_t length = strlen(path);
-    return length > 8 && strcmp(path + length - 8, ".ncu-rep") == 0;
-}
-
-static enum ifm_status import(const struct ifm_given *given, const char *from, char **log, size_t *size,
-                              struct ifm_error *error)
-{
-    char ncu[4096], path[4096];
-    int fd, code = 0;
-    if (!is_report(from))
-        return keep_log(from, given->arena, log, size, error);
-    IFM_TRY(ifm_file_open(from, &fd, NULL, error));
-    close(fd);
-    IFM_TRY(ifm_ncu_find(ncu, sizeof ncu, error));
-    IFM_TRY(temporary(path, sizeof path, &fd, error));
-    enum ifm_status status = run(ifm_ncu_import_arguments(ncu, from, given->arena), fd, &code, error);
-    close(fd);
-    if (status == IFM_OK)
-        status = keep_log(path, given->arena, log, size, error);
-    unlink(path);
-    if (status == IFM_OK && code != 0)
-        status = ifm_ncu_judge(*log, code, given->arena, error);
-    return status;
-}
-
 /* ---- the command ---- */
-
-/* The table without the lines of ncu and the program, which name files of this machine. */
-static enum ifm_status write_csv(const char *path, const char *log, struct ifm_error *error)
-{
-    const char *table = strstr(log, "\"ID\",");
-    return table == NULL ? IFM_OK : ifm_file_write_named(path, table, strlen(table), error);
-}
 
 static enum ifm_status tell(const struct ifm_given *given, const char *name, const char *log, size_t size,
                             struct ifm_error *error)
@@ -273,9 +153,8 @@ static enum ifm_status tell(const struct ifm_given *given, const char *name, con
     IFM_TRY(ifm_ncu_read(log, size, name, given->arena, &report, error));
     const bool known = ifm_counter_sets_of(report.launches[0].capability, &sets);
     ifm_ncu_count(&report, known ? &sets : NULL, given->arena, &counted);
-    const char *out = ifm_given_text(given, "out"), *csv = ifm_given_text(given, "csv");
-    if (csv != NULL)
-        IFM_TRY(write_csv(csv, log, error));
+    const char *out = ifm_given_text(given, "out");
+    IFM_TRY(ifm_ncu_write_csv(given, log, error));
     if (out != NULL) {
         struct ifm_text text = {0};
         json_t *json = ifm_ncu_json(&counted, name);
@@ -294,15 +173,15 @@ enum ifm_status ifm_cmd_ncu(const struct ifm_given *given, struct ifm_error *err
     const char *from = ifm_given_text(given, "import");
     char *log;
     size_t size;
-    IFM_TRY(ifm_given_program(given, error));
-    if (from != NULL && given->command != NULL)
-        return ifm_fail(error, IFM_USAGE, "", "give one of them", "--import reads a report, and starts no program");
-    if (from == NULL && (given->command == NULL || given->command[0] == NULL))
-        return ifm_fail(error, IFM_USAGE, "", EXAMPLE, "there is no program after --");
+    IFM_TRY(ifm_ncu_check(given, EXAMPLE, error));
     if (from != NULL) {
-        IFM_TRY(import(given, from, &log, &size, error));
+        IFM_TRY(ifm_ncu_import(given, from, &log, &size, error));
         return tell(given, ifm_path_base(from), log, size, error);
     }
-    IFM_TRY(profile(given, &log, &size, error));
+    struct ifm_ncu_wish wish;
+    IFM_TRY(ifm_ncu_wish_of(given, &wish, error));
+    IFM_TRY(add_metrics(given, &wish.metrics, error));
+    IFM_TRY(choose_metrics(given, &wish, error));
+    IFM_TRY(ifm_ncu_run(given, &wish, &log, &size, error));
     return tell(given, ifm_path_base(given->command[0]), log, size, error);
 }

@@ -1,6 +1,7 @@
 /* profile: what limits each arm of a run, the three largest shares first, with what to do. It only orders numbers that
  * the run derived; a share without a recorded source is named as absent, with its remedy. */
 #include "cli/cli.h"
+#include "cli/profile.h"
 #include "publish/listing.h"
 #include "story/folder.h"
 
@@ -169,19 +170,24 @@ static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder
         if ((on_gpu || !limits[i].gpu) && !find_share(folder, cell, arm, &limits[i], &share))
             add_missing(listing, cell, arm, &share);
     if (n == 0 || found[0].value->number < LIKELY_PERCENT)
-        ifm_listing_remark(listing, on_gpu
-                                        ? "Where no share is large, what a step waits for is not measured here. Surer: "
-                                          "occupancy, stalls and bank conflicts by `ncu --set full` around the command."
-                                        : "Where no share is large, what a step waits for is not measured here. Surer: "
-                                          "`inferometer cachegrind` for its accesses, perf for its instructions.");
+        ifm_listing_remark(listing,
+                           on_gpu ? "Where no share is large, what a step waits for is not measured here. Surer: "
+                                    "occupancy, stalls and bank conflicts by `inferometer profile --nvtx latency/ARM/ "
+                                    "--launch-count 10 -- COMMAND`, with the command of this run."
+                                  : "Where no share is large, what a step waits for is not measured here. Surer: "
+                                    "`inferometer cachegrind` for its accesses, perf for its instructions.");
 }
 
 enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error *error)
 {
     struct ifm_folder folder;
     struct ifm_text text = {0};
+    if (ifm_profile_is_of_program(given))
+        return ifm_profile_program(given, error);
     if (given->n_words == 0)
-        return ifm_fail(error, IFM_USAGE, "", "such as `inferometer profile runs/DIR`", "profile needs a run folder");
+        return ifm_fail(error, IFM_USAGE, "",
+                        "such as `inferometer profile runs/DIR`, or `inferometer profile -- ./program`",
+                        "profile needs a run folder, or a program");
     IFM_TRY(ifm_given_words(given, 1, "name one run folder", error));
     IFM_TRY(ifm_folder_check(given->words[0], false, error));
     enum ifm_status status = ifm_folder_open(given->words[0], &folder, error);

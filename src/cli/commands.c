@@ -133,17 +133,28 @@ static const struct ifm_option cachegrind_options[] = {
     {HELP},
 };
 
+/* Which launches ncu profiles, and how. */
+#define LAUNCHES                                                                                                       \
+    {"kernel", '\0', "REGEX", NULL, "only kernels whose name fits"},                                                   \
+        {"nvtx", '\0', "RANGE", NULL,                                                                                  \
+         "only launches in this NVTX range; \"step/\" for one that is pushed and popped"},                             \
+        {"launch-skip", '\0', "N", NULL, "leave out the first launches that fit"},                                     \
+        {"launch-count", '\0', "N", NULL, "profile so many launches"},                                                 \
+    {                                                                                                                  \
+        "replay", '\0', "MODE", "kernel|application|range|app-range", "how ncu runs more than one pass"                \
+    }
+#define TABLE                                                                                                          \
+    {                                                                                                                  \
+        "csv", '\0', "FILE", NULL, "write ncu's own table here"                                                        \
+    }
+
 static const struct ifm_option ncu_options[] = {
     {"import", '\0', "FILE", NULL, "read this report in place of running: its CSV, or a .ncu-rep"},
     {"set", '\0', "NAME", NULL, "counters: a set of the GPU's list, or all (default: memory, which one pass holds)"},
     {"metrics", '\0', "NAME[,NAME...]", NULL, "more metrics by ncu's names, for the JSON file"},
-    {"kernel", '\0', "REGEX", NULL, "only kernels whose name fits"},
-    {"nvtx", '\0', "RANGE", NULL, "only launches in this NVTX range; \"step/\" for one that is pushed and popped"},
-    {"launch-skip", '\0', "N", NULL, "leave out the first launches that fit"},
-    {"launch-count", '\0', "N", NULL, "profile so many launches"},
-    {"replay", '\0', "MODE", "kernel|application|range|app-range", "how ncu runs more than one pass"},
+    LAUNCHES,
     {"out", '\0', "FILE", NULL, "write ncu.json here"},
-    {"csv", '\0', "FILE", NULL, "write ncu's own table here"},
+    TABLE,
     {RESULTS},
     {HELP},
 };
@@ -157,7 +168,14 @@ static const struct ifm_option flops_options[] = {
     {HELP},
 };
 
-static const struct ifm_option profile_options[] = {{RESULTS}, {HELP}};
+static const struct ifm_option profile_options[] = {
+    {"import", '\0', "FILE", NULL, "read this report of ncu in place of running: its CSV, or a .ncu-rep"},
+    {"all", '\0', NULL, NULL, "every limit of a kernel, not the three largest"},
+    LAUNCHES,
+    TABLE,
+    {RESULTS},
+    {HELP},
+};
 
 static const struct ifm_option trace_options[] = {
     {"out", '\0', "DIR", NULL, "folder for trace.json and the rows, new or empty (default: trace)"},
@@ -232,8 +250,11 @@ const struct ifm_verb ifm_verbs[] = {
     {"ncu", "[OPTIONS] -- PROGRAM ARGUMENTS... | --import FILE",
      "print what each kernel of any program reads, writes and hits, by Nsight Compute", OPTIONS(ncu_options),
      .plain = ifm_cmd_ncu, .takes_command = true},
-    {"profile", "DIR", "print what limits each arm of a run, the three largest shares first, with what to do",
-     OPTIONS(profile_options), .plain = ifm_cmd_profile},
+    {"profile", "DIR | [OPTIONS] -- PROGRAM ARGUMENTS... | --import FILE",
+     "print what limits each arm of a run, or each kernel of a program (by Nsight Compute): the three largest shares "
+     "first, "
+     "with what to do",
+     OPTIONS(profile_options), .plain = ifm_cmd_profile, .takes_command = true},
     {"trace", "[--out DIR] -- COMMAND ARGUMENTS...",
      "run a program and count the kernels, launches, copies and calls of its GPU, with a trace for a viewer",
      OPTIONS(trace_options), .plain = ifm_cmd_trace, .takes_command = true},

@@ -18,7 +18,14 @@ const struct ifm_ncu_field ifm_ncu_fields[IFM_NCU_FIELDS] = {
     {"l2_sector_hit_pct", "sector hits", "%", {NULL}, "lts__t_sector_hit_rate.pct", NULL, false},
     {"l2_write_sectors", "L2 writes", "1", {"l2_write_sectors"}, NULL, "lts__t_sectors_op_write.sum", false},
     {"warps_launched", "warps", "1", {"warps"}, NULL, "sm__warps_launched.sum", false},
-    {"tensor_flops", "matrix FLOP", "FLOP", {"tensor_f16_ops", "tensor_bf16_ops"}, NULL, NULL, false},
+    {"tensor_flops",
+     "matrix FLOP",
+     "FLOP",
+     {"tensor_f16_ops", "tensor_bf16_ops", "tensor_tf32_ops"},
+     NULL,
+     NULL,
+     false},
+    {"tensor_int8_ops", "matrix int8", "1", {"tensor_int8_ops"}, NULL, NULL, false},
 };
 
 /* ---- of a launch ---- */
@@ -78,6 +85,8 @@ static struct ifm_ncu_value field_value(const struct ifm_ncu_counted *c, const s
     if (field->share)
         return column_value(c, launch, field->columns[part]);
     for (size_t i = 0; field->columns[i] != NULL && sum.reason == NULL; i++) {
+        if (i > 0 && c->sets != NULL && !ifm_counter_sets_have(c->sets, column_of(field->columns[i])))
+            continue; /* not every chip has a pass for it */
         const struct ifm_ncu_value value = column_value(c, launch, field->columns[i]);
         sum = (struct ifm_ncu_value){sum.number + value.number, value.reason};
     }

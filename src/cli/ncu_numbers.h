@@ -8,7 +8,7 @@
 #include "model/counter_sets.h"
 #include "model/value.h"
 
-enum { IFM_NCU_FIELDS = 9 };
+enum { IFM_NCU_FIELDS = 10 };
 
 /* One number: where it stands in files and tables, and what it is made of. */
 struct ifm_ncu_field {

@@ -43,27 +43,18 @@ enum {
     WARPS,
     F16,
     BF16,
+    TF32,
+    INT8,
     SECTOR_HITS,
     SECTOR_MISSES,
     COST,
     N
 };
-static const char *const names[N] = {"l2_hits",
-                                     "l2_accesses",
-                                     "l2_misses",
-                                     "l2_sectors",
-                                     "l2_write_sectors",
-                                     "l2_fabric_sectors",
-                                     "dram_read_bytes",
-                                     "dram_write_bytes",
-                                     "counters_range_ns",
-                                     "counters_cycles",
-                                     "warps",
-                                     "tensor_f16_ops",
-                                     "tensor_bf16_ops",
-                                     "l2_sector_hits",
-                                     "l2_sector_misses",
-                                     "counters_cost_ns"};
+static const char *const names[N] = {"l2_hits",           "l2_accesses",       "l2_misses",       "l2_sectors",
+                                     "l2_write_sectors",  "l2_fabric_sectors", "dram_read_bytes", "dram_write_bytes",
+                                     "counters_range_ns", "counters_cycles",   "warps",           "tensor_f16_ops",
+                                     "tensor_bf16_ops",   "tensor_tf32_ops",   "tensor_int8_ops", "l2_sector_hits",
+                                     "l2_sector_misses",  "counters_cost_ns"};
 
 struct counted_range {
     int64_t values[N];
@@ -413,29 +404,62 @@ static void emit_cache(const struct counted *c)
     (void)emit(c, IFM_M_L2_WRITE_SECTORS, &(struct quotient){{WRITE_SECTORS, N}, N, 1}, INFINITY);
 }
 
+/* Whether the record has the column and the chip counts it: those of before tf32 and int8 had neither, and not every
+ * chip has a pass for them. */
+static bool is_counted(const struct counted *c, unsigned column)
+{
+    IFM_EACH_TOLD(event, c->arm->work, column_absent, NULL) {
+        const struct ifm_event_column_absent *told = IFM_FACTS(event, column_absent);
+        if (strcmp(told->pass, ifm_pass_names[IFM_PASS_COUNTERS]) == 0 && strcmp(told->column, names[column]) == 0)
+            return false;
+    }
+    return c->ranges.has[column];
+}
+
+static double mean_of_steps(const struct counted *c, unsigned column, size_t *n)
+{
+    *n = values_of(&c->ranges, &(struct quotient){{column, N}, N, 1}, c->values);
+    return moments_of(c->values, *n).mean;
+}
+
+/* Operations by the kinds of factors, which are of ranges of their own; each that the chip counts has to be there. */
+static struct ifm_value flops_value(const struct counted *c)
+{
+    static const unsigned kinds[] = {F16, BF16, TF32};
+    struct ifm_value value;
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i] == TF32 && !is_counted(c, TF32))
+            continue;
+        if (is_withheld(c->arm, &c->ranges, kinds[i], &value))
+            return value;
+        sum += mean_of_steps(c, kinds[i], &n);
+    }
+    return ifm_value_real(sum, (int64_t)n, "ranges");
+}
+
 static void emit_work(const struct counted *c)
 {
-    struct ifm_value value;
     const double flops = (double)c->arm->arm->ledger.flops;
-    static const struct quotient parts[] = {{{F16, N}, N, 1}, {{BF16, N}, N, 1}};
+    double integers = 0;
     (void)emit(c, IFM_M_WARPS_LAUNCHED, &(struct quotient){{WARPS, N}, N, 1}, INFINITY);
     (void)emit(c, IFM_M_RANGE_STEP_NS, &(struct quotient){{RANGE_NS, N}, N, 1}, INFINITY);
     (void)emit(c, IFM_M_CLOCK_COUNTED_MHZ, &(struct quotient){{CYCLES, N}, RANGE_NS, 1e3}, INFINITY);
     if (!is_listed(c, IFM_M_TENSOR_FLOPS))
         return;
-    if (!is_withheld(c->arm, &c->ranges, F16, &value) && !is_withheld(c->arm, &c->ranges, BF16, &value)) {
-        double sum = 0;
-        size_t n = 0;
-        for (size_t i = 0; i < 2; i++) {
-            n = values_of(&c->ranges, &parts[i], c->values);
-            sum += moments_of(c->values, n).mean;
-        }
-        value = ifm_value_real(sum, (int64_t)n, "ranges");
-    }
+    const struct ifm_value value = flops_value(c);
     ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS, value);
-    if (value.state == IFM_STATE_OK && value.number > 0 && flops > 0)
+    if (is_counted(c, INT8)) {
+        size_t n = 0;
+        integers = mean_of_steps(c, INT8, &n);
+        if (n == 0 || integers > 0) /* an arm without any has no use for a column of zeros */
+            (void)emit(c, IFM_M_TENSOR_INT8_OPS, &(struct quotient){{INT8, N}, N, 1}, INFINITY);
+        integers = n == 0 ? NAN : integers;
+    }
+    if (value.state == IFM_STATE_OK && value.number + integers > 0 && flops > 0)
         ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS_OVER_LEDGER,
-                        ifm_value_real(value.number / flops, value.n, "ranges"));
+                        ifm_value_real((value.number + integers) / flops, value.n, "ranges"));
 }
 
 static void emit_cost(const struct counted *c)

@@ -76,6 +76,7 @@ static void derive_cell(const struct ifm_cell_work *work)
         ifm_derive_counters(arm);
         ifm_derive_counted(arm);
         ifm_derive_cpu_counted(arm);
+        ifm_derive_monitored(arm);
         ifm_derive_traced(arm);
         ifm_derive_clock(arm);
         ifm_derive_energy(arm);

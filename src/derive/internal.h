@@ -312,6 +312,8 @@ void ifm_derive_counted(const struct ifm_arm_work *arm);
 bool ifm_derive_is_counted(const struct ifm_cell_work *work); /* the cell was asked to count, or did */
 /* cpu_counted.c: the same of a processor's counters. */
 void ifm_derive_cpu_counted(const struct ifm_arm_work *arm);
+/* monitored.c: what the GPU's own monitor said of the windows of energy. */
+void ifm_derive_monitored(const struct ifm_arm_work *arm);
 bool ifm_derive_counts_cpu(const struct ifm_cell_work *work); /* the pass of counters is the processor's */
 /* The record of the cell's pass of a kind; NULL = none. */
 const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, enum ifm_pass_kind kind);

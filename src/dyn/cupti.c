@@ -25,8 +25,8 @@ static bool identify(void *functions)
 #define SYMBOLS                                                                                                        \
     (const struct ifm_toolkit_symbol[])                                                                                \
     {                                                                                                                  \
-        IFM_CUPTI_FUNCTIONS(SYMBOL_OF) IFM_CUPTI_ACTIVITY_FUNCTIONS(SYMBOL_CALLED) SYMBOL(cuptiGetVersion)             \
-            SYMBOL(cuptiGetResultString)                                                                               \
+        IFM_CUPTI_FUNCTIONS(SYMBOL_OF)                                                                                 \
+        IFM_CUPTI_ACTIVITY_FUNCTIONS(SYMBOL_CALLED) SYMBOL(cuptiGetVersion) SYMBOL(cuptiGetResultString)               \
         {                                                                                                              \
             NULL, 0                                                                                                    \
         }                                                                                                              \
@@ -72,6 +72,7 @@ const struct ifm_cupti *ifm_cupti_load(int driver_version, struct ifm_cuda_absen
     if (cupti.file == NULL)
         open_helper(state.file);
     cupti.file = state.file;
+    cupti.driver_version = driver_version;
     return &cupti;
 }
 
@@ -85,16 +86,26 @@ const char *ifm_cupti_chip(const struct ifm_cupti *cupti, struct ifm_cuda_absenc
     return NULL;
 }
 
+#define EVERY_USER                                                                                                     \
+    "; or let every user read counters: \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" in /etc/modprobe.d, " \
+    "then load the driver anew. In a container: docker run --cap-add=SYS_ADMIN. Of a virtual machine its host decides"
+#define PERFMON_SINCE 12070 /* driver 565, which came with CUDA 12.7 */
+
+struct ifm_cuda_absence ifm_cupti_denied(int driver_version)
+{
+    return (struct ifm_cuda_absence){
+        "the driver lets administrators alone read the GPU's counters",
+        driver_version >= PERFMON_SINCE ? "run as root, or with CAP_PERFMON" EVERY_USER
+        : driver_version > 0            ? "run as root, or with CAP_SYS_ADMIN" EVERY_USER
+                             : "run as root, or with CAP_SYS_ADMIN (since driver 565 CAP_PERFMON)" EVERY_USER};
+}
+
 struct ifm_cuda_absence ifm_cupti_why(const struct ifm_cupti *cupti, int result, const char *what)
 {
-    static const char admin[] = "run as root (CAP_SYS_ADMIN), or let every user read counters: \"options nvidia "
-                                "NVreg_RestrictProfilingToAdminUsers=0\" in /etc/modprobe.d, then load the driver "
-                                "anew; of a virtual machine its host decides";
     static const struct {
         int result;
         const char *reason, *remedy;
     } rows[] = {
-        {IFM_CUPTI_INSUFFICIENT_PRIVILEGES, "the driver lets administrators alone read the GPU's counters", admin},
         {IFM_CUPTI_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
          "the host of this virtual machine does not let it read the GPU's counters",
          "ask its operator to enable profiling for the virtual GPU"},
@@ -113,6 +124,8 @@ struct ifm_cuda_absence ifm_cupti_why(const struct ifm_cupti *cupti, int result,
     };
     static char words[320];
     const char *text = NULL;
+    if (result == IFM_CUPTI_INSUFFICIENT_PRIVILEGES)
+        return ifm_cupti_denied(cupti == NULL ? 0 : cupti->driver_version);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].result == result)
             return (struct ifm_cuda_absence){rows[i].reason, rows[i].remedy};

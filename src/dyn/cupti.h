@@ -220,6 +220,7 @@ struct ifm_cupti {
     uint32_t version; /* 130001 = CUDA 13.0.1; below 100 = CUDA 12 */
     char name[40];    /* "CUPTI 13.0" */
     const char *file; /* as it was opened */
+    int driver_version; /* of the driver that it was opened for: 13000 */
 };
 
 /* The library for the driver of this process; NULL where there is none that fits, and `*absence` says why. */
@@ -229,5 +230,7 @@ const struct ifm_cupti *ifm_cupti_load(int driver_version, struct ifm_cuda_absen
 const char *ifm_cupti_chip(const struct ifm_cupti *cupti, struct ifm_cuda_absence *absence);
 /* A result in words: what failed, and the remedy for this driver. `reason` of static storage. */
 struct ifm_cuda_absence ifm_cupti_why(const struct ifm_cupti *cupti, int result, const char *what);
+/* Counters are not permitted: what a driver of this CUDA version (13000; 0 = not known) asks for. */
+struct ifm_cuda_absence ifm_cupti_denied(int driver_version);
 
 #endif

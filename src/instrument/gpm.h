@@ -15,7 +15,8 @@ struct ifm_gpm {
     ifm_nvml_device device;
     ifm_nvml_gpm_sample from, to;
     int64_t start_ns;
-    const char *why; /* "" = it has begun */
+    const char *why; /* "" = it can be sampled */
+    int failed;      /* why the last start gave no sample */
 };
 
 /* Per cent; a part that the GPU did not tell of has NAN. `why` not NULL: nothing of it is a number. */
@@ -28,5 +29,11 @@ struct ifm_gpm_use {
 void ifm_gpm_begin(struct ifm_gpm *gpm, const struct ifm_nvml *nvml, const char *reason, unsigned gpu);
 /* What happened since; frees what begin took. */
 struct ifm_gpm_use ifm_gpm_end(struct ifm_gpm *gpm);
+
+/* The same for several stretches, of the GPU at a PCI bus id. */
+void ifm_gpm_open(struct ifm_gpm *gpm, const struct ifm_nvml *nvml, const char *reason, const char *bus);
+void ifm_gpm_start(struct ifm_gpm *gpm);
+struct ifm_gpm_use ifm_gpm_read(const struct ifm_gpm *gpm);
+void ifm_gpm_close(struct ifm_gpm *gpm);
 
 #endif

@@ -59,6 +59,7 @@ extern const struct ifm_instrument ifm_instrument_gpu; /* cycles of a GPU's mult
 extern const struct ifm_instrument ifm_instrument_gpu_counters; /* what a GPU's hardware counts, by CUPTI */
 extern const struct ifm_instrument ifm_instrument_cpu_counters; /* what a processor counts, by perf events */
 extern const struct ifm_instrument ifm_instrument_gpu_activity; /* kernels, copies and calls of a GPU, by CUPTI */
+extern const struct ifm_instrument ifm_instrument_gpu_monitor; /* how busy a GPU's parts are, by NVML's GPM */
 extern const struct ifm_instrument ifm_instrument_fake;         /* what the fake device's script gives */
 /* The same instrument in each class of intrusion: [IFM_INTRUSION_PASSIVE] is ifm_instrument_fake. */
 extern const struct ifm_instrument *const ifm_fake_instruments[IFM_INTRUSIONS];

@@ -136,7 +136,9 @@ enum ifm_status ifm_ncu_judge(const char *log, int exit_code, struct ifm_arena *
 {
     const char *told = line_behind(log, "==ERROR==", arena), *kernels = kernels_of(log, arena);
     if (strstr(log, "ERR_NVGPUCTRPERM") != NULL) {
-        const struct ifm_cuda_absence why = ifm_cupti_why(NULL, IFM_CUPTI_INSUFFICIENT_PRIVILEGES, "");
+        struct ifm_cuda_card card;
+        struct ifm_cuda_absence absence;
+        const struct ifm_cuda_absence why = ifm_cupti_denied(ifm_cuda_first(&card, &absence) ? card.driver_version : 0);
         return ifm_fail(error, IFM_MISSING, "ncu", why.remedy, "%s", why.reason);
     }
     if (told != NULL)

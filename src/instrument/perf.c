@@ -2,17 +2,14 @@
  *
  * The events of a thread are one group, on from its opening; a slot is the difference of two readings. Counts are of
  * user mode. Where a group did not run all of a slot, a counter overflowed, or threads came or went, the slot has no
- * counts: nothing is scaled. Thread rule: the driving thread. */
-#include "base/arena.h"
+ * counts: nothing is scaled. A thread that begins and ends within one slot is not seen. Thread rule: the driving
+ * thread. */
 #include "host/perf.h"
+#include "base/arena.h"
 #include "instrument/instrument.h"
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const struct ifm_column columns[IFM_PERF_EVENTS] = {
     [IFM_PERF_CYCLES] = {"cpu_cycles", "count"},
@@ -22,6 +19,7 @@ static const struct ifm_column columns[IFM_PERF_EVENTS] = {
 };
 
 struct perf_thread {
+    pid_t id;
     struct ifm_perf_group group;
     struct ifm_perf_reading start;
     bool started;
@@ -29,20 +27,42 @@ struct perf_thread {
 
 struct ifm_instrument_state {
     unsigned wanted; /* events that can be counted here: bits */
-    int task_fd;
-    nlink_t task_links; /* changes with the number of threads */
+    DIR *task;       /* a folder for each thread of this process; NULL = it cannot be read */
     struct perf_thread *threads;
     size_t n, capacity;
-    const char *why; /* the last slot that was not read has no numbers; "" = it was */
+    const char *why;  /* the last slot that was not read has no numbers; "" = it was */
     const char *lost; /* of this slot */
     int64_t values[IFM_PERF_EVENTS];
     size_t slots, read;
 };
 
-static nlink_t links_of(const struct ifm_instrument_state *state)
+/* The next thread of the folder; 0 = there is none left. */
+static pid_t next_thread(DIR *task)
 {
-    struct stat now;
-    return state->task_fd >= 0 && fstat(state->task_fd, &now) == 0 ? now.st_nlink : 0;
+    for (struct dirent *entry = readdir(task); entry != NULL; entry = readdir(task)) {
+        const long id = strtol(entry->d_name, NULL, 10);
+        if (id > 0) /* neither "." nor ".." */
+            return (pid_t)id;
+    }
+    return 0;
+}
+
+/* Whether the threads of this process are those that have groups. Their number alone would not tell: one that ended may
+ * have been replaced. */
+static bool same_threads(const struct ifm_instrument_state *state)
+{
+    size_t n = 0;
+    if (state->task == NULL)
+        return false;
+    rewinddir(state->task);
+    for (pid_t id = next_thread(state->task); id != 0; id = next_thread(state->task), n++) {
+        size_t i = 0;
+        while (i < state->n && state->threads[i].id != id)
+            i++;
+        if (i == state->n)
+            return false;
+    }
+    return n == state->n;
 }
 
 static void forget(struct ifm_instrument_state *state)
@@ -50,14 +70,10 @@ static void forget(struct ifm_instrument_state *state)
     for (size_t i = 0; i < state->n; i++)
         ifm_perf_close(&state->threads[i].group);
     state->n = 0;
-    state->task_links = 0;
 }
 
-static bool add(struct ifm_instrument_state *state, const char *name)
+static bool add(struct ifm_instrument_state *state, pid_t id)
 {
-    const long thread = strtol(name, NULL, 10);
-    if (thread <= 0)
-        return true; /* "." and ".." */
     if (state->n == state->capacity) {
         const size_t capacity = 2 * state->capacity + 16;
         struct perf_thread *larger = realloc(state->threads, sizeof *larger * capacity);
@@ -66,26 +82,24 @@ static bool add(struct ifm_instrument_state *state, const char *name)
         state->threads = larger;
         state->capacity = capacity;
     }
-    state->n += ifm_perf_open(&state->threads[state->n].group, (pid_t)thread, state->wanted, &state->lost);
+    struct perf_thread *thread = &state->threads[state->n];
+    *thread = (struct perf_thread){.id = id};
+    state->n += ifm_perf_open(&thread->group, id, state->wanted, &state->lost);
     return state->lost == NULL;
 }
 
 /* A group for each thread, opened anew where threads came or went. */
 static void find_threads(struct ifm_instrument_state *state)
 {
-    const nlink_t links = links_of(state);
-    if (state->task_links == links && state->n > 0)
+    if (state->n > 0 && same_threads(state))
         return;
     forget(state);
-    DIR *folder = opendir("/proc/self/task");
-    bool fine = folder != NULL;
-    for (struct dirent *entry = fine ? readdir(folder) : NULL; fine && entry != NULL; entry = readdir(folder))
-        fine = add(state, entry->d_name);
-    if (folder != NULL)
-        closedir(folder);
+    bool fine = state->task != NULL;
     if (fine)
-        state->task_links = links;
-    else
+        rewinddir(state->task);
+    for (pid_t id = fine ? next_thread(state->task) : 0; fine && id != 0; id = fine ? next_thread(state->task) : 0)
+        fine = add(state, id);
+    if (!fine)
         forget(state);
     if (state->n == 0 && state->lost == NULL)
         state->lost = "no thread of this process could be counted";
@@ -103,7 +117,7 @@ static enum ifm_status perf_open(struct ifm_instrument_state **out, struct ifm_e
     struct ifm_instrument_state *state = ifm_zeros(1, sizeof *state);
     for (unsigned e = 0; e < IFM_PERF_EVENTS; e++)
         state->wanted |= ifm_perf_why_not((enum ifm_perf_event)e, &remedy)[0] == '\0' ? 1U << e : 0;
-    state->task_fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    state->task = opendir("/proc/self/task");
     state->why = "";
     *out = state;
     return IFM_OK;
@@ -112,8 +126,8 @@ static enum ifm_status perf_open(struct ifm_instrument_state **out, struct ifm_e
 static void perf_close(struct ifm_instrument_state *state)
 {
     forget(state);
-    if (state->task_fd >= 0)
-        close(state->task_fd);
+    if (state->task != NULL)
+        closedir(state->task);
     free(state->threads);
     free(state);
 }
@@ -137,7 +151,7 @@ static void perf_stop(struct ifm_instrument_state *state)
                           ? ifm_perf_add(&thread->start, &now, sums)
                           : "the kernel gave no whole reading of the processor's counters";
     }
-    if (state->lost == NULL && links_of(state) != state->task_links)
+    if (state->lost == NULL && !same_threads(state))
         state->lost = "threads came or went in the slot, and their events are not counted";
     if (state->lost == NULL && (state->wanted >> IFM_PERF_CYCLES & 1) != 0 && sums[IFM_PERF_CYCLES] == 0)
         state->lost = "the processor counted no cycle, which cannot be";

@@ -2,9 +2,13 @@
 #include "instrument/instrument.h"
 #include <string.h>
 
-const struct ifm_instrument *const ifm_instruments[] = {&ifm_instrument_os,           &ifm_instrument_gpu,
-                                                        &ifm_instrument_gpu_counters, &ifm_instrument_gpu_activity,
-                                                        &ifm_instrument_cpu_counters, NULL};
+const struct ifm_instrument *const ifm_instruments[] = {&ifm_instrument_os,
+                                                        &ifm_instrument_gpu,
+                                                        &ifm_instrument_gpu_counters,
+                                                        &ifm_instrument_gpu_activity,
+                                                        &ifm_instrument_cpu_counters,
+                                                        &ifm_instrument_gpu_monitor,
+                                                        NULL};
 
 struct ifm_instrument_entry ifm_instrument_entry(const struct ifm_instrument *instrument)
 {

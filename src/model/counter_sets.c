@@ -19,6 +19,8 @@ const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS] = {
     {"warps", "count"},
     {"tensor_f16_ops", "count"},
     {"tensor_bf16_ops", "count"},
+    {"tensor_tf32_ops", "count"},
+    {"tensor_int8_ops", "count"},
     {"l2_sector_hits", "count"},
     {"l2_sector_misses", "count"},
     {"counters_cost_ns", "ns"},

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* The columns that a set may fill, and behind them what counting a slot costs the host. */
-enum { IFM_COUNTER_COST = 15, IFM_COUNTER_COLUMNS, IFM_COUNTER_SETS_MOST = 4, IFM_COUNTER_METRICS_MOST = 16 };
+enum { IFM_COUNTER_COST = 17, IFM_COUNTER_COLUMNS, IFM_COUNTER_SETS_MOST = 4, IFM_COUNTER_METRICS_MOST = 16 };
 extern const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS];
 
 struct ifm_counter_set {

@@ -142,7 +142,7 @@ struct ifm_cell {
 /* Of the rules by which a plan is made of a configuration and a machine. Whoever changes what planning gives counts up,
  * and lets the planner give what it gave before where the machine's `rules` are earlier. A leaf that no number is made
  * of may be named in story/replan.c instead: there a plan of earlier rules is not held to it. */
-#define IFM_PLAN_RULES 13
+#define IFM_PLAN_RULES 15
 /* Since these a run repeats the blocks that the machine disturbed (sample/disturbed.h). */
 #define IFM_PLAN_RULES_REPEATS 4
 /* Since these blocks end no sooner than ceilings are a small part of a cell's time (stats/stop_blocks.h). */
@@ -153,6 +153,10 @@ struct ifm_cell {
 #define IFM_PLAN_RULES_REPEATS_FIT 8
 /* Since these --counters has a pass on a processor too (instrument/perf.c). */
 #define IFM_PLAN_RULES_CPU_COUNTERS 12
+/* Since these a pass of counters has columns of tf32 and of 8-bit integers (model/counter_sets.c). */
+#define IFM_PLAN_RULES_TF32_INT8 15
+/* Since these a GPU's own monitor is read in windows of energy (instrument/gpu_monitor.c). */
+#define IFM_PLAN_RULES_MONITOR 15
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */

@@ -34,9 +34,19 @@ struct columns {
     size_t n;
 };
 
-static void add_columns(struct columns *list, const struct ifm_column *columns, size_t n)
+/* Columns that passes of earlier rules did not have. */
+static bool is_planned(const struct ifm_machine *machine, const char *column)
+{
+    const bool is_later = strcmp(column, "tensor_tf32_ops") == 0 || strcmp(column, "tensor_int8_ops") == 0;
+    return !is_later || ifm_machine_plans_by(machine, IFM_PLAN_RULES_TF32_INT8);
+}
+
+static void add_columns(struct columns *list, const struct ifm_machine *machine, const struct ifm_column *columns,
+                        size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        if (!is_planned(machine, columns[i].id))
+            continue;
         list->names[list->n] = columns[i].id;
         list->units[list->n++] = columns[i].unit;
     }
@@ -61,10 +71,10 @@ static struct ifm_pass make_pass(enum ifm_pass_kind kind, const struct ifm_catal
         if (!admits(kind, instrument))
             continue;
         instruments[pass.n_instruments++] = instrument->name;
-        add_columns(&columns, instrument->columns, instrument->n_columns);
+        add_columns(&columns, &catalog->machine, instrument->columns, instrument->n_columns);
     }
     if (own)
-        add_columns(&columns, workload->columns, workload->n_columns);
+        add_columns(&columns, &catalog->machine, workload->columns, workload->n_columns);
     pass.columns = columns.names;
     pass.column_units = columns.units;
     pass.n_columns = columns.n;

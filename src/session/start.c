@@ -135,6 +135,7 @@ enum ifm_status ifm_session_start(struct inferometer_session *session, struct if
     if (session->n_arms == 0)
         return ifm_fail(error, IFM_USAGE, "inferometer_next", "add one with inferometer_arm",
                         "the session has no arm to measure");
+    IFM_TRY(ifm_story_check_machine(error));
     IFM_TRY(ifm_session_config(session, &session->config, error));
     IFM_TRY(make_plan(session, error));
     IFM_TRY(make_folder(session, error));

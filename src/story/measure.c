@@ -31,14 +31,20 @@ static struct ifm_run_options with_device(struct ifm_run_options run, const stru
     return run;
 }
 
+enum ifm_status ifm_story_check_machine(struct ifm_error *error)
+{
+    if (!ifm_cachegrind_is_around())
+        return IFM_OK;
+    return ifm_fail(error, IFM_INVALID, "valgrind", "run without it; `inferometer cachegrind` simulates caches",
+                    "this process runs under valgrind: its times would be those of a simulated processor, and no "
+                    "latency or gate takes them");
+}
+
 enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,
                                   const struct ifm_run_options *how, struct ifm_error *error)
 {
     const struct ifm_run_options options = with_device(*how, config, plan);
-    if (ifm_cachegrind_is_around())
-        return ifm_fail(error, IFM_INVALID, "valgrind", "run without it; `inferometer cachegrind` simulates caches",
-                        "this process runs under valgrind: its times would be those of a simulated processor, and no "
-                        "latency or gate takes them");
+    IFM_TRY(ifm_story_check_machine(error));
     return ifm_run_execute(plan, &options, error);
 }
 

@@ -55,7 +55,9 @@ static size_t list_instruments(const struct ifm_device_ops *device, const struct
     const struct {
         bool wanted;
         enum ifm_intrusion class;
-    } asked[] = {{measure->counters && cpu_counts, IFM_INTRUSION_REPLAYING}, {measure->trace, IFM_INTRUSION_TRACING}};
+    } asked[] = {{measure->counters && cpu_counts, IFM_INTRUSION_REPLAYING},
+                 {measure->trace, IFM_INTRUSION_TRACING},
+                 {measure->energy && ifm_machine_plans_by(machine, IFM_PLAN_RULES_MONITOR), IFM_INTRUSION_SAMPLING}};
     if (device != &ifm_device_fake) {
         size_t n = ifm_instruments_offered(device->name, entries, MOST_INSTRUMENTS);
         for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)

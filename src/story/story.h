@@ -42,6 +42,8 @@ IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_c
                                              struct ifm_error *error);
 
 /* ---- measure (measure.c) ---- */
+/* This process's times are those of a real processor: valgrind does not run it. */
+IFM_CHECKED enum ifm_status ifm_story_check_machine(struct ifm_error *error);
 /* `how` (run/run.h) without its device, which the configuration describes. */
 IFM_CHECKED enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,
                                               const struct ifm_run_options *how, struct ifm_error *error);

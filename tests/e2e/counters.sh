@@ -36,8 +36,9 @@ absent()
 }
 
 # ---- every number, from the record ----
-fake "f16=1000;bf16=24;write=4096;fabric=1000" "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 \
-    --kv-len 1024 "${counts[@]}" --out decode >log 2>&1 || fail "decode: $(cat log)"
+fake "f16=1000;bf16=24;tf32=512;int8=2048;write=4096;fabric=1000" \
+    "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 "${counts[@]}" --out decode >log 2>&1 ||
+    fail "decode: $(cat log)"
 "$INFEROMETER" verify decode >log 2>&1 || fail "decode: $(cat log)"
 cat >anew.py <<'PY'
 import csv, json, math, sys
@@ -53,7 +54,7 @@ for line in open(folder + "/run.log"):
         leads[event["meta"]["arm"]] = event["meta"].get("lead", 1)
 numbers = {(n.get("arm"), n["metric"]): n for n in json.load(open(folder + "/derived.json"))["numbers"]}
 rows = list(csv.DictReader(open(folder + "/samples/0-counters-slots.csv")))
-T = {17: 2.1098, 53: 2.0057, 11: 2.2010, 35: 2.0301}
+T = {17: 2.1098, 47: 2.0117, 23: 2.0687, 53: 2.0057, 11: 2.2010, 35: 2.0301}
 groups = set()
 for index, arm in enumerate(cell["arms"]):
     if arm["role"] == "ceiling":
@@ -100,15 +101,20 @@ for index, arm in enumerate(cell["arms"]):
     check("clock_counted_mhz", lambda r: 1e3 * r["counters_cycles"] / r["counters_range_ns"])
     check("counters_cost_ns", lambda r: r["counters_cost_ns"] + 0)
     f16, bf16 = values(lambda r: r["tensor_f16_ops"] / r["steps"]), values(lambda r: r["tensor_bf16_ops"] / r["steps"])
-    flops = sum(f16) / len(f16) + sum(bf16) / len(bf16)
+    tf32 = values(lambda r: r["tensor_tf32_ops"] / r["steps"])
+    check("tensor_int8_ops", lambda r: r["tensor_int8_ops"] / r["steps"])
+    integers = numbers[arm["name"], "tensor_int8_ops"]["value"]
+    assert integers >= 2048, integers
+    flops = sum(f16) / len(f16) + sum(bf16) / len(bf16) + sum(tf32) / len(tf32)
     assert math.isclose(numbers[arm["name"], "tensor_flops"]["value"], flops, rel_tol=1e-9)
     over = numbers[arm["name"], "tensor_flops_over_ledger"]["value"]
-    assert math.isclose(over, flops / ledger["flops"], rel_tol=1e-9)
-    assert flops >= 1024, flops
-    # Three sets, each with as many ranges as the others, and none that fills the columns of two.
+    assert math.isclose(over, (flops + integers) / ledger["flops"], rel_tol=1e-9)
+    assert flops >= 1536, flops
+    # Four sets, each with as many ranges as the others, and none that fills the columns of two.
     kinds = [("dram" if r["dram_read_bytes"] is not None else "") + ("f16" if r["tensor_f16_ops"] is not None else "")
-             + ("bf16" if r["tensor_bf16_ops"] is not None else "") for r in mine]
-    assert {k: kinds.count(k) for k in kinds} == dict.fromkeys(("dram", "f16", "bf16"), len(mine) // 3), kinds
+             + ("bf16" if r["tensor_bf16_ops"] is not None else "")
+             + ("tf32" if r["tensor_tf32_ops"] is not None else "") for r in mine]
+    assert {k: kinds.count(k) for k in kinds} == dict.fromkeys(("dram", "f16", "bf16", "tf32"), len(mine) // 4), kinds
 ncu = json.load(open(folder + "/ncu.json"))
 assert ncu["source"] == "CUPTI 13.0, chip GH100", ncu
 assert len(ncu["summary"]["per_mode"]) == 2
@@ -216,7 +222,9 @@ grep -q 'the memory moved' enough/derived.json && fail "a step that moves its by
 
 # ---- no counters at all: the run is as good without them ----
 absent denied "fails=cuptiProfilerGetCounterAvailability:35" dram_bytes_read "administrators alone"
-grep -q "NVreg_RestrictProfilingToAdminUsers=0" denied/report.html || fail "the report has no remedy"
+for words in 'NVreg_RestrictProfilingToAdminUsers=0' 'with CAP_PERFMON;' 'cap-add=SYS_ADMIN'; do
+    grep -q "$words" denied/report.html || fail "the report's remedy lacks $words"
+done
 [ "$(number denied read.bulk step_ns)" = 200000 ] || fail "denied: no latency"
 grep -q '"reason":"nothing_to_count","blocks":0' denied/run.log || fail "denied: blocks of a pass that counts nothing"
 absent mig "fails=cuptiProfilerGetCounterAvailability:43" dram_bytes_read "the GPU is divided (MIG)"
@@ -263,5 +271,5 @@ cut_short INT cut 20:0-counters-slots.csv env FAKE_CUDA=kernel_ns=200000 LD_LIBR
 fake "" "$INFEROMETER" run --resume cut >log 2>&1 || fail "resume: $(cat log)"
 "$INFEROMETER" verify cut >log 2>&1 || fail "resumed: $(cat log)"
 [ "$(number cut read.bulk dram_bytes_read)" = 1048576 ] || fail "resumed: $(number cut read.bulk dram_bytes_read)"
-[ "$(slots_of cut 0-counters-slots.csv)" = 720 ] || fail "resumed: $(slots_of cut 0-counters-slots.csv) ranges"
+[ "$(slots_of cut 0-counters-slots.csv)" = 960 ] || fail "resumed: $(slots_of cut 0-counters-slots.csv) ranges"
 echo "numbers follow from the record, impossible ones are refused, and no counters are no failure"

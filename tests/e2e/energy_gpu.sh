@@ -48,6 +48,34 @@ assert 390 < watts < 410, watts
 assert all(int(r["power_uw"]) == 400000000 for r in csv.DictReader(open("whole/samples/0-power-gpu0-nvml_samples.csv")))
 PY
 
+# ---- the GPU's own monitor, in windows of a second; and none, where a window is shorter or the GPU has no monitor ----
+monitored() # NAME NVML WINDOW
+{
+    fake "" "$two gpus=1 watts=400 $2" "$INFEROMETER" null "${counts[@]}" --energy --energy-windows 3 --energy-idle 1s \
+        --pre-roll 100ms --energy-window "$3" --out "$1" >/dev/null 2>log || fail "$1: $(cat log)"
+    "$INFEROMETER" verify "$1" >log 2>&1 || fail "$1: $(cat log)"
+}
+monitored busy "gpm=40,80,25,10" 1200ms
+monitored brief "gpm=40,80,25,10" 300ms
+monitored blind "" 300ms
+python3 - <<'PY' || fail "the GPU's own monitor"
+import csv, json
+def numbers(folder):
+    return {n["metric"]: n for n in json.load(open(folder + "/derived.json"))["numbers"] if n.get("arm") == "null"}
+busy, brief, blind = numbers("busy"), numbers("brief"), numbers("blind")
+for metric, percent in (("memory", 40), ("sm", 80), ("occupancy", 25), ("tensor", 10)):
+    number = busy["gpm_" + metric + "_percent"]
+    assert number["value"] == percent and number["n"] >= 3, number
+    for folder, words in ((brief, "no window lasted a second"), (blind, "has no monitor of its parts")):
+        number = folder["gpm_" + metric + "_percent"]
+        assert number["state"] == "absent" and words in number["reason"] and number["remedy"], number
+rows = list(csv.DictReader(open("busy/samples/0-energy-slots.csv")))
+assert busy["gpm_cost_ns"]["value"] == sum(int(r["gpm_cost_ns"]) for r in rows) / len(rows), busy["gpm_cost_ns"]
+assert "gpm_cost_ns" not in brief and "gpm_cost_ns" not in blind
+latency = open("busy/samples/0-latency-slots.csv").readline()
+assert "gpm" not in latency, latency # no time is measured beside it
+PY
+
 # ---- the GPU under test cannot be asked ----
 fake "" "$two gpus=2 fail=0" "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --out mute >/dev/null 2>log ||
     fail "mute: $(cat log)"

@@ -21,7 +21,7 @@ for pair in "--nvtx-include step/" "--kernel-name regex:add|fill" "--launch-skip
 done
 metrics=$(grep -A1 -x -- --metrics words | tail -n 1)
 grep -qF 'dram__bytes_read.sum' <<<"$metrics" && grep -qF 'lts__t_sector_hit_rate.pct' <<<"$metrics" || fail "$metrics"
-grep -qF 'sm__ops_path_tensor' <<<"$metrics" && fail "more than one set: $metrics"
+grep -qF 'fp16' <<<"$metrics" && fail "more than one set: $metrics"
 [ "$(tr , '\n' <<<"$metrics" | sort | uniq -d)" = "" ] || fail "twice: $metrics"
 has '==PROF' <ncu.csv && fail "a path of this machine is in ncu.csv"
 python3 - "$captures/nvtx.csv" <<'PY'
@@ -51,7 +51,7 @@ PY
 
 # ---- the other sets, and a report ----
 ncu "$captures/nvtx.csv" --set all -- true >table 2>said || fail "all sets: $(cat said)"
-grep -qF sm__ops_path_tensor words || fail "--set all lacks the tensor cores"
+grep -qF src_tf32 words && grep -qF src_fp16 words || fail "--set all lacks the tensor cores"
 : >run.ncu-rep
 ncu "$captures/details.csv" --import run.ncu-rep --out details.json >table || fail "a report: $(cat said)"
 grep -qxF -- --import words || fail "ncu was not asked for the report"
@@ -85,6 +85,32 @@ for words in 'refused' '101.68 %, which cannot be' 'too few for a share'; do
     has "$words" <table || fail "not '$words': $(cat table)"
 done
 
+# ---- profile: what limits a program's kernels ----
+profile() { FAKE_NCU=$1 "$INFEROMETER" profile "${@:2}"; }
+profile "$captures/limits.csv" --kernel 'a|b' --launch-count 2 --csv again.csv -- echo "of the program" >table 2>said ||
+    fail "profile of a program: $(cat said)"
+has 'of the program' <said || fail "the program's output is lost under profile"
+metrics=$(grep -A1 -x -- --metrics words | tail -n 1)
+for name in sm__warps_active sm__maximum_warps stalled_long_scoreboard sm__pipe_tensor_cycles bank_conflicts \
+    gpu__dram_throughput lts__throughput; do
+    grep -qF "$name" <<<"$metrics" || fail "ncu was not asked for $name: $metrics"
+done
+for words in 'copies.* memory  *85.2 %' 'conflicts.* bank conflicts  *96.7 %' 'chain.* waits between dependent' \
+    'pad or swizzle' '3 more kernels took 9 %' 'advice is given from 30 % on'; do
+    grep -q -- "$words" <table || fail "profile does not say '$words': $(cat table)"
+done
+"$INFEROMETER" profile --import again.csv --format json >again.json || fail "the table that profile wrote"
+python3 - <<'PY'
+import json
+rows = json.load(open("again.json"))["rows"]
+assert [row["rank"] for row in rows] == [1, 2, 3] * 3, rows
+assert all(row["share"] >= 5 and bool(row["do"]) == (row["share"] >= 30) for row in rows), rows
+assert any(not row["do"] for row in rows), rows
+PY
+"$INFEROMETER" profile --import "$captures/decode-limits.csv" --all >table || fail "all limits"
+has 'ifm_stamp' <table && fail "our own clock is a kernel of the program"
+[ "$(grep -c '^ifm_decode' table)" = 9 ] || fail "not all limits: $(cat table)"
+
 # ---- where there is none ----
 expect() # STATUS WORDS FAKE ARGUMENTS...
 {
@@ -93,7 +119,10 @@ expect() # STATUS WORDS FAKE ARGUMENTS...
     [ "$got" = "$status" ] && has "$words" <error.txt && [ "$(grep -c '^error: ' error.txt)" = 1 ] ||
         fail "${*:3}: status $got, $(cat error.txt)"
 }
+# The remedy is that of the driver: CAP_PERFMON is enough since 565, which came with CUDA 12.7.
 expect 4 'administrators alone' denied -- true
+has 'with CAP_PERFMON;' <error.txt && has 'cap-add=SYS_ADMIN' <error.txt || fail "no remedy: $(cat error.txt)"
+(FAKE_CUDA='version=12060' expect 4 'with CAP_SYS_ADMIN;' denied -- true)
 expect 3 'launched add_to, fill' none --kernel x -- true
 expect 3 'Failed to profile' error -- true
 expect 3 'error code (7)' "$captures/nvtx.csv" -- bash -c 'exit 7'
@@ -106,6 +135,12 @@ expect 2 'no replay mode' x --replay twice -- true
 expect 2 'no list of metrics' x --metrics 'a b' -- true
 expect 2 'whole number' x --launch-count 0 -- true
 expect 3 'no table of ncu' x --import words
+ncu() { FAKE_NCU=$1 "$INFEROMETER" profile "${@:2}"; }
+expect 4 'administrators alone' denied -- true
+expect 2 'give one of them' x --import run.ncu-rep -- true
+expect 2 'needs a run folder, or a program' x
+expect 3 'no metric that says what limits' x --import "$captures/null.csv"
+ncu() { FAKE_NCU=$1 "$INFEROMETER" ncu "${@:2}"; }
 (IFM_NCU=$PWD/nothing expect 4 'no program' x -- true)
 if ! command -v ncu >/dev/null && [ ! -e /usr/local/cuda/bin/ncu ]; then
     (unset IFM_NCU && expect 4 'not installed' x -- /bin/true)

@@ -95,6 +95,14 @@ class Compare(InAFolder):
                 self.assertRaisesRegex(inferometer.Error, "INFEROMETER_RUNS: kept/file.*\n.*out="):
             inferometer.compare({"old": nothing}, number=1, options=fake())
 
+    def test_nothing_is_measured_under_valgrind(self):
+        # What valgrind puts in front of every program that it runs; it may be absent here.
+        with unittest.mock.patch.dict(os.environ, LD_PRELOAD="/usr/libexec/valgrind/vgpreload_core-amd64-linux.so"), \
+                self.assertRaisesRegex(inferometer.Error, "runs under valgrind: its times.*\n.*run without it"):
+            inferometer.compare({"old": nothing}, number=1, options=fake())
+        self.assertFalse(os.path.exists("runs"))
+        self.assertEqual(inferometer.compare({"old": nothing}, number=1, options=fake()).trust, "solid")
+
     def test_several_variants_are_named(self):
         result = inferometer.compare({"old": nothing, "new": nothing, "third": nothing}, number=1, options=fake())
         self.assertEqual((result["new"].word, result["third"].word), ("faster", "undecided"))

@@ -1,6 +1,7 @@
 /* data/counters: every file is read, names no metric twice in a set, and holds against CUPTI itself where that is: its
  * host half knows the chips without a GPU. */
 #include "dyn/cupti.h"
+#include "instrument/ncu_limits.h"
 #include "model/counter_sets.h"
 
 #include <cmocka.h>
@@ -145,6 +146,35 @@ static void every_set_is_one_pass_of_its_chips(void **state)
     }
 }
 
+static bool has_metric(const struct ifm_cupti *cupti, const char *chip, const char *name)
+{
+    struct ifm_cupti_host_open open = {HEAD(host_open, host), .type = IFM_CUPTI_TYPE_RANGE_PROFILER, .chip = chip};
+    assert_int_equal(cupti->p_cuptiProfilerHostInitialize(&open), IFM_CUPTI_SUCCESS);
+    struct ifm_cupti_add_metrics add = {HEAD(add_metrics, n), .host = open.host, .names = &name, .n = 1};
+    const int result = cupti->p_cuptiProfilerHostConfigAddMetrics(&add);
+    struct ifm_cupti_host_close close = {HEAD(host_close, host), .host = open.host};
+    assert_int_equal(cupti->p_cuptiProfilerHostDeinitialize(&close), IFM_CUPTI_SUCCESS);
+    return result == IFM_CUPTI_SUCCESS;
+}
+
+/* What `profile` asks ncu for: every chip has what its compute capability is asked for, and lacks what it is not. */
+static void limits_are_of_their_chips(void **state)
+{
+    (void)state;
+    const struct ifm_cupti *cupti = library();
+    for (size_t f = 0; ifm_embedded_counters[f].name != NULL; f++) {
+        char chip[16], capability[16];
+        const char *line = strstr(ifm_embedded_counters[f].data, "\ncapability:");
+        assert_non_null(line);
+        line += strlen("\ncapability:");
+        assert_true(next_chip(&line, capability));
+        for (const char *at = chips_of(ifm_embedded_counters[f].data); next_chip(&at, chip);)
+            for (const struct ifm_ncu_limit_metric *metric = ifm_ncu_limit_metrics; metric->name != NULL; metric++)
+                if (metric->host && has_metric(cupti, chip, metric->name) != ifm_ncu_limit_fits(metric, capability))
+                    fail_msg("%s, compute capability %s: %s", chip, capability, metric->name);
+    }
+}
+
 /* The test itself can fail: what is known to need two passes does. */
 static void two_passes_are_seen(void **state)
 {
@@ -158,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_file_is_read), cmocka_unit_test(other_texts_are_refused),
                                        cmocka_unit_test(every_set_is_one_pass_of_its_chips),
+                                       cmocka_unit_test(limits_are_of_their_chips),
                                        cmocka_unit_test(two_passes_are_seen)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

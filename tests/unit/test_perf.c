@@ -160,6 +160,53 @@ static void threads_that_come_are_lost(void **state)
     close(gate[1]);
 }
 
+/* One ends and another begins, so that there are as many threads as before. */
+static void replace_thread(void)
+{
+    assert_int_equal(write(gate[1], "x", 1), 1);
+    pthread_join(extra, NULL);
+    add_thread();
+}
+
+static void a_thread_that_was_replaced_is_seen(void **state)
+{
+    (void)state;
+    struct ifm_instrument_state *counters;
+    struct ifm_instrument_told told;
+    struct ifm_error error;
+    int64_t values[IFM_PERF_EVENTS];
+    assert_int_equal(pipe(gate), 0);
+    add_thread();
+    assert_int_equal(perf->open(&counters, &error), IFM_OK);
+    perf->start(counters);
+    replace_thread(); /* in the slot: what the new one did is not counted */
+    perf->stop(counters);
+    perf->collect(counters, values);
+    perf->tell(counters, &told);
+    assert_int_equal(told.read, 0);
+    assert_non_null(strstr(told.why, "threads came or went"));
+    assert_int_equal(values[0], IFM_ABSENT);
+
+    perf->start(counters);
+    perf->stop(counters);
+    replace_thread(); /* between two slots: the new one gets a group */
+    unsigned before = opened;
+    perf->start(counters);
+    assert_int_equal(opened - before, 8); /* four of each thread */
+    perf->stop(counters);
+    perf->tell(counters, &told);
+    assert_int_equal(told.read, 2);
+    before = opened;
+    perf->start(counters); /* the same threads: nothing is opened again */
+    perf->stop(counters);
+    assert_int_equal(opened, before);
+    perf->close(counters);
+    assert_int_equal(write(gate[1], "x", 1), 1);
+    pthread_join(extra, NULL);
+    close(gate[0]);
+    close(gate[1]);
+}
+
 static void what_is_not_there_says_why(void **state)
 {
     (void)state;
@@ -191,6 +238,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(multiplexed_is_no_count, setup, teardown),
         cmocka_unit_test_setup_teardown(overflow_is_no_count, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_that_come_are_lost, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_thread_that_was_replaced_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_not_there_says_why, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
