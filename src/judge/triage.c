@@ -44,6 +44,7 @@ static const struct look looks[] = {
     {"throttle_count", "throttle events", EFFECT_EVENT, 1e6},
     {"temperature_mc", "temperature", EFFECT_NONE, 0},
     {"child_cpu_ns", "processor time", EFFECT_WORK_TIME, 0},
+    {"child_run_delay_ns", "waiting for a CPU", EFFECT_LOST_TIME, 0},
     {"child_rss_bytes", "peak memory", EFFECT_NONE, 0},
     {"child_faults_major", "major faults", EFFECT_EVENT, 1e7},
     {"child_switches_voluntary", "voluntary switches", EFFECT_EVENT, 1e4},

@@ -518,7 +518,8 @@ NOT_RECOMPUTED = {
     **dict.fromkeys("modes_count change_points steady_from_percent latency_ns_p50_bootstrap cache_l1_bytes "
                     "cache_l2_bytes cache_l3_bytes".split(), SIMULATED),
     **dict.fromkeys("command_rss_bytes command_faults_major command_switches_involuntary command_failures "
-                    "command_strays".split(), "sums and a maximum of one column, as steal_ns, which is recomputed"),
+                    "command_strays command_run_delay_ns".split(),
+                    "sums and a maximum of one column, as steal_ns, which is recomputed"),
     **dict.fromkeys("attention_kl_nats attention_tv quality_percent quality_loss_pp tokens_prompt_per_s "
                     "load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 "
                     "memory_bus memory_bus_percent "
