@@ -276,6 +276,8 @@ size_t ifm_derive_change_points(const struct ifm_arm_work *arm, struct ifm_arena
 void ifm_derive_facts_of_arm(const struct ifm_arm_work *arm);
 /* What a command's own columns say of an arm; nothing where the pass has no such columns. */
 void ifm_derive_command(const struct ifm_arm_work *arm);
+/* compare/processor.c: change_cpu_percent; nothing where steps are no programs. */
+void ifm_derive_processor_change(const struct ifm_arm_work *arm);
 void ifm_derive_cell_ceilings(const struct ifm_cell_work *work);
 void ifm_derive_arm_ceilings(const struct ifm_arm_work *arm);
 void ifm_derive_caches(const struct ifm_cell_work *work);

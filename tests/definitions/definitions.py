@@ -418,14 +418,25 @@ def column(name):
     return lambda v: sum(int(s[name]) for s in v.slots())
 
 
-def cpu(v):
+def cpu_of_blocks(v):
     found = {}
     for slot in v.slots():
         if slot["child_cpu_ns"]:
             total = found.setdefault(slot["block"], [0, 0])
             total[0] += int(slot["child_cpu_ns"])
             total[1] += int(slot["samples"])
-    return mean([total / steps for total, steps in found.values()])
+    return found
+
+
+def cpu(v):
+    return mean([total / steps for total, steps in cpu_of_blocks(v).values()])
+
+
+def change_cpu(v):
+    own, base = cpu_of_blocks(v), cpu_of_blocks(v.baseline())
+    common = [block for block in own if block in base]
+    each = [[math.fsum(of[block][i] for block in common) for i in (0, 1)] for of in (own, base)]
+    return 100 * (each[0][0] / each[0][1] / (each[1][0] / each[1][1]) - 1)
 
 
 RECOMPUTED = {
@@ -480,6 +491,7 @@ RECOMPUTED = {
     "run_delay_ns": column("run_delay_ns"),
     "command_cpu_ns": cpu,
     "change_percent": change,
+    "change_cpu_percent": change_cpu,
     "change_percent_median": change_median,
     "speedup": lambda v: math.exp(-mean(paired(v.baseline(), v))),
     "speedup_over_fastest": over_fastest,

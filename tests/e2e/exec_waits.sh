@@ -6,6 +6,7 @@ need python3 python3
 grep -q '^0 0 0$' /proc/thread-self/schedstat && skip "the kernel does not count the time that threads wait for a CPU"
 
 cat >spin.c <<'C'
+#include <stdlib.h>
 #include <time.h>
 static double seconds(clockid_t clock)
 {
@@ -13,9 +14,10 @@ static double seconds(clockid_t clock)
     clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-int main(void) /* 60 ms of processor time */
+int main(int argc, char **argv) /* so many ms of processor time */
 {
-    while (seconds(CLOCK_PROCESS_CPUTIME_ID) < 0.06)
+    const double end = argc > 1 ? 1e-3 * atof(argv[1]) : 0.06;
+    while (seconds(CLOCK_PROCESS_CPUTIME_ID) < end)
         ;
     return 0;
 }
@@ -34,6 +36,21 @@ trap 'kill "${load[@]}" 2>/dev/null || true; rm -rf "$scratch"' EXIT
 status=0
 "$INFEROMETER" exec ./spin ./same --name spin --name same --repeats 16 --quiet --out loaded >out 2>errors ||
     status=$?
+# The processor time has an answer there: half as much again is found by its gate, equal programs pass it.
+for pair in 'more 90 1' 'less 40 0'; do
+    set -- $pair
+    code=0
+    "$INFEROMETER" ci './spin 60' "./spin $2" --metric cpu --max-regression 20% --repeats 24 --quiet --out "$1" \
+        >"$1.txt" 2>errors || code=$?
+    [ "$code" = "$3" ] || fail "$1 processor time ends with $code, not $3: $(cat "$1.txt" errors)"
+    has "waiting, I/O and GPUs are not in it" <"$1/verdict.json" ||
+        fail "$1: the verdict does not say what it leaves out"
+    has "CPU time per run" <"$1.txt" || fail "$1: the sentence does not name it: $(cat "$1.txt")"
+    has 'no regression of CPU time beyond 20 %' <"$1/junit.xml" || fail "$1: $(cat "$1/junit.xml")"
+    "$INFEROMETER" verify "$1" >/dev/null 2>errors || fail "verify $1: $(cat errors)"
+done
+"$INFEROMETER" exec './spin 60' './spin 90' --name old --name new --repeats 24 --quiet --out open >open.txt 2>errors ||
+    [ $? = 3 ] || fail "open: $(cat errors)"
 kill "${load[@]}"
 wait "${load[@]}" 2>/dev/null || true
 [ "$status" = 0 ] || [ "$status" = 3 ] || fail "loaded: $status, $(cat errors)"
@@ -45,6 +62,19 @@ waited=$(number loaded spin command_run_delay_ns)
 "$INFEROMETER" report loaded >out 2>&1 || fail "report: $(cat out)"
 grep -q 'the program waited for a CPU' loaded/report.html || fail "the report does not say what disturbed the blocks"
 "$INFEROMETER" verify loaded >/dev/null 2>errors || fail "verify: $(cat errors)"
+
+if has 'new is undecided' <open.txt; then
+    has 'CPU time per run +[45][0-9]' <open.txt || fail "undecided, and the processor time is not told: $(cat open.txt)"
+    has -F 'ci OLD NEW --metric cpu' <open/report.md ||
+        fail "undecided, and no remedy by processor time: $(cat open.txt)"
+fi
+
+# A program that waits longer by itself has no more processor time, and its gate sees nothing of it.
+code=0
+"$INFEROMETER" ci 'sleep 0.02' 'sleep 0.1' --metric cpu --max-regression 90% --repeats 24 --quiet --out wait >wait.txt \
+    2>errors || code=$?
+[ "$code" != 1 ] || fail "a sleep fails the gate of processor time: $(cat wait.txt)"
+[ "$(number wait new step_ns | cut -d. -f1)" -gt 100000000 ] || fail "the sleep is no longer: $(cat wait.txt)"
 
 # One that is off its CPU by its own will waits for nobody: hardly any of its time.
 "$INFEROMETER" exec 'sleep 0.4' 'sleep 0.40' --name one --name other --repeats 12 --quiet --out slept >out 2>errors ||

@@ -231,6 +231,49 @@ static void a_program_that_waited_is_disturbed(void **state)
     }
 }
 
+/* So much processor time a run: `unit` x a number with a spread of `noise` around `mean`. */
+static int64_t cpu_in(size_t k, double mean, double noise, int64_t unit)
+{
+    const double at = (double)((k * 2654435761u) % 1000) / 999.0 - 0.5;
+    return unit * (int64_t)llround(mean * (1 + 2 * noise * at) / (double)unit);
+}
+
+/* The processor time has a change and a word of its own, whatever the time says; a unit of the kernel's ticks bounds
+ * its spread, so that equal readings of 10 ms decide nothing. */
+static void processor_time_is_compared_by_block(void **state)
+{
+    (void)state;
+    static const struct {
+        double base, other, noise;
+        int64_t unit;
+        const char *word;
+    } rows[] = {{2e7, 2.4e7, 0.01, 1000, "more"},       {2e7, 1.6e7, 0.01, 1000, "less"},
+                {2e7, 2e7, 0.0001, 1000, "equivalent"}, {2e7, 2.02e7, 0.1, 1000, "undecided"},
+                {2e7, 2e7, 0, 10000000, "undecided"},   {2e7, 2e7, 0, 0, ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 16);
+        const bool read = rows[i].unit > 0;
+        for (size_t k = 0; k < r->n_slots; k++)
+            columns_of(r, k)[0] =
+                read ? r->slots[k].samples *
+                           cpu_in(k, r->slots[k].arm == 0 ? rows[i].base : rows[i].other, rows[i].noise, rows[i].unit)
+                     : IFM_ABSENT;
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *value = fx_value(&fx, "other", "change_cpu_percent");
+        assert_int_equal(value->state, read ? IFM_STATE_OK : IFM_STATE_ABSENT);
+        assert_int_equal(state_of(&fx, "other", "change_percent"), IFM_STATE_OK);
+        if (read) {
+            assert_string_equal(value->text, rows[i].word);
+            assert_true(fabs(value->number - 100 * (rows[i].other / rows[i].base - 1)) < 200 * rows[i].noise + 1e-6);
+            assert_true(value->has_interval && value->low < value->number && value->number < value->high);
+            assert_int_equal(value->n, 16);
+        }
+        fx_stop(&fx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +284,7 @@ int main(void)
         cmocka_unit_test(failures_that_were_not_counted_are_not_none),
         cmocka_unit_test(strays_count_where_they_were_waited_for),
         cmocka_unit_test(a_program_that_waited_is_disturbed),
+        cmocka_unit_test(processor_time_is_compared_by_block),
         cmocka_unit_test(other_workloads_have_no_such_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,12 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
                *quiet =
                    session || ifm_waited_in_vain(work->d->facts->events) ? "a quieter machine" : "--wait-quiet 10min";
     const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably %s%.0fs, or ", cap, seconds) : "";
+    const struct ifm_value *cpu =
+        ifm_derived_value(arm->d->out, work->cell->name, arm->arm->name, IFM_M_CHANGE_CPU_PERCENT);
+    const bool by_cpu =
+        !ifm_derive_is_wanted(work, IFM_M_CHANGE_CPU_PERCENT) && ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s",
-                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, longer, quiet);
+                       "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s%s",
+                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, longer, quiet,
+                       by_cpu ? IFM_CPU_DECIDES : "");
 }
