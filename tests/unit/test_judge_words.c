@@ -364,8 +364,8 @@ static void waiting_does_not_explain_work(void **state)
         fx_judge(&j.fx);
         const char *line = j.fx.verdict->triage[0].text, *causes = strrchr(line, ';');
         assert_non_null(causes);
-        assert_string_equal(causes,
-                            works ? "; processor time +100.0 % (more work, or slower instructions) explains it" : "; run delay explains 78 % of it");
+        assert_string_equal(causes, works ? "; processor time +100.0 % (more work, or slower instructions) explains it"
+                                          : "; run delay explains 78 % of it");
         jd_stop(&j);
     }
 }
