@@ -40,7 +40,7 @@ status=0
 for pair in 'more 90 1' 'less 40 0'; do
     set -- $pair
     code=0
-    "$INFEROMETER" ci './spin 60' "./spin $2" --metric cpu --max-regression 20% --repeats 24 --quiet --out "$1" \
+    "$INFEROMETER" ci './spin 60' "./spin $2" --metric cpu --max-regression 20% --repeats 16 --quiet --out "$1" \
         >"$1.txt" 2>errors || code=$?
     [ "$code" = "$3" ] || fail "$1 processor time ends with $code, not $3: $(cat "$1.txt" errors)"
     has "waiting, I/O and GPUs are not in it" <"$1/verdict.json" ||
@@ -49,7 +49,7 @@ for pair in 'more 90 1' 'less 40 0'; do
     has 'no regression of CPU time beyond 20 %' <"$1/junit.xml" || fail "$1: $(cat "$1/junit.xml")"
     "$INFEROMETER" verify "$1" >/dev/null 2>errors || fail "verify $1: $(cat errors)"
 done
-"$INFEROMETER" exec './spin 60' './spin 90' --name old --name new --repeats 24 --quiet --out open >open.txt 2>errors ||
+"$INFEROMETER" exec './spin 60' './spin 90' --name old --name new --repeats 16 --quiet --out open >open.txt 2>errors ||
     [ $? = 3 ] || fail "open: $(cat errors)"
 kill "${load[@]}"
 wait "${load[@]}" 2>/dev/null || true
@@ -68,6 +68,10 @@ if has 'new is undecided' <open.txt; then
     has -F 'ci OLD NEW --metric cpu' <open/report.md ||
         fail "undecided, and no remedy by processor time: $(cat open.txt)"
 fi
+
+"$INFEROMETER" compare open >compared 2>errors || fail "compare: $(cat errors)"
+has "CPU time" <compared && has -E '[+][45][0-9.]+ % .*, more' <compared ||
+    fail "compare has no CPU time: $(cat compared)"
 
 # A program that waits longer by itself has no more processor time, and its gate sees nothing of it.
 code=0
