@@ -153,6 +153,29 @@ static int64_t ns_of(struct timeval time)
     return ((int64_t)time.tv_sec * 1000000 + time.tv_usec) * 1000;
 }
 
+/* What the scheduler counts of the program's first thread: opened while the program runs, read between its end and
+ * wait4, when its other threads have gone. */
+static int open_schedstat(pid_t pid)
+{
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)pid);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void read_schedstat(int fd, struct ifm_subprocess_result *out)
+{
+    char line[96], *end, *end_delay;
+    ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof line - 1);
+    if (n <= 0)
+        return;
+    line[n] = '\0';
+    int64_t cpu_ns = strtoll(line, &end, 10), delay_ns = strtoll(end, &end_delay, 10);
+    if (end_delay == end || cpu_ns <= 0) /* a kernel without CONFIG_SCHED_INFO gives zeros */
+        return;
+    out->first_cpu_ns = cpu_ns;
+    out->first_delay_ns = delay_ns;
+}
+
 static void add_usage(const struct rusage *usage, struct ifm_subprocess_result *out)
 {
     int64_t rss = (int64_t)usage->ru_maxrss * 1024;
@@ -218,10 +241,11 @@ void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subproc
     static _Alignas(64) char stack[CHILD_STACK];
     sigset_t all, before;
     struct start start = {program, &before, getpid(), 0};
-    *out = (struct ifm_subprocess_result){.end = IFM_SUBPROCESS_NOT_STARTED};
+    *out = (struct ifm_subprocess_result){.end = IFM_SUBPROCESS_NOT_STARTED, .first_cpu_ns = -1, .first_delay_ns = -1};
     sigfillset(&all);
     /* Signals are blocked, so that no handler of ours runs in the child or between start and wait. */
     sigprocmask(SIG_SETMASK, &all, &before);
+    const struct ifm_instant from = ifm_clock_now();
     int fd = -1, status = 0;
     pid_t pid = clone(child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &start, &fd);
     if (pid < 0) {
@@ -229,17 +253,23 @@ void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subproc
         sigprocmask(SIG_SETMASK, &before, NULL);
         return;
     }
+    int delays = open_schedstat(pid);
     int64_t limit_ns = program->timeout_s > 0 ? in_seconds(program->timeout_s) : NO_LIMIT;
     enum ifm_subprocess_end end = await(fd, limit_ns, &before);
     if (end != IFM_SUBPROCESS_EXITED && kill(-pid, SIGKILL) != 0)
         kill(pid, SIGKILL);
+    if (end == IFM_SUBPROCESS_EXITED)
+        read_schedstat(delays, out);
     struct rusage usage = {0};
     while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
         continue;
     close(fd);
+    if (delays >= 0)
+        close(delays);
     add_usage(&usage, out);
     if (program->tree && end == IFM_SUBPROCESS_EXITED && status == 0) /* what a failed run leaves is not its work */
         end = await_strays(program, limit_ns, &before, out);
+    out->wall_ns = ifm_clock_since(from).ns;
     sigprocmask(SIG_SETMASK, &before, NULL);
     bool signaled = WIFSIGNALED(status);
     out->code = start.failure != 0 ? start.failure : signaled ? WTERMSIG(status) : WEXITSTATUS(status);

@@ -43,11 +43,15 @@ struct ifm_subprocess_result {
     int64_t rss_bytes; /* largest peak of one process; never below our own peak, which the kernel counts with it */
     int64_t faults_major;
     int64_t switches_voluntary, switches_involuntary;
+    /* Of the program's first thread, by the kernel's scheduler; -1 = not told. What other threads and descendants
+     * waited is lost with them. */
+    int64_t first_cpu_ns, first_delay_ns; /* on a CPU, and ready to run without one */
+    int64_t wall_ns;                      /* from its start to the end that was waited for */
 };
 
 /* Become the reaper of orphaned descendants. Call it before the first program starts; further calls do nothing. */
 IFM_CHECKED enum ifm_status ifm_subprocess_prepare(struct ifm_error *error);
-/* Start it and wait for its end: about ten system calls, no allocation. Descendants may still live: those of a tree
+/* Start it and wait for its end: some fifteen system calls, no allocation. Descendants may still live: those of a tree
  * only where the run failed. */
 void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out);
 /* Kill and wait for every descendant that is left; `killed` counts those that were still alive. */

@@ -96,6 +96,7 @@ struct ifm_again {
 /* What `ci` takes beside flags. */
 struct ifm_ci {
     const char *max_regression; /* NULL = the usual limit */
+    const char *metric;         /* "time", "cpu"; NULL = time */
     struct ifm_story_gates files;
 };
 

@@ -8,7 +8,7 @@
 static const char usual_limit[] = "3%";
 
 /* "3%" or "3 %" as the preset takes it. A number without its sign may be meant as a fraction, as --margin takes it. */
-static enum ifm_status preset_of(const char *limit, struct ifm_arena *arena, const char **preset,
+static enum ifm_status preset_of(const char *gates, const char *limit, struct ifm_arena *arena, const char **preset,
                                  struct ifm_error *error)
 {
     char *digits = ifm_arena_strdup(arena, limit), shown[72];
@@ -29,8 +29,25 @@ static enum ifm_status preset_of(const char *limit, struct ifm_arena *arena, con
     if (!marked)
         return ifm_fail(error, IFM_USAGE, "--max-regression", "write the sign, such as 3% or 0.5%",
                         "'%s' could be a fraction or a percentage", ifm_param_shown(limit, shown));
-    *preset = ifm_arena_printf(arena, "no-regression=%s%%", digits);
+    *preset = ifm_arena_printf(arena, "%s=%s%%", gates, digits);
     return IFM_OK;
+}
+
+/* The preset that judges `metric`. */
+static enum ifm_status gates_of(const char *metric, const char **gates, struct ifm_error *error)
+{
+    static const char *const metrics[][2] = {{"time", "no-regression"}, {"cpu", "no-cpu-regression"}};
+    char shown[72];
+    *gates = metrics[0][1];
+    for (size_t i = 0; metric != NULL && i < sizeof metrics / sizeof *metrics; i++)
+        if (strcmp(metric, metrics[i][0]) == 0) {
+            *gates = metrics[i][1];
+            return IFM_OK;
+        }
+    return metric == NULL ? IFM_OK
+                          : ifm_fail(error, IFM_USAGE, "--metric",
+                                     "time, or cpu: processor time, which decides under load and sees no waiting",
+                                     "ci does not judge '%s'", ifm_param_shown(metric, shown));
 }
 
 /* A copy that could not be written would be found out only after the measurement. */
@@ -64,14 +81,15 @@ static enum ifm_status set_up(struct ifm_options *options, struct ifm_config *co
                               struct ifm_error *error)
 {
     struct ifm_positionals *given = options->positionals;
-    const char *limit = options->ci->max_regression, *preset = "";
+    const char *limit = options->ci->max_regression, *preset = "", *gates = "";
     bool known = false;
     IFM_TRY(ifm_check_quoted(given, "ci", arena, error));
     if (given->n != 2)
         return ifm_fail(
             error, IFM_USAGE, "ci", "such as inferometer ci './old/bench' './new/bench' --max-regression 3%",
             "%zu command%s given; it compares two, the old one first", given->n, given->n == 1 ? " is" : "s are");
-    IFM_TRY(preset_of(limit == NULL ? usual_limit : limit, arena, &preset, error));
+    IFM_TRY(gates_of(options->ci->metric, &gates, error));
+    IFM_TRY(preset_of(gates, limit == NULL ? usual_limit : limit, arena, &preset, error));
     if (ifm_config_is_set(config, "gates_preset"))
         return ifm_fail(error, IFM_USAGE, options->gates ? "--gates" : "gates_preset",
                         "write further gates under the key gates of a file, or use `inferometer exec --gates`",
@@ -89,9 +107,9 @@ static enum ifm_status prepare(struct ifm_options *options, struct ifm_config *c
 {
     bool resumes = options->resume != NULL;
     IFM_TRY(check_files(&options->ci->files, arena, error));
-    if (resumes && (options->positionals->n > 0 || options->ci->max_regression != NULL))
+    if (resumes && (options->positionals->n > 0 || options->ci->max_regression != NULL || options->ci->metric != NULL))
         return ifm_fail(error, IFM_USAGE, "--resume", "give --resume without them",
-                        "the run folder says which commands are measured, and the limit");
+                        "the run folder says which commands are measured, by what, and the limit");
     return resumes ? IFM_OK : set_up(options, config, arena, error);
 }
 

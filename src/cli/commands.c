@@ -67,6 +67,8 @@ static const struct ifm_option exec_options[] = {
 
 static const struct ifm_option ci_options[] = {
     {"max-regression", '\0', "PERCENT", NULL, "how much longer NEW may take than OLD (default: 3%)"},
+    {"metric", '\0', "METRIC", "time|cpu",
+     "what is judged: time, or processor time (decides under load, sees no waiting)"},
     {"junit", '\0', "FILE", NULL, "a copy of the folder's junit.xml"},
     {"markdown", '\0', "FILE", NULL, "a copy of the folder's gate.md, for a pull request"},
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each (default: old and new)"},
@@ -109,7 +111,8 @@ static const struct ifm_option compare_options[] = {
 static const struct ifm_option gate_options[] = {
     {"against", '\0', "DIR", NULL, "judge against the ratios of this run instead of the run's own gates"},
     {"varies", '\0', "PATH[,PATH...]", NULL, "with --against: settings that may differ, such as decode.isa"},
-    {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant|no-regression=3%", "judge by these presets too"},
+    {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant|no-cpu-regression=3%|no-regression=3%",
+     "judge by these presets too"},
     {"junit", '\0', "FILE", NULL, "write JUnit XML; - is standard output"},
     {"markdown", '\0', "FILE", NULL, "write a table for a pull request; - is standard output"},
     {RESULTS},

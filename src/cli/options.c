@@ -34,6 +34,7 @@ static const struct own_flag own_flags[] = {
     {"wait-quiet", "10min"},
     {"verbose", NULL},
     {"max-regression", "3%"},
+    {"metric", "cpu"},
     {"junit", "junit.xml"},
     {"markdown", "summary.md"},
     {"publish-commands", NULL},
@@ -51,6 +52,7 @@ static bool is_of_again(const char *name)
 static const char **of_ci(const char *name, struct ifm_ci *ci)
 {
     return strcmp(name, "max-regression") == 0 ? &ci->max_regression
+           : strcmp(name, "metric") == 0       ? &ci->metric
            : strcmp(name, "junit") == 0        ? &ci->files.junit
            : strcmp(name, "markdown") == 0     ? &ci->files.markdown
                                                : NULL;

@@ -70,7 +70,8 @@ static enum ifm_status fill_in(const struct ifm_embedded_file *file, const char 
         if (marked)
             digits[length - 1 - (length > 2 && digits[length - 2] == ' ')] = '\0';
         if (!marked || !ifm_parse_f64(digits, &percent) || !(percent > 0 && percent <= 100))
-            return ifm_fail(error, IFM_USAGE, where, "write it as no-regression=3%",
+            return ifm_fail(error, IFM_USAGE, where,
+                            ifm_arena_printf(arena, "write it as %.*s=3%%", (int)strcspn(name, "="), name),
                             "gates preset '%s': its limit is a percentage above 0 and at most 100, with its %% sign",
                             ifm_param_shown(name, shown));
     }

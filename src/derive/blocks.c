@@ -340,10 +340,31 @@ static void fill_blocks(struct ifm_cell_work *work)
     ifm_arena_destroy(scratch);
 }
 
-/* Whether the marks mean anything: a column that was never read cannot mark. */
-static const char *why_marks_unknown(const struct ifm_record *record)
+/* Programs that ran, and of which no slot says what they waited; a scripted device runs none. */
+static bool find_untold(struct ifm_cell_work *work, const struct ifm_cause_columns *causes)
 {
+    bool any = false;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        struct ifm_arm_work *arm = &work->arms[a];
+        bool ran = false, told = false;
+        const struct ifm_slot *slot;
+        for (size_t k = 0; (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
+            ran |= causes->program_ns >= 0 && slot->columns[causes->program_ns] != IFM_ABSENT;
+            told |= ifm_cause_was_read(slot, causes);
+        }
+        arm->untold = ran && !told;
+        any |= arm->untold;
+    }
+    return any;
+}
+
+/* Whether the marks mean anything: a column that was never read cannot mark. */
+static const char *why_marks_unknown(struct ifm_cell_work *work)
+{
+    const struct ifm_record *record = work->record;
     struct ifm_cause_columns causes = causes_of(record);
+    if (ifm_cause_of_programs(&causes))
+        return find_untold(work, &causes) ? IFM_UNTOLD_WORDS : NULL;
     for (size_t k = 0; k < record->n_slots; k++)
         if (ifm_cause_was_read(&record->slots[k], &causes))
             return NULL;
@@ -398,7 +419,7 @@ void ifm_derive_blocks(struct ifm_cell_work *work)
     fill_blocks(work);
     find_fates(work);
     mark_disturbed(work);
-    work->marks_unknown = why_marks_unknown(work->record);
+    work->marks_unknown = why_marks_unknown(work);
     for (size_t b = 0; b < work->n_blocks; b++) {
         work->n_measured += !work->is_round[b];
         work->n_marked += work->marked[b] && !work->is_round[b];

@@ -19,8 +19,7 @@ static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, siz
     if (n < IFM_BLOCKS_NEEDED)
         value->text = ifm_needs_blocks(arm->d->arena, n);
     else if (ifm_stats_tail(means, n, (double)n, runs, &tail, &needs) != IFM_STAT_OK || tail != IFM_TAIL_HOLDS)
-        value->text =
-            ifm_arena_printf(arm->d->arena, "needs %zu blocks: %s", needs, ifm_tail_reason(tail));
+        value->text = ifm_arena_printf(arm->d->arena, "needs %zu blocks: %s", needs, ifm_tail_reason(tail));
     else if (ifm_log_level_of(means, n, 0.0, &level) && ifm_log_mean_interval(&level, IFM_LEVEL, &interval))
         ifm_value_bracket(value, interval.low > 0 ? interval.low : 0, interval.high, IFM_LEVEL);
 }
@@ -155,6 +154,7 @@ void ifm_derive_command(const struct ifm_arm_work *arm)
         {IFM_M_COMMAND_FAILURES, "child_failures"},
         {IFM_M_COMMAND_STRAYS, "child_strays"},
     };
+
     if (!ifm_cell_counts_programs(arm->work->cell) || ifm_derive_is_probe(arm->arm))
         return;
     struct ifm_value missing = ifm_value_missing(arm->work, "slots");
@@ -163,4 +163,7 @@ void ifm_derive_command(const struct ifm_arm_work *arm)
     ifm_derive_emit(arm, IFM_M_COMMAND_RSS_BYTES, recorded ? rss_of(arm) : missing);
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
         ifm_derive_emit(arm, totals[i].metric, ifm_derive_total_value(arm, totals[i].column, NULL, ""));
+    if (recorded && ifm_derive_column(arm->work->record, "child_run_delay_ns") >= 0) /* earlier versions did not ask */
+        ifm_derive_emit(arm, IFM_M_COMMAND_RUN_DELAY_NS,
+                        ifm_derive_total_value(arm, "child_run_delay_ns", IFM_UNTOLD_WORDS, ""));
 }

@@ -83,6 +83,8 @@ static void derive_cell(const struct ifm_cell_work *work)
         ifm_derive_command(arm);
     }
     for (size_t a = 0; a < work->cell->n_arms; a++)
+        ifm_derive_processor_change(&work->arms[a]);
+    for (size_t a = 0; a < work->cell->n_arms; a++)
         ifm_derive_comparison(&work->arms[a]);
     ifm_derive_rivals(work);
     ifm_derive_say_family(work);

@@ -24,6 +24,10 @@ struct ifm_refusal {
     const char *rule, *reason;
 };
 
+/* Why nobody knows what a program waited for a CPU. */
+#define IFM_UNTOLD_WORDS                                                                                               \
+    "the kernel tells the waiting of a program's first thread alone, and others did its work (or it tells none)"
+
 /* One arm's blocks: the unit of analysis of every rate and comparison. Arrays run over the blocks of the cell. */
 struct ifm_derivation;
 struct ifm_cell_work;
@@ -39,6 +43,7 @@ struct ifm_arm_work {
     double *mid_ns;     /* middle of those slots */
     bool *present;
     bool *disturbed;    /* a slot of the arm has a machine cause beside it that the arm may have made: no stolen time */
+    bool untold;        /* a program of which no slot says what it waited: it may be disturbed unseen */
     size_t n_blocks;    /* present ones */
     double fastest_ns;  /* of a step in the fastest slot */
     double shortest_ns; /* of a step in the fastest sample */
@@ -271,6 +276,8 @@ size_t ifm_derive_change_points(const struct ifm_arm_work *arm, struct ifm_arena
 void ifm_derive_facts_of_arm(const struct ifm_arm_work *arm);
 /* What a command's own columns say of an arm; nothing where the pass has no such columns. */
 void ifm_derive_command(const struct ifm_arm_work *arm);
+/* compare/processor.c: change_cpu_percent; nothing where steps are no programs. */
+void ifm_derive_processor_change(const struct ifm_arm_work *arm);
 void ifm_derive_cell_ceilings(const struct ifm_cell_work *work);
 void ifm_derive_arm_ceilings(const struct ifm_arm_work *arm);
 void ifm_derive_caches(const struct ifm_cell_work *work);

@@ -240,6 +240,26 @@ static void say_energy_change(struct ifm_builder *builder, struct ifm_line *line
         ifm_say(builder, line, IFM_TONE_PLAIN, " %s", range);
 }
 
+/* Of programs, where a gate asks for it, or where it is decided and the time is not. */
+static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                           const struct ifm_arm *arm, bool bare)
+{
+    const struct ifm_value *cpu = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_CPU_PERCENT);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    if (!ifm_is_ok(cpu))
+        return;
+    bool wanted = ifm_is_ok(change) && strcmp(change->text, "undecided") == 0 && strcmp(cpu->text, "undecided") != 0;
+    for (size_t g = 0; g < builder->from->plan->n_gates; g++)
+        wanted |= ifm_metric_of(builder->from->plan->gates[g].metric) == IFM_M_CHANGE_CPU_PERCENT;
+    if (!wanted)
+        return;
+    const char *range = bare ? "" : ifm_quantity_range(cpu, builder->arena);
+    ifm_say(builder, line, IFM_TONE_PLAIN, "; CPU time per run ");
+    ifm_say(builder, line, IFM_TONE_STRONG, "%s%s", cpu->number > 0 ? "+" : "",
+            ifm_quantity_number(cpu, builder->arena));
+    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s: %s", range[0] == '\0' ? "" : " ", range, cpu->text);
+}
+
 /* What runs of a program show says nothing of one that is slower than all of them and rarer (stats/tail.h, 1). */
 const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
@@ -290,6 +310,7 @@ void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const s
 {
     say_speed(builder, line, cell, arm, bare);
     say_rivals(builder, line, cell, arm, bare);
+    say_cpu_change(builder, line, cell, arm, bare);
     say_unseen(builder, line, cell, arm);
     say_price(builder, line, cell, arm);
     say_energy_change(builder, line, cell, arm);

@@ -170,6 +170,9 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
         result->further_of = v->n_of[0] != '\0' ? v->n_of : "observations";
     }
     result->reason = ifm_judge_held(gate, v, arena);
+    if (ifm_metric_of(gate->metric) == IFM_M_CHANGE_CPU_PERCENT)
+        result->reason =
+            ifm_arena_printf(arena, "%s (CPU time per run: waiting, I/O and GPUs are not in it)", result->reason);
     if (result->outcome == IFM_OUTCOME_INCONCLUSIVE)
         result->reason = ifm_arena_printf(arena, "%s: %s", result->reason, what_would_help(result, arena));
 }

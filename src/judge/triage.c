@@ -44,6 +44,7 @@ static const struct look looks[] = {
     {"throttle_count", "throttle events", EFFECT_EVENT, 1e6},
     {"temperature_mc", "temperature", EFFECT_NONE, 0},
     {"child_cpu_ns", "processor time", EFFECT_WORK_TIME, 0},
+    {"child_run_delay_ns", "waiting for a CPU", EFFECT_LOST_TIME, 0},
     {"child_rss_bytes", "peak memory", EFFECT_NONE, 0},
     {"child_faults_major", "major faults", EFFECT_EVENT, 1e7},
     {"child_switches_voluntary", "voluntary switches", EFFECT_EVENT, 1e4},
@@ -73,6 +74,7 @@ static struct look look_of(const struct ifm_companion *c)
 struct beside_change {
     const struct ifm_companion *c;
     double change, room;
+    double waited; /* the share of the baseline's time that it waited for a CPU, which grows as the work does */
 };
 
 /* What the column took of the time of one step, as a share: of the arm's own or of the baseline's. */
@@ -107,7 +109,7 @@ static double accounts_for(const struct look *look, const struct beside_change *
 static bool agrees(const struct beside_change *b, double share)
 {
     double agreement = log1p(share / 100.0) / log1p(b->change / 100.0);
-    double change_ns = b->c->step_ns * fabs(b->change) / 100.0;
+    double change_ns = b->c->step_ns * fabs(b->change) / 100.0 * (1.0 - b->waited);
     return agreement <= AGREES && agreement >= 1.0 / AGREES && fabs(b->c->own - b->c->base) >= EXPLAINS * change_ns;
 }
 
@@ -157,8 +159,8 @@ struct story {
         double part; /* of the change */
     } causes[MOST_CAUSES];
     size_t recorded, told, n_causes;
-    bool at_most; /* every cause so far is an event or an amount, whose cost is known from above alone */
-    double room;  /* of struct beside_change */
+    bool at_most;        /* every cause so far is an event or an amount, whose cost is known from above alone */
+    double room, waited; /* of struct beside_change */
 };
 
 /* In their order: what accounts for most of the change first. */
@@ -212,7 +214,7 @@ static void conclude(struct story *story, const struct ifm_value *change, bool b
 static void tell(struct story *story, const struct ifm_companion *c, bool able, double change, struct ifm_arena *arena)
 {
     struct look look = look_of(c);
-    const struct beside_change b = {c, change, story->room};
+    const struct beside_change b = {c, change, story->room, story->waited};
     story->recorded++;
     if (!has_changed(&look, &b))
         return;
@@ -222,6 +224,9 @@ static void tell(struct story *story, const struct ifm_companion *c, bool able, 
     if (!(part > 0))
         return;
     story->at_most = story->at_most && (look.effect == EFFECT_EVENT || look.effect == EFFECT_AMOUNT);
+    if (look.effect == EFFECT_WORK_TIME)
+        what = ifm_arena_printf(arena, "%s (%s)", what,
+                                change > 0 ? "more work, or slower instructions" : "less work, or faster instructions");
     add_cause(story, look.effect == EFFECT_LOST_TIME ? look.name : what, part);
 }
 
@@ -235,6 +240,15 @@ static double room_beside_work(const struct ifm_companion *companions, size_t n,
             return 1.0 - fmin(1.0, fmax(0.0, (c->own - c->base) / change_ns));
     }
     return 1.0;
+}
+
+/* The share of the baseline's time that its program waited for a CPU. */
+static double waited_for(const struct ifm_companion *companions, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(companions[i].column, "child_run_delay_ns") == 0 && companions[i].step_ns > 0)
+            return fmin(fmax(companions[i].base / companions[i].step_ns, 0.0), 0.99);
+    return 0.0;
 }
 
 /* Rule 3: the speed-up is refused, or stands with the baseline's share only, when less work does not explain it. */
@@ -322,6 +336,7 @@ static const char *one_line(const struct ifm_cell *cell, const struct ifm_number
     size_t at = ifm_names_find(beside->names, name_of(change->cell, change->arm, arena));
     const size_t n = at == IFM_NO_NAME ? 0 : beside->n[at];
     struct story story = {.at_most = true, .room = n == 0 ? 1.0 : room_beside_work(beside->first[at], n, v->number)};
+    story.waited = n == 0 ? 0.0 : waited_for(beside->first[at], n);
     ifm_text_printf(&story.text, "time %+.1f %% (%s)", v->number, v->text);
     if (construction[0] != '\0')
         ifm_text_printf(&story.text, "; by construction %s", construction);

@@ -110,6 +110,16 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
                    : ifm_arena_printf(arena, "about %.0f min more (%llu %s)", minutes, n, blocks);
 }
 
+/* What others take from a program is not in its processor time, which may be decided where the time is not. */
+static const char *by_processor(const struct ifm_undecided *of)
+{
+    const struct ifm_value *cpu = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_CPU_PERCENT);
+    for (size_t i = 0; of->verdict != NULL && i < of->verdict->n_gates; i++)
+        if (ifm_metric_of(of->verdict->gates[i].gate->metric) == IFM_M_CHANGE_CPU_PERCENT)
+            return ""; /* it is judged already */
+    return ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0 ? IFM_CPU_DECIDES : "";
+}
+
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     const bool has_threads = strcmp(of->cell->workload, "command") != 0;
@@ -119,8 +129,11 @@ const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *ar
     if (fewer > 0)
         return ifm_arena_printf(arena, "end other work, or --threads %u, which leaves it its CPU%s", fewer,
                                 of->cell->threads - fewer == 1 ? "" : "s");
-    return of->events != NULL && ifm_waited_in_vain(of->events) ? "a machine without other work"
-                                                                : "end other work, or --wait-quiet 10min";
+    return ifm_arena_printf(arena, "%s%s",
+                            of->events != NULL && ifm_waited_in_vain(of->events)
+                                ? "a machine without other work"
+                                : "end other work, or --wait-quiet 10min",
+                            by_processor(of));
 }
 
 /* ---- the reason ---- */

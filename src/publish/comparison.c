@@ -16,8 +16,10 @@
         {"findings", NULL, true}, {"bytes_ratio", "moves", false}, {"loss_rms_rel", "output error", false},            \
         {"attention_kl_nats", "KL", false}, {"energy_change_percent", "energy", true},                                 \
         {"energy_change_low", NULL, false}, {"energy_change_high", NULL, false}, {"energy_per", NULL, true},           \
-        {"reference_value", "reference", false}, {"reference_low", NULL, false}, {"reference_high", NULL, false},      \
-        {"value", "this run", false}, {"value_low", NULL, false}, {"value_high", NULL, false}, {"unit", NULL, true},   \
+        {"cpu_change_percent", "CPU time", true}, {"cpu_change_low", NULL, false}, {"cpu_change_high", NULL, false},   \
+        {"cpu_word", NULL, true}, {"reference_value", "reference", false}, {"reference_low", NULL, false},             \
+        {"reference_high", NULL, false}, {"value", "this run", false}, {"value_low", NULL, false},                     \
+        {"value_high", NULL, false}, {"unit", NULL, true},                                                             \
     {                                                                                                                  \
         "", "notes", true                                                                                              \
     }
@@ -217,6 +219,21 @@ static const char *add_energy(struct ifm_listing *listing, const struct ifm_comp
     return ifm_is_ok(change) ? notes : note_number(listing, notes, why_not(change, listing->arena));
 }
 
+/* Of programs, inside a run: their processor time beside the time, with its own word. */
+static void add_cpu(struct ifm_listing *listing, const struct ifm_comparison_row *row)
+{
+    const bool within = row->derived[0] != NULL && row->derived[1] == NULL;
+    const struct ifm_value *change =
+        within ? value_of(row->derived[0], row->cell, row->arm, IFM_M_CHANGE_CPU_PERCENT) : NULL;
+    if (!ifm_is_ok(change))
+        return;
+    ifm_listing_set_value(
+        listing, "cpu_change_percent", change,
+        ifm_arena_printf(listing->arena, "%s, %s", ifm_comparison_change(change, listing->arena), change->text));
+    ifm_listing_set_bounds(listing, "cpu_change_low", "cpu_change_high", change);
+    ifm_listing_set(listing, "cpu_word", json_string(change->text), NULL);
+}
+
 /* A speed-up can be refused (rule 3) where the change is not: its reason is a note of its own. */
 static const char *add_notes(struct ifm_listing *listing, const struct ifm_comparison_row *row)
 {
@@ -286,6 +303,7 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_text(listing, "reason", kept ? speedup->text : worse->reason);
     ifm_listing_set_text(listing, "remedy", worse->remedy);
     ifm_listing_set_text(listing, "not_comparable", row->not_comparable);
+    add_cpu(listing, row);
     add_values(listing, row);
     ifm_listing_show(listing, "notes", add_notes(listing, row));
 }

@@ -10,6 +10,9 @@ static const double LOST_SHARE = 0.05;
  * once, and more often than this per second. */
 static const double SWITCHES_PER_S = 50.0;
 
+/* A program waits so long for its first CPU on a quiet machine too, where starting it is most of its time. */
+static const double START_NS = 1e5;
+
 static int place_of(const char *const *names, size_t n, const char *name)
 {
     for (size_t c = 0; c < n; c++)
@@ -20,9 +23,13 @@ static int place_of(const char *const *names, size_t n, const char *name)
 
 struct ifm_cause_columns ifm_cause_columns_of(const char *const *names, size_t n)
 {
-    return (struct ifm_cause_columns){place_of(names, n, "steal_ns"), place_of(names, n, "run_delay_ns"),
+    return (struct ifm_cause_columns){place_of(names, n, "steal_ns"),
+                                      place_of(names, n, "run_delay_ns"),
                                       place_of(names, n, "context_switches_involuntary"),
-                                      place_of(names, n, "throttle_count"), place_of(names, n, "faults_major")};
+                                      place_of(names, n, "throttle_count"),
+                                      place_of(names, n, "faults_major"),
+                                      place_of(names, n, "child_run_delay_ns"),
+                                      place_of(names, n, "child_wall_ns")};
 }
 
 static bool was_read(const struct ifm_slot *slot, int column)
@@ -30,9 +37,27 @@ static bool was_read(const struct ifm_slot *slot, int column)
     return column >= 0 && slot->columns[column] != IFM_ABSENT;
 }
 
+bool ifm_cause_of_programs(const struct ifm_cause_columns *columns)
+{
+    return columns->program_delay >= 0;
+}
+
 bool ifm_cause_was_read(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
 {
+    if (ifm_cause_of_programs(columns))
+        return was_read(slot, columns->program_delay);
     return was_read(slot, columns->steal) || was_read(slot, columns->delay) || was_read(slot, columns->switches);
+}
+
+/* The share of the programs' time that they waited for a CPU, but for their starts. Hooks between them are part of the
+ * slot, not of it. */
+static double program_waited(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
+{
+    if (!was_read(slot, columns->program_delay) || !was_read(slot, columns->program_ns) ||
+        slot->columns[columns->program_ns] <= 0)
+        return 0;
+    const double waited_ns = (double)slot->columns[columns->program_delay] - START_NS * slot->samples;
+    return waited_ns / (double)slot->columns[columns->program_ns];
 }
 
 enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, double *amount)
@@ -50,6 +75,10 @@ enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_caus
     if (was_read(slot, columns->steal) && (double)slot->columns[columns->steal] > LOST_SHARE * length) {
         *amount = (double)slot->columns[columns->steal] / length;
         return IFM_CAUSE_STOLEN;
+    }
+    if (program_waited(slot, columns) > LOST_SHARE) {
+        *amount = program_waited(slot, columns);
+        return IFM_CAUSE_PROGRAM;
     }
     if (was_read(slot, columns->delay)) {
         *amount = (double)slot->columns[columns->delay] / length;
@@ -94,6 +123,9 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
         snprintf(text, IFM_CAUSE_TEXT, "threads waited for a CPU, together longer than the slot itself");
     else if (cause == IFM_CAUSE_WAITED)
         snprintf(text, IFM_CAUSE_TEXT, "threads waited for a CPU %.*f %% of a slot", amount < 0.1 ? 1 : 0,
+                 100.0 * amount);
+    else if (cause == IFM_CAUSE_PROGRAM)
+        snprintf(text, IFM_CAUSE_TEXT, "the program waited for a CPU %.*f %% of its time", amount < 0.1 ? 1 : 0,
                  100.0 * amount);
     else if (cause == IFM_CAUSE_SWITCHED)
         snprintf(text, IFM_CAUSE_TEXT, "taken off its CPU %.0f times in a slot", amount);

@@ -17,6 +17,7 @@ enum ifm_cause {
     IFM_CAUSE_FAULTED,   /* pages were read from a disk: memory was short, or the arm reads files */
     IFM_CAUSE_STOLEN,    /* by the hypervisor, of a virtual machine */
     IFM_CAUSE_WAITED,    /* threads waited for a CPU that others had */
+    IFM_CAUSE_PROGRAM,   /* a program that is measured waited so */
     IFM_CAUSE_SWITCHED,  /* the same, where the kernel does not say how long */
     IFM_CAUSES
 };
@@ -24,10 +25,14 @@ enum ifm_cause {
 /* Places of the columns that can mark a slot, -1 where the record lacks one. */
 struct ifm_cause_columns {
     int steal, delay, switches, throttles, faults;
+    int program_delay, program_ns; /* of programs: what they waited, and how long they ran, in a slot */
 };
 
 struct ifm_cause_columns ifm_cause_columns_of(const char *const *names, size_t n);
-/* Was a column read that tells of others on our CPUs? Without one, no mark means nothing. */
+/* Does the record tell what programs waited? Then nothing else says that an arm was undisturbed. */
+bool ifm_cause_of_programs(const struct ifm_cause_columns *columns);
+/* Was a column read that tells of others on our CPUs? Without one, no mark means nothing. Where steps are programs, the
+ * lab's own thread sleeps through them, and what it waited says nothing of theirs. */
 bool ifm_cause_was_read(const struct ifm_slot *slot, const struct ifm_cause_columns *columns);
 /* What disturbed the slot, and how much of it: a share of the slot, or a count. */
 enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, double *amount);

@@ -418,14 +418,25 @@ def column(name):
     return lambda v: sum(int(s[name]) for s in v.slots())
 
 
-def cpu(v):
+def cpu_of_blocks(v):
     found = {}
     for slot in v.slots():
         if slot["child_cpu_ns"]:
             total = found.setdefault(slot["block"], [0, 0])
             total[0] += int(slot["child_cpu_ns"])
             total[1] += int(slot["samples"])
-    return mean([total / steps for total, steps in found.values()])
+    return found
+
+
+def cpu(v):
+    return mean([total / steps for total, steps in cpu_of_blocks(v).values()])
+
+
+def change_cpu(v):
+    own, base = cpu_of_blocks(v), cpu_of_blocks(v.baseline())
+    common = [block for block in own if block in base]
+    each = [[math.fsum(of[block][i] for block in common) for i in (0, 1)] for of in (own, base)]
+    return 100 * (each[0][0] / each[0][1] / (each[1][0] / each[1][1]) - 1)
 
 
 RECOMPUTED = {
@@ -480,6 +491,7 @@ RECOMPUTED = {
     "run_delay_ns": column("run_delay_ns"),
     "command_cpu_ns": cpu,
     "change_percent": change,
+    "change_cpu_percent": change_cpu,
     "change_percent_median": change_median,
     "speedup": lambda v: math.exp(-mean(paired(v.baseline(), v))),
     "speedup_over_fastest": over_fastest,
@@ -520,7 +532,8 @@ NOT_RECOMPUTED = {
     **dict.fromkeys("modes_count change_points steady_from_percent latency_ns_p50_bootstrap cache_l1_bytes "
                     "cache_l2_bytes cache_l3_bytes".split(), SIMULATED),
     **dict.fromkeys("command_rss_bytes command_faults_major command_switches_involuntary command_failures "
-                    "command_strays".split(), "sums and a maximum of one column, as steal_ns, which is recomputed"),
+                    "command_strays command_run_delay_ns".split(),
+                    "sums and a maximum of one column, as steal_ns, which is recomputed"),
     **dict.fromkeys("attention_kl_nats attention_tv quality_percent quality_loss_pp tokens_prompt_per_s "
                     "load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 "
                     "memory_bus memory_bus_percent "

@@ -2,7 +2,7 @@
 #include "rules/fixture.h"
 
 static char cpu[] = "child_cpu_ns", rss[] = "child_rss_bytes", failures[] = "child_failures", strays[] = "child_strays",
-            failure[] = "child_failure";
+            failure[] = "child_failure", delay[] = "child_run_delay_ns", wall[] = "child_wall_ns";
 static const char *const names[] = {"child_cpu_ns", "child_rss_bytes", "child_failures", "child_strays"};
 static const struct ifm_pass pass = {.columns = names, .column_units = names, .n_columns = 4};
 
@@ -196,6 +196,84 @@ static void other_workloads_have_no_such_numbers(void **state)
     fx_stop(&fx);
 }
 
+/* In two of ten blocks, both of one arm, the program waited for half of its time. What the other waited decides what
+ * that means: known and none, they are set aside; unknown, nothing is, and nobody says which blocks are undisturbed. */
+static void a_program_that_waited_is_disturbed(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 10);
+        fx.plan.rules = IFM_PLAN_RULES;
+        fx.cells[0].measure.stop = IFM_STOP_REPEATS; /* nothing is run again */
+        r->column_names[1] = delay;
+        r->column_names[3] = wall;
+        for (size_t k = 0; k < r->n_slots; k++) {
+            const unsigned block = r->slots[k].block - fx.warmup_blocks;
+            columns_of(r, k)[3] = 1000000000;
+            if (r->slots[k].arm == 1 && known == 0)
+                columns_of(r, k)[1] = IFM_ABSENT;
+            else if (r->slots[k].phase == IFM_PHASE_MEASURE && (block == 3 || block == 6) && r->slots[k].arm == 0)
+                columns_of(r, k)[1] = 500000000;
+        }
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        assert_int_equal(state_of(&fx, "base", "blocks_marked"), known != 0 ? IFM_STATE_OK : IFM_STATE_ABSENT);
+        assert_int_equal(state_of(&fx, "base", "command_run_delay_ns"), IFM_STATE_OK);
+        assert_int_equal(state_of(&fx, "other", "command_run_delay_ns"), known != 0 ? IFM_STATE_OK : IFM_STATE_ABSENT);
+        assert_int_equal(fx_value(&fx, "other", "change_percent")->n, known != 0 ? 8 : 10);
+        assert_true(known == 0 || fx_value(&fx, "other", "blocks_marked")->number == 2);
+        bool said = false;
+        for (size_t i = 0; i < fx.derived->n_findings; i++)
+            said |= strstr(fx.derived->findings[i].text, "is not known: the kernel") != NULL;
+        assert_int_equal(said, known == 0);
+        fx_stop(&fx);
+    }
+}
+
+/* So much processor time a run: `unit` x a number with a spread of `noise` around `mean`. */
+static int64_t cpu_in(size_t k, double mean, double noise, int64_t unit)
+{
+    const double at = (double)((k * 2654435761u) % 1000) / 999.0 - 0.5;
+    return unit * (int64_t)llround(mean * (1 + 2 * noise * at) / (double)unit);
+}
+
+/* The processor time has a change and a word of its own, whatever the time says; a unit of the kernel's ticks bounds
+ * its spread, so that equal readings of 10 ms decide nothing. */
+static void processor_time_is_compared_by_block(void **state)
+{
+    (void)state;
+    static const struct {
+        double base, other, noise;
+        int64_t unit;
+        const char *word;
+    } rows[] = {{2e7, 2.4e7, 0.01, 1000, "more"},       {2e7, 1.6e7, 0.01, 1000, "less"},
+                {2e7, 2e7, 0.0001, 1000, "equivalent"}, {2e7, 2.02e7, 0.1, 1000, "undecided"},
+                {2e7, 2e7, 0, 10000000, "undecided"},   {2e7, 2e7, 0, 0, ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 16);
+        const bool read = rows[i].unit > 0;
+        for (size_t k = 0; k < r->n_slots; k++)
+            columns_of(r, k)[0] =
+                read ? r->slots[k].samples *
+                           cpu_in(k, r->slots[k].arm == 0 ? rows[i].base : rows[i].other, rows[i].noise, rows[i].unit)
+                     : IFM_ABSENT;
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *value = fx_value(&fx, "other", "change_cpu_percent");
+        assert_int_equal(value->state, read ? IFM_STATE_OK : IFM_STATE_ABSENT);
+        assert_int_equal(state_of(&fx, "other", "change_percent"), IFM_STATE_OK);
+        if (read) {
+            assert_string_equal(value->text, rows[i].word);
+            assert_true(fabs(value->number - 100 * (rows[i].other / rows[i].base - 1)) < 200 * rows[i].noise + 1e-6);
+            assert_true(value->has_interval && value->low < value->number && value->number < value->high);
+            assert_int_equal(value->n, 16);
+        }
+        fx_stop(&fx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +283,8 @@ int main(void)
         cmocka_unit_test(runs_that_failed_are_no_samples),
         cmocka_unit_test(failures_that_were_not_counted_are_not_none),
         cmocka_unit_test(strays_count_where_they_were_waited_for),
+        cmocka_unit_test(a_program_that_waited_is_disturbed),
+        cmocka_unit_test(processor_time_is_compared_by_block),
         cmocka_unit_test(other_workloads_have_no_such_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,11 +94,46 @@ static void more_than_a_slot_is_told_in_words(void **state)
         assert_string_equal(ifm_cause_text(rows[i].cause, rows[i].amount, text), rows[i].text);
 }
 
+/* The lab sleeps while a program runs: what its own thread waited says nothing of the program's waiting. */
+static void a_program_is_disturbed_by_its_own_waiting(void **state)
+{
+    (void)state;
+    static const char *const columns_of_programs[] = {"steal_ns", "run_delay_ns", "child_run_delay_ns",
+                                                      "child_wall_ns"};
+    static const struct {
+        int64_t lab_ns, waited_ns, wall_ns;
+        uint32_t samples;
+        enum ifm_cause cause;
+        bool told;
+    } rows[] = {{0, 0, 100000000, 1, IFM_CAUSE_NONE, true},
+                {0, 45000000, 100000000, 1, IFM_CAUSE_PROGRAM, true},
+                {0, 45000000, 1000000000, 1, IFM_CAUSE_NONE, true},     /* 4.5 % */
+                {0, 45000000, 100000000, 450, IFM_CAUSE_NONE, true},    /* 0.1 ms a start is no disturbance */
+                {0, 45000000, 100000000, 300, IFM_CAUSE_PROGRAM, true}, /* 15 ms beyond them are */
+                {900000000, 0, 100000000, 1, IFM_CAUSE_WAITED, true},   /* the lab did, behind a program's end */
+                {0, IFM_ABSENT, 100000000, 1, IFM_CAUSE_NONE, false},   /* nobody knows, and nothing is claimed */
+                {900000000, IFM_ABSENT, 100000000, 1, IFM_CAUSE_WAITED, false}};
+    struct ifm_cause_columns columns = ifm_cause_columns_of(columns_of_programs, 4);
+    assert_true(ifm_cause_of_programs(&columns));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int64_t read[] = {0, rows[i].lab_ns, rows[i].waited_ns, rows[i].wall_ns};
+        /* A second of hooks beside the program is in the slot, and not in its time. */
+        const struct ifm_slot slot = {.end_ns = 1000000000, .samples = rows[i].samples, .columns = read};
+        double amount;
+        assert_int_equal(ifm_slot_cause(&slot, &columns, &amount), rows[i].cause);
+        assert_int_equal(ifm_cause_was_read(&slot, &columns), rows[i].told);
+    }
+    char text[IFM_CAUSE_TEXT];
+    assert_string_equal(ifm_cause_text(IFM_CAUSE_PROGRAM, 0.449, text),
+                        "the program waited for a CPU 45 % of its time");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_row_goes_on_with_its_mirror_image),
                                        cmocka_unit_test(no_more_than_every_second_block_is_a_repeat),
                                        cmocka_unit_test(repeats_leave_room_for_the_fewest_blocks),
-                                       cmocka_unit_test(more_than_a_slot_is_told_in_words)};
+                                       cmocka_unit_test(more_than_a_slot_is_told_in_words),
+                                       cmocka_unit_test(a_program_is_disturbed_by_its_own_waiting)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

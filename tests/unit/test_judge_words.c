@@ -370,6 +370,24 @@ static const char *triage_beside(struct judged *j, const char *column, double ow
     return j->fx.verdict->triage[0].text;
 }
 
+/* The conclusion of the line beside two columns of times, of a baseline of 0.4 ms. */
+static const char *causes_beside(struct judged *j, struct ifm_companion c[2])
+{
+    for (int i = 0; i < 2; i++) {
+        c[i].cell = "decode";
+        c[i].arm = "other";
+        c[i].unit = "ns";
+        c[i].n = 12;
+        c[i].step_ns = 400000;
+    }
+    j->fx.derived->companions = c;
+    j->fx.derived->n_companions = 2;
+    fx_judge(&j->fx);
+    const char *causes = strrchr(j->fx.verdict->triage[0].text, ';');
+    assert_non_null(causes);
+    return causes;
+}
+
 /* Twice the time, and 45 % of it waiting for a CPU where the baseline waits 2 %: most of the change, unless the program
  * also computes for twice as long. Then it waits because it is long. */
 static void waiting_does_not_explain_work(void **state)
@@ -385,20 +403,31 @@ static void waiting_does_not_explain_work(void **state)
             {.column = "run_delay_ns", .own = 0.45 * 800000, .base = 0.02 * 400000},
             {.column = "child_cpu_ns", .own = works ? 780000 : 392000, .base = 390000},
         };
-        for (int i = 0; i < 2; i++) {
-            c[i].cell = "decode";
-            c[i].arm = "other";
-            c[i].unit = "ns";
-            c[i].n = 12;
-            c[i].step_ns = 400000;
-        }
-        j.fx.derived->companions = c;
-        j.fx.derived->n_companions = 2;
-        fx_judge(&j.fx);
-        const char *line = j.fx.verdict->triage[0].text, *causes = strrchr(line, ';');
-        assert_non_null(causes);
-        assert_string_equal(causes,
-                            works ? "; processor time +100.0 % explains it" : "; run delay explains 78 % of it");
+        const char *causes = causes_beside(&j, c);
+        assert_string_equal(causes, works ? "; processor time +100.0 % (more work, or slower instructions) explains it"
+                                          : "; run delay explains 78 % of it");
+        jd_stop(&j);
+    }
+}
+
+/* A fifth more work of a program that computes for two fifths of its time: it explains the change where others had the
+ * CPUs for the rest, and not where the program slept. */
+static void work_explains_the_waiting_that_it_meets(void **state)
+{
+    (void)state;
+    for (int waited = 0; waited < 2; waited++) {
+        struct judged j;
+        equal_columns(&j);
+        j.fx.parts[0].step_ns[1] = 480000;
+        jd_record(&j);
+        fx_derive(&j.fx);
+        struct ifm_companion c[] = {
+            {.column = "child_cpu_ns", .own = 192000, .base = 160000},
+            {.column = "child_run_delay_ns", .own = waited * 264000, .base = waited * 220000},
+        };
+        const char *causes = causes_beside(&j, c);
+        assert_facts(causes, waited ? "processor time +20.0 % (more work, or slower instructions)"
+                                    : "nothing recorded explains it");
         jd_stop(&j);
     }
 }
@@ -589,6 +618,7 @@ int main(void)
         cmocka_unit_test(stolen_time_explains),
         cmocka_unit_test(an_equal_share_explains_nothing),
         cmocka_unit_test(waiting_does_not_explain_work),
+        cmocka_unit_test(work_explains_the_waiting_that_it_meets),
         cmocka_unit_test(processor_time_explains_by_its_ratio),
         cmocka_unit_test(construction_comes_first),
         cmocka_unit_test(a_failed_program_says_its_status),

@@ -9,6 +9,7 @@
 #include "base/subprocess.h"
 #include "facts.h"
 #include <errno.h>
+#include <math.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -65,6 +66,29 @@ static void processor_time_includes_descendants_that_were_waited_for(void **stat
     ifm_subprocess_run(&program, &result);
     assert_int_equal(result.code, 0);
     assert_true(result.cpu_ns > 20000000);
+}
+
+/* What it sleeps is not part of it. Of the first thread: of a shell that only waits, hardly any of the work. */
+static void the_waiting_of_the_first_thread_is_read_before_it_is_gone(void **state)
+{
+    (void)state;
+    struct ifm_subprocess_result result;
+    struct ifm_subprocess program = shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done");
+    ifm_subprocess_run(&program, &result);
+    if (result.first_cpu_ns < 0)
+        skip(); /* a kernel without CONFIG_SCHED_INFO */
+    assert_true(fabs((double)(result.first_cpu_ns - result.cpu_ns)) < 0.05 * (double)result.cpu_ns);
+    assert_in_range(result.first_delay_ns, 0, result.wall_ns - result.first_cpu_ns);
+    assert_true(result.wall_ns - result.first_cpu_ns - result.first_delay_ns < result.wall_ns / 4);
+    program = shell("exec sleep 0.3");
+    ifm_subprocess_run(&program, &result);
+    assert_true(result.wall_ns > 300000000 && result.first_cpu_ns + result.first_delay_ns < result.wall_ns - 300000000);
+    program = shell("sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; :");
+    ifm_subprocess_run(&program, &result);
+    assert_true(result.first_cpu_ns < result.cpu_ns / 2);
+    program.path = "/nowhere/at/all";
+    ifm_subprocess_run(&program, &result);
+    no_child_is_left();
 }
 
 static void a_time_limit_ends_the_whole_session(void **state)
@@ -252,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_program_is_told),
+        cmocka_unit_test(the_waiting_of_the_first_thread_is_read_before_it_is_gone),
         cmocka_unit_test(processor_time_includes_descendants_that_were_waited_for),
         cmocka_unit_test(a_time_limit_ends_the_whole_session),
         cmocka_unit_test(what_outlives_a_program_is_killed_and_counted),

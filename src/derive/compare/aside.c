@@ -61,15 +61,20 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     struct ifm_aside aside = {0};
     bool *blocks = IFM_ARENA_ARRAY(arm->d->arena, bool, work->n_blocks + 1);
     struct met own = {0}, its = {0};
+    /* What one waited, where the other's waiting is not known, would leave out the slow blocks of one arm alone. */
+    const bool untold = arm->untold || base->untold;
     for (size_t b = 0; b < work->n_blocks; b++) {
         if (!arm->present[b] || !base->present[b])
             continue;
-        blocks[b] = work->fate[b] != IFM_BLOCK_STANDS && work->by_machine[b];
+        blocks[b] = work->fate[b] != IFM_BLOCK_STANDS && work->by_machine[b] &&
+                    !(untold && (arm->disturbed[b] || base->disturbed[b]));
         aside.n += blocks[b];
         aside.left += !blocks[b];
         meet(&own, arm->disturbed[b], base->disturbed[b], arm->time_ns[b]);
         meet(&its, base->disturbed[b], arm->disturbed[b], base->time_ns[b]);
     }
+    if (untold)
+        own = its = (struct met){0};
     const size_t n = aside.n + aside.left, compared = ifm_derive_count_compared(work);
     const double level = 0.5 * OWN / (double)(compared > 0 ? compared : 1);
     const double by_own = chance_of_own(&own, &its, n), by_base = chance_of_own(&its, &own, n);
@@ -131,7 +136,12 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
                *quiet =
                    session || ifm_waited_in_vain(work->d->facts->events) ? "a quieter machine" : "--wait-quiet 10min";
     const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably %s%.0fs, or ", cap, seconds) : "";
+    const struct ifm_value *cpu =
+        ifm_derived_value(arm->d->out, work->cell->name, arm->arm->name, IFM_M_CHANGE_CPU_PERCENT);
+    const bool by_cpu =
+        !ifm_derive_is_wanted(work, IFM_M_CHANGE_CPU_PERCENT) && ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s",
-                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, longer, quiet);
+                       "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s%s",
+                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, longer, quiet,
+                       by_cpu ? IFM_CPU_DECIDES : "");
 }

@@ -2,6 +2,7 @@
 #include "derive/internal.h"
 
 #include "derive/compare/between.h"
+#include "derive/compare/comparison.h"
 #include "model/plan_json.h"
 #include <math.h>
 #include <string.h>
@@ -12,23 +13,9 @@
 /* A sample beyond this many medians is called slow where a finding counts them. */
 #define SLOW_FACTOR 1.5
 
-/* The levels hold for all comparisons of the cell at once (Bonferroni): with m variants each interval has the level
- * 1 - 0.05 / m, and each of the two one-sided tests for equivalence the error 0.05 / m. */
-struct comparison {
-    size_t n;
-    struct ifm_log_mean mean; /* of ln(time of a step of the arm / of the baseline) */
-    double level, level_equal;
-    double
-        level_looks; /* at which the interval is computed to hold at `level`: wider where the run looked as it went */
-    struct ifm_interval change, equal;
-    double drift; /* of the logarithm over the pass, which the intervals hold; 0 = none is visible */
-    bool carried; /* the intervals hold what one arm left behind for the other */
-    const char *word;
-};
-
 /* Faster or slower when the interval lies wholly beyond the margin; equivalent when the narrower one of the two
  * one-sided tests lies wholly inside it; else undecided. */
-static const char *decide(const struct comparison *c, double margin)
+const char *ifm_derive_word(const struct comparison *c, double margin)
 {
     double edge = log1p(margin);
     if (c->change.high < -edge)
@@ -40,7 +27,7 @@ static const char *decide(const struct comparison *c, double margin)
     return "undecided";
 }
 
-static bool compare(const struct ifm_arm_work *arm, const bool *without, struct comparison *out)
+bool ifm_derive_pair(const struct ifm_arm_work *arm, const bool *without, struct comparison *out)
 {
     const struct ifm_cell_work *work = arm->work;
     *out = (struct comparison){.n = 0};
@@ -57,7 +44,7 @@ static bool compare(const struct ifm_arm_work *arm, const bool *without, struct 
     out->drift = ifm_derive_hold_drift(arm, work->baseline, without, out->level_looks, &out->change);
     (void)ifm_derive_hold_drift(arm, work->baseline, without,
                                 ifm_derive_level_over_looks(work, out->level_equal, out->n), &out->equal);
-    out->word = decide(out, work->cell->measure.margin);
+    out->word = ifm_derive_word(out, work->cell->measure.margin);
     return true;
 }
 
@@ -227,7 +214,7 @@ static const char *blocks_of_average(const struct ifm_arm_work *arm, const struc
                                      const struct comparison *c, bool of_blocks)
 {
     struct comparison all;
-    if (aside->blocks == NULL || !compare(arm, NULL, &all))
+    if (aside->blocks == NULL || !ifm_derive_pair(arm, NULL, &all))
         return "";
     return ifm_arena_printf(arm->d->arena, ", %s of the %zu undisturbed blocks (%+.3g %% on average of all %zu)",
                             of_blocks ? "both" : "the latter", c->n, 100.0 * expm1(all.mean.mean), all.n);
@@ -306,7 +293,7 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
     if (work->n_marked == 0)
         return all->word;
     struct comparison rest;
-    bool made = compare(arm, work->marked, &rest);
+    bool made = ifm_derive_pair(arm, work->marked, &rest);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_WITHOUT_MARKED,
                     made ? change_value(&rest, rest.word)
                          : ifm_value_absent(ifm_needs_blocks(arm->d->arena, rest.n), "", (int64_t)rest.n, "blocks"));
@@ -330,7 +317,7 @@ static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const s
     ifm_derive_say_disturbed(arm, aside);
     if (aside->blocks == NULL)
         return word_without_marked(arm, rest, taken);
-    bool made = compare(arm, NULL, &all);
+    bool made = ifm_derive_pair(arm, NULL, &all);
     if (made)
         ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS, change_value(&all, all.word));
     if (strcmp(rest->word, "undecided") == 0)
@@ -407,7 +394,7 @@ static bool stands_with(struct comparison *c, double margin, struct allowance a,
 {
     c->change = widened(c->change, a);
     c->equal = widened(c->equal, a);
-    return strcmp(word, "undecided") != 0 && strcmp(decide(c, margin), word) == 0;
+    return strcmp(word, "undecided") != 0 && strcmp(ifm_derive_word(c, margin), word) == 0;
 }
 
 /* The same for what is typical and for the tail: gates are held against these too. */
@@ -431,7 +418,7 @@ static struct allowance allow_for_lopsided(const struct ifm_arm_work *arm, const
 {
     struct comparison all;
     struct ifm_interval paid;
-    if (aside->blocks == NULL || !aside->lopsided || !compare(arm, NULL, &all) ||
+    if (aside->blocks == NULL || !aside->lopsided || !ifm_derive_pair(arm, NULL, &all) ||
         !ifm_log_mean_interval(&all.mean, IFM_BESIDE_LEVEL, &paid))
         return (struct allowance){0, 0};
     const struct allowance a = to_hold(c->change, paid);
@@ -547,7 +534,7 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
         return;
     struct comparison c;
     struct ifm_aside aside = ifm_derive_set_aside(arm);
-    if (!compare(arm, aside.blocks, &c)) {
+    if (!ifm_derive_pair(arm, aside.blocks, &c)) {
         bool few = c.n > 0 && c.n < IFM_BLOCKS_NEEDED;
         const struct ifm_event_cell_failed *failed = ifm_derive_failure(work);
         if (few)

@@ -28,7 +28,8 @@ const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived,
 {
     const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
     /* How sharp a comparison is stands whatever it says. */
-    if (!compares(metric) || metric == IFM_M_MDE_PERCENT || metric == IFM_M_BLOCKS_NEEDED || change == NULL)
+    if (!compares(metric) || metric == IFM_M_CHANGE_CPU_PERCENT /* of all blocks, with a word of its own */ ||
+        metric == IFM_M_MDE_PERCENT || metric == IFM_M_BLOCKS_NEEDED || change == NULL)
         return NULL;
     const bool taken = strcmp(change->text, "undecided") == 0;
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;)
@@ -44,7 +45,8 @@ const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived,
 {
     for (const struct ifm_finding *f = NULL; compares(metric) && (f = ifm_derived_finding(derived, cell, f)) != NULL;)
         if (strcmp(f->arm, arm) == 0 &&
-            (strstr(f->text, IFM_CARRIED_WORDS) != NULL || strstr(f->text, IFM_CLOCKS_WORDS) != NULL))
+            ((strstr(f->text, IFM_CARRIED_WORDS) != NULL && metric != IFM_M_CHANGE_CPU_PERCENT) ||
+             strstr(f->text, IFM_CLOCKS_WORDS) != NULL))
             return f;
     return NULL;
 }

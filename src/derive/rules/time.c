@@ -199,6 +199,10 @@ static void look_at_stop(const struct ifm_cell_work *work)
     if (work->n_measured < IFM_BLOCKS_NEEDED)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07", "%s: no interval, and no word on a comparison",
                             ifm_needs_blocks(work->d->arena, work->n_measured));
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (work->arms[a].untold)
+            ifm_derive_say_arm(&work->arms[a], IFM_SEVERITY_NOTE, "rule-02",
+                               "whether other work disturbed its runs is not known: " IFM_UNTOLD_WORDS);
     if (work->n_marked > 0 && work->d->plan->rules >= IFM_PLAN_RULES_REPEATS)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
                             "%zu of %zu blocks are marked as disturbed by the machine, and %zu of them were run again; "

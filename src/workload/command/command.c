@@ -26,6 +26,9 @@
 
 /* Two readings of resident memory may differ by what the kernel's counters of each CPU hold back. */
 enum { RSS_SLACK = 256 << 10 };
+/* The kernel tells the waiting of the program's first thread alone. It is the program's where that thread has at least
+ * this share of the processor time of the whole tree. */
+static const double FIRST_THREAD = 0.9;
 /* How long a descendant may outlive its program where command.timeout sets no limit to both. */
 enum { STRAYS_S = 10 };
 
@@ -70,7 +73,7 @@ static const struct ifm_section section =
  * stops at its first match. */
 static const char sink[] = "/dev/zero";
 
-enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, FAILURE, N_COLUMNS };
+enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, FAILURE, DELAY, WALL, N_COLUMNS };
 
 static const struct ifm_column columns[N_COLUMNS] = {
     [CPU] = {"child_cpu_ns", "ns"},
@@ -81,6 +84,8 @@ static const struct ifm_column columns[N_COLUMNS] = {
     [FAILURES] = {"child_failures", "count"},
     [STRAYS] = {"child_strays", "count"},
     [FAILURE] = {"child_failure", "code"},
+    [DELAY] = {"child_run_delay_ns", "ns"},
+    [WALL] = {"child_wall_ns", "ns"},
 };
 
 enum program { LINE, PREPARE, CLEANUP, SETUP, TEARDOWN, N_PROGRAMS };
@@ -98,6 +103,7 @@ struct command_program {
     int null_fd, sink_fd, input_fd, output_fd; /* -1 = none */
     struct ifm_subprocess_result last;
     int64_t counts[N_COLUMNS]; /* since the last collect; of RSS the largest, of FAILURE the last */
+    int64_t first_cpu_ns;      /* of the runs' first threads; -1 = one was not told */
 };
 
 /* ---- texts ---- */
@@ -463,6 +469,13 @@ static void count(struct command_program *state, bool failed)
     state->counts[INVOLUNTARY] += last->switches_involuntary;
     state->counts[FAILURES] += failed;
     state->counts[STRAYS] += last->strays;
+    state->counts[WALL] += last->wall_ns;
+    if (last->first_cpu_ns < 0)
+        state->first_cpu_ns = -1;
+    if (state->first_cpu_ns >= 0) {
+        state->first_cpu_ns += last->first_cpu_ns;
+        state->counts[DELAY] += last->first_delay_ns;
+    }
     if (failed)
         state->counts[FAILURE] = failure_code(last);
 }
@@ -510,6 +523,9 @@ static void collect(void *opened, int64_t *out)
         out[i] = state->counts[i];
     if (state->counts[RSS] <= own_peak_bytes() + RSS_SLACK)
         out[RSS] = IFM_ABSENT;
+    if (state->first_cpu_ns <= 0 || (double)state->first_cpu_ns < FIRST_THREAD * (double)state->counts[CPU])
+        out[DELAY] = IFM_ABSENT;
+    state->first_cpu_ns = 0;
     memset(state->counts, 0, sizeof state->counts);
 }
 

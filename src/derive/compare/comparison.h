@@ -1,0 +1,27 @@
+/* One comparison of an arm with its baseline, by pairs of blocks. Pure. */
+#ifndef IFM_DERIVE_COMPARE_COMPARISON_H
+#define IFM_DERIVE_COMPARE_COMPARISON_H
+
+#include "derive/internal.h"
+
+/* The levels hold for all comparisons of the cell at once (Bonferroni): with m variants each interval has the level
+ * 1 - 0.05 / m, and each of the two one-sided tests for equivalence the error 0.05 / m. */
+struct comparison {
+    size_t n;
+    struct ifm_log_mean mean; /* of ln(time of a step of the arm / of the baseline) */
+    double level, level_equal;
+    double
+        level_looks; /* at which the interval is computed to hold at `level`: wider where the run looked as it went */
+    struct ifm_interval change, equal;
+    double drift; /* of the logarithm over the pass, which the intervals hold; 0 = none is visible */
+    bool carried; /* the intervals hold what one arm left behind for the other */
+    const char *word;
+};
+
+/* Of `time_ns` and `steps` of the arm and of its cell's baseline, over the blocks that both have but `without`. False
+ * where they are too few. */
+bool ifm_derive_pair(const struct ifm_arm_work *arm, const bool *without, struct comparison *out);
+/* Faster, slower, equivalent or undecided. */
+const char *ifm_derive_word(const struct comparison *c, double margin);
+
+#endif

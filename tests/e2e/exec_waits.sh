@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# A program that waits for a CPU, since other processes have them, is disturbed, though the lab sleeps meanwhile: its
+# blocks are marked. One that sleeps by itself is not, and where nobody can know, nobody says that nothing disturbed it.
+source "$(dirname "$0")/lib.sh"
+need python3 python3
+grep -q '^0 0 0$' /proc/thread-self/schedstat && skip "the kernel does not count the time that threads wait for a CPU"
+
+cat >spin.c <<'C'
+#include <stdlib.h>
+#include <time.h>
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+int main(int argc, char **argv) /* so many ms of processor time */
+{
+    const double end = argc > 1 ? 1e-3 * atof(argv[1]) : 0.06;
+    while (seconds(CLOCK_PROCESS_CPUTIME_ID) < end)
+        ;
+    return 0;
+}
+C
+need cc gcc
+cc -O1 -o spin spin.c || fail "spin.c does not compile"
+ln -s spin same
+
+# Twice as many processes as CPUs want them all.
+load=()
+for _ in $(seq $((2 * $(nproc)))); do
+    (while :; do :; done) &
+    load+=($!)
+done
+trap 'kill "${load[@]}" 2>/dev/null || true; rm -rf "$scratch"' EXIT
+status=0
+"$INFEROMETER" exec ./spin ./same --name spin --name same --repeats 16 --quiet --out loaded >out 2>errors ||
+    status=$?
+# The processor time has an answer there: half as much again is found by its gate, equal programs pass it.
+for pair in 'more 90 1' 'less 40 0'; do
+    set -- $pair
+    code=0
+    "$INFEROMETER" ci './spin 60' "./spin $2" --metric cpu --max-regression 20% --repeats 16 --quiet --out "$1" \
+        >"$1.txt" 2>errors || code=$?
+    [ "$code" = "$3" ] || fail "$1 processor time ends with $code, not $3: $(cat "$1.txt" errors)"
+    has "waiting, I/O and GPUs are not in it" <"$1/verdict.json" ||
+        fail "$1: the verdict does not say what it leaves out"
+    has "CPU time per run" <"$1.txt" || fail "$1: the sentence does not name it: $(cat "$1.txt")"
+    has 'no regression of CPU time beyond 20 %' <"$1/junit.xml" || fail "$1: $(cat "$1/junit.xml")"
+    "$INFEROMETER" verify "$1" >/dev/null 2>errors || fail "verify $1: $(cat errors)"
+done
+"$INFEROMETER" exec './spin 60' './spin 90' --name old --name new --repeats 16 --quiet --out open >open.txt 2>errors ||
+    [ $? = 3 ] || fail "open: $(cat errors)"
+kill "${load[@]}"
+wait "${load[@]}" 2>/dev/null || true
+[ "$status" = 0 ] || [ "$status" = 3 ] || fail "loaded: $status, $(cat errors)"
+marked=$(number loaded spin blocks_marked) blocks=$(number loaded spin blocks_count)
+[ "$marked" -ge $((blocks - 1)) ] ||
+    fail "$marked of $blocks blocks are marked beside twice as many processes as there are CPUs"
+waited=$(number loaded spin command_run_delay_ns)
+[ "$waited" -gt 100000000 ] || fail "what the program waited: $waited"
+"$INFEROMETER" report loaded >out 2>&1 || fail "report: $(cat out)"
+grep -q 'the program waited for a CPU' loaded/report.html || fail "the report does not say what disturbed the blocks"
+"$INFEROMETER" verify loaded >/dev/null 2>errors || fail "verify: $(cat errors)"
+
+if has 'new is undecided' <open.txt; then
+    has 'CPU time per run +[45][0-9]' <open.txt || fail "undecided, and the processor time is not told: $(cat open.txt)"
+    has -F 'ci OLD NEW --metric cpu' <open/report.md ||
+        fail "undecided, and no remedy by processor time: $(cat open.txt)"
+fi
+
+"$INFEROMETER" compare open >compared 2>errors || fail "compare: $(cat errors)"
+has "CPU time" <compared && has -E '[+][45][0-9.]+ % .*, more' <compared ||
+    fail "compare has no CPU time: $(cat compared)"
+
+# A program that waits longer by itself has no more processor time, and its gate sees nothing of it.
+code=0
+"$INFEROMETER" ci 'sleep 0.02' 'sleep 0.1' --metric cpu --max-regression 90% --repeats 24 --quiet --out wait >wait.txt \
+    2>errors || code=$?
+[ "$code" != 1 ] || fail "a sleep fails the gate of processor time: $(cat wait.txt)"
+[ "$(number wait new step_ns | cut -d. -f1)" -gt 100000000 ] || fail "the sleep is no longer: $(cat wait.txt)"
+
+# One that is off its CPU by its own will waits for nobody: hardly any of its time.
+"$INFEROMETER" exec 'sleep 0.4' 'sleep 0.40' --name one --name other --repeats 12 --quiet --out slept >out 2>errors ||
+    [ $? = 3 ] || fail "slept: $(cat errors)"
+marked=$(number slept one blocks_marked) blocks=$(number slept one blocks_count)
+[ "$marked" -le $((blocks / 4)) ] || fail "$marked of $blocks blocks of a program that sleeps are marked"
+
+# The kernel tells nothing of descendants that have ended: then it is not known, and not "undisturbed".
+"$INFEROMETER" exec "sh -c './spin; ./spin'" ./spin --name tree --name plain --repeats 12 --quiet --out tree \
+    >out 2>errors || [ $? = 3 ] || fail "tree: $(cat errors)"
+number tree tree blocks_marked | has '^absent: .*first thread' || fail "tree: $(number tree tree blocks_marked)"
+number tree tree command_run_delay_ns | has '^absent: ' || fail "tree: $(number tree tree command_run_delay_ns)"
+number tree plain command_run_delay_ns | has '^[0-9]' || fail "plain: $(number tree plain command_run_delay_ns)"
+grep -q 'whether other work disturbed its runs is not known' tree/derived.json ||
+    fail "nobody says that it is not known"
