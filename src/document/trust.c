@@ -425,6 +425,8 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
             trust.remedy = decisions.nearest.flag;
     } else if (decisions.took != NULL) {
         trust = by_finding(from, decisions.took, word_of(decisions.took), arena);
+        if (decisions.nearest.disturbed && trust.word == IFM_TRUST_NOISY && trust.remedy[0] != '\0')
+            trust.remedy = ifm_judge_quiet(&decisions.of, arena); /* what most blocks had is the main cause */
         told = gravity_of(from, decisions.took) > 0;
     } else if (decisions.undecided + decisions.unanswered > 0) {
         trust = by_decisions(from, &decisions, arena);

@@ -125,15 +125,20 @@ const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *ar
 
 /* ---- the reason ---- */
 
+/* What other work disturbed comes before what the rest of the blocks say. */
 const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
 {
+    const struct ifm_finding *first = NULL;
     for (size_t i = 0; i < of->derived->n_findings; i++) {
         const struct ifm_finding *finding = &of->derived->findings[i];
-        if (strcmp(finding->cell, of->cell->name) == 0 && strcmp(finding->arm, of->arm) == 0 &&
-            strstr(finding->text, "undecided") != NULL)
+        if (strcmp(finding->cell, of->cell->name) != 0 || strcmp(finding->arm, of->arm) != 0 ||
+            strstr(finding->text, "undecided") == NULL)
+            continue;
+        if (strcmp(finding->rule, "rule-02") == 0)
             return finding;
+        first = first == NULL ? finding : first;
     }
-    return NULL;
+    return first;
 }
 
 /* "53 blocks"; "53 of 85 blocks, as 32 were disturbed" where the comparison set some aside, which the tables count. */

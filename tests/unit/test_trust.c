@@ -282,6 +282,21 @@ static void one_run_has_one_main_cause(void **state)
     assert_string_equal(why(s), took[1].text);
     assert_string_equal(again(s).cause, took[1].text);
     assert_int_equal(again(s).warnings, 1);
+    /* Where most blocks were disturbed, what the few others say is no cause, and no bias. */
+    static const struct ifm_finding others[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half",
+         "340 of 352 slots were disturbed, too many to tell " IFM_ORDER_HIDDEN_WORDS ": undecided"},
+        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 176 of 176 blocks"},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "undecided, as what is typical and what is paid disagree"}};
+    s = open_sample(others, 2);
+    assert_string_equal(again(s).cause, others[1].text);
+    assert_int_equal(again(s).word, IFM_TRUST_NOISY);
+    for (size_t i = 0; i < COUNT(others); i += 2) {
+        s = open_sample(&others[i], 1);
+        measured_in_all(s, 96);
+        assert_int_equal(again(s).word, IFM_TRUST_NOISY);
+        assert_string_equal(again(s).remedy, "end other work, or --wait-quiet 10min");
+    }
     const struct ifm_finding bias = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of its ceiling"};
     assert_int_equal(trust_of(&bias, 1).word, IFM_TRUST_BIASED);
     assert_int_equal(again(open_sample(&bias, 1)).word, IFM_TRUST_BIASED);

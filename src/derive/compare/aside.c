@@ -113,6 +113,11 @@ static double seconds_needed(const struct ifm_cell_work *work, const struct ifm_
     return aside->left == 0 ? 0 : ceil(used * IFM_BLOCKS_NEEDED / (double)aside->left);
 }
 
+bool ifm_derive_lacks_undisturbed(const struct ifm_aside *aside)
+{
+    return aside->n > 0 && aside->left < IFM_BLOCKS_NEEDED && aside->follows == NULL;
+}
+
 void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside)
 {
     const struct ifm_cell_work *work = arm->work;
@@ -124,7 +129,7 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
             aside->follows->arm->name, cause_of(work, aside->follows));
         return;
     }
-    if (aside->n == 0 || aside->left >= IFM_BLOCKS_NEEDED)
+    if (!ifm_derive_lacks_undisturbed(aside))
         return;
     const bool session = strcmp(work->cell->workload, "session") == 0; /* has no flags */
     const char *cap = session ? "measure.cap=" : "--cap ",
