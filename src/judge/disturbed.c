@@ -1,7 +1,9 @@
 /* Blocks of a comparison that the machine disturbed: what they mean for a number of blocks that is foretold. */
 #include "judge/internal.h"
 
+#include "stats/paired.h"
 #include <math.h>
+#include <string.h>
 
 int64_t ifm_judge_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm)
 {
@@ -17,4 +19,21 @@ uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char 
     if (!ifm_is_ok(change) || change->n <= 0)
         return blocks;
     return (uint64_t)ceil((double)blocks * (double)ifm_judge_all_blocks(derived, cell, arm) / (double)change->n);
+}
+
+bool ifm_judge_is_busy(const struct ifm_derived *derived)
+{
+    for (size_t i = 0; i < derived->n_findings; i++)
+        if (derived->findings[i].cell[0] == '\0' &&
+            strstr(derived->findings[i].text, "the machine is under load") != NULL)
+            return true;
+    return false;
+}
+
+bool ifm_judge_foretells(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    return !ifm_is_ok(change) ||
+           ifm_stats_blocks_foretell((size_t)change->n, (size_t)ifm_judge_all_blocks(derived, cell, arm),
+                                     ifm_judge_is_busy(derived));
 }

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { FORETELLS = 12 /* undisturbed blocks */ };
-
 /* An inconclusive gate on the comparison, by its interval; NULL = none. */
 static const struct ifm_gate_result *open_gate(const struct ifm_verdict *verdict, const char *cell, const char *arm)
 {
@@ -80,10 +78,8 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
         return more;
     const int64_t all = ifm_judge_all_blocks(of->derived, cell, of->arm);
     more.disturbed = 2 * change->n <= all && all > change->n;
-    for (size_t i = 0; i < of->derived->n_findings; i++)
-        more.busy |= of->derived->findings[i].cell[0] == '\0' &&
-                     strstr(of->derived->findings[i].text, "the machine is under load") != NULL;
-    more.few = (more.busy || more.disturbed) && change->n < FORETELLS;
+    more.busy = ifm_judge_is_busy(of->derived);
+    more.few = !ifm_judge_foretells(of->derived, cell, of->arm);
     if (more.few)
         return more;
     more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm, of->cell->measure.margin);
@@ -186,7 +182,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
     if (more.blocks > 0)
         return projected(of, &more, blocks, gated ? " the gate" : "", arena);
-    const char *reason = more.few ? "too few undisturbed blocks to foretell how many more decide"
+    const char *reason = more.few ? IFM_JUDGE_TOO_FEW
                          : gated  ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
                          : is_within_noise(of->derived, cell, of->arm, margin)

@@ -105,10 +105,12 @@ static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_a
                             ifm_cause_text(most, n[most] > 0 ? sum[most] / (double)n[most] : 0, text));
 }
 
-/* Seconds of blocks after which as many are probably undisturbed as a word needs; 0 = none was. */
+/* Seconds of blocks after which as many are probably undisturbed as a word needs; 0 = nothing foretells it. */
 static double seconds_needed(const struct ifm_cell_work *work, const struct ifm_aside *aside)
 {
     const struct ifm_record *r = work->record;
+    if (!ifm_stats_blocks_foretell(aside->left, aside->n + aside->left, ifm_was_loaded(work->d->facts->events)))
+        return 0;
     double used = r->n_slots == 0 ? 0 : 1e-9 * (double)(r->slots[r->n_slots - 1].end_ns - r->slots[0].start_ns);
     return aside->left == 0 ? 0 : ceil(used * IFM_BLOCKS_NEEDED / (double)aside->left);
 }
