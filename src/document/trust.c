@@ -244,12 +244,14 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
 static struct ifm_trust by_finding(const struct ifm_publication *from, const struct ifm_finding *finding,
                                    enum ifm_trust_word word, struct ifm_arena *arena)
 {
+    const char *own = strstr(finding->text, IFM_REMEDY);
     return (struct ifm_trust){
         .word = word,
         .place = ifm_document_place(finding->cell, finding->arm, arena),
-        .cause = finding->text,
+        .cause =
+            own == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(own - finding->text), finding->text),
         .rule = rule_text(finding),
-        .remedy = remedy_for(finding->text, rule_text(finding), from, arena),
+        .remedy = own == NULL ? remedy_for(finding->text, rule_text(finding), from, arena) : own + strlen(IFM_REMEDY),
     };
 }
 

@@ -108,15 +108,7 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
 
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
-    const bool has_threads = strcmp(of->cell->workload, "command") != 0;
-    const unsigned fewer = of->events != NULL && has_threads ? ifm_fewer_threads(of->events, of->cell->threads) : 0;
-    if (strcmp(of->cell->workload, "session") == 0)
-        return "end other work, and measure again";
-    if (fewer > 0)
-        return ifm_arena_printf(arena, "end other work, or --threads %u, which leaves it its CPU%s", fewer,
-                                of->cell->threads - fewer == 1 ? "" : "s");
-    return of->events != NULL && ifm_waited_in_vain(of->events) ? "a machine without other work"
-                                                                : "end other work, or --wait-quiet 10min";
+    return ifm_quiet_remedy(of->events, of->cell->workload, of->cell->threads, arena);
 }
 
 /* ---- the reason ---- */

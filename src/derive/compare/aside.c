@@ -134,11 +134,14 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
     if (!ifm_derive_lacks_undisturbed(aside))
         return;
     const bool session = strcmp(work->cell->workload, "session") == 0; /* has no flags */
-    const char *cap = session ? "measure.cap=" : "--cap ",
-               *quiet =
-                   session || ifm_waited_in_vain(work->d->facts->events) ? "a quieter machine" : "--wait-quiet 10min";
-    const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably %s%.0fs, or ", cap, seconds) : "";
+    const char *quiet =
+                   ifm_quiet_remedy(work->d->facts->events, work->cell->workload, work->cell->threads, work->d->arena),
+               *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "; else probably %s%.0fs",
+                                                        session ? "measure.cap=" : "--cap ", seconds)
+                                     : "";
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s",
-                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, longer, quiet);
+                       "undecided: the machine disturbed %zu of %zu blocks (%s); at least %d undisturbed blocks are "
+                       "needed, %zu %s there. Remedy: %s%s",
+                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, aside->left,
+                       aside->left == 1 ? "is" : "are", quiet, longer);
 }
