@@ -15,7 +15,8 @@ enum {
     ABSENT_CELLS = 3,  /* cells that this machine cannot run, each with its reason */
 };
 
-/* The whole clauses of at most `most` columns, where those are most of it; else the whole words. */
+/* The whole clauses of at most `most` columns, where those are most of it; else the whole words. What to type is never
+ * cut: such a text is told whole. */
 static const char *cut(const struct ifm_builder *builder, const char *text, size_t most)
 {
     size_t size = 0, clause = 0, width = 0;
@@ -29,6 +30,8 @@ static const char *cut(const struct ifm_builder *builder, const char *text, size
         width += ((unsigned char)text[i] & 0xc0) != 0x80;
     }
     size = 2 * clause > size ? clause : size;
+    if (strstr(text + size, "--") != NULL)
+        return text;
     static const char label[] = ". Remedy:"; /* alone it is no sentence */
     const size_t length = sizeof label - 1;
     if (size >= length && strncmp(text + size - length, label, length) == 0)

@@ -155,6 +155,23 @@ static void a_fact_stands_once(void **state)
     free(text);
 }
 
+/* A sentence too long for its lines loses words, and never what to type. */
+static void no_remedy_is_cut_before_its_flag(void **state)
+{
+    (void)state;
+    static const char told[] =
+        "undecided: a long story, with more than a line of words; of things that were seen beside the blocks, and of "
+        "other things; of which each has its name, and its place, and its number, and nothing else at all; --cap 60s";
+    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", told},
+                                               {IFM_SEVERITY_INVALID, "rule-04", D, "", "it was edited"}};
+    struct sample *s = sample_of(found, 2);
+    s->numbers[CHANGE].value.text = "undecided";
+    char *text = brief(s);
+    assert_has(text, "do not use: ");
+    assert_has(text, "--cap 60s");
+    free(text);
+}
+
 /* Five reasons, and room for three: each mark has its text, and the others have no mark. */
 static void a_mark_has_its_text(void **state)
 {
@@ -215,6 +232,7 @@ int main(void)
         cmocka_unit_test(a_verdict_that_was_asked_for_stays),
         cmocka_unit_test(footnotes_are_those_of_the_table),
         cmocka_unit_test(a_fact_stands_once),
+        cmocka_unit_test(no_remedy_is_cut_before_its_flag),
         cmocka_unit_test(a_mark_has_its_text),
         cmocka_unit_test(the_rest_is_counted),
     };
