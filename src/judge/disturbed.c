@@ -13,6 +13,17 @@ int64_t ifm_judge_all_blocks(const struct ifm_derived *derived, const char *cell
     return ifm_is_ok(all) && all->n > n ? all->n : n;
 }
 
+const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell, const char *arm,
+                             struct ifm_arena *arena)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    const long long n = change == NULL ? 0 : (long long)change->n,
+                    all = (long long)ifm_judge_all_blocks(derived, cell, arm);
+    if (all > n)
+        return ifm_arena_printf(arena, "%lld of %lld blocks (%lld disturbed)", n, all, all - n);
+    return ifm_arena_printf(arena, "%lld block%s", n, n == 1 ? "" : "s");
+}
+
 uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm, uint64_t blocks)
 {
     const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);

@@ -129,17 +129,6 @@ const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
     return first;
 }
 
-/* "53 blocks"; "53 of 85 blocks, as 32 were disturbed" where the comparison set some aside, which the tables count. */
-static const char *blocks_words(const struct ifm_undecided *of, const struct ifm_value *change, struct ifm_arena *arena)
-{
-    const long long n = (long long)change->n,
-                    all = (long long)ifm_judge_all_blocks(of->derived, of->cell->name, of->arm);
-    if (all > n)
-        return ifm_arena_printf(arena, "%lld of %lld blocks, as %lld %s disturbed", n, all, all - n,
-                                all - n == 1 ? "was" : "were");
-    return ifm_arena_printf(arena, "%lld block%s", n, n == 1 ? "" : "s");
-}
-
 /* Where other work is the cause, to end it comes first: more blocks would be disturbed as these were. */
 static const char *projected(const struct ifm_undecided *of, const struct ifm_more *more, const char *blocks,
                              const char *gate, struct ifm_arena *arena)
@@ -165,7 +154,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
     if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") != 0)
         return "";
     const struct ifm_finding *took = ifm_judge_took(of);
-    const char *blocks = blocks_words(of, change, arena);
+    const char *blocks = ifm_judge_blocks(of->derived, cell, of->arm, arena);
     const struct ifm_more more = ifm_judge_more(of, arena);
     const bool gated = open_gate(of->verdict, cell, of->arm) != NULL;
     if (took != NULL)

@@ -280,6 +280,9 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_level(listing, change);
     add_speedup(listing, row);
     ifm_listing_set_value(listing, "mde_percent", mde, detectable(mde, arena));
+    const int64_t all = between || row->energy || row->derived[0] == NULL ? 0 : ifm_judge_all_blocks(row->derived[0], row->cell, row->arm);
+    if (all > change->n && change->n > 0)
+        ifm_listing_show(listing, "n", ifm_arena_printf(arena, "%lld of %lld", (long long)change->n, (long long)all));
     ifm_listing_set_text(listing, "n_of", change->n_of);
     ifm_listing_set_text(listing, "state", ifm_state_label(worse->state));
     bool kept = between && worse->state == IFM_STATE_OK && !ifm_is_empty(speedup->text); /* from a word */

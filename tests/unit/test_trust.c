@@ -247,21 +247,21 @@ static void disturbed_blocks_decide_nothing(void **state)
     measured_in_all(s, 96);
     ended(s, "cap", 96, 10);
     assert_int_equal(further_at(s, 0.01), 400);
-    assert_string_equal(why(s), "undecided after 24 of 96 blocks, as 72 were disturbed. Remedy: end other work, or "
+    assert_string_equal(why(s), "undecided after 24 of 96 blocks (72 disturbed). Remedy: end other work, or "
                                 "--wait-quiet 10min; else about 45 s more (400 blocks) would decide: --cap 55s");
-    assert_string_equal(again(s).cause, "undecided after 24 of 96 blocks, as 72 were disturbed");
+    assert_string_equal(again(s).cause, "undecided after 24 of 96 blocks (72 disturbed)");
     assert_string_equal(again(s).told, why(s));
     assert_string_equal(again(s).remedy, "end other work, or --wait-quiet 10min");
     s = open_sample(NULL, 0);
     s->numbers[CHANGE].value.n = 8; /* of so few nothing is foretold, and nothing else is said in its place */
     measured_in_all(s, 96);
     ended(s, "cap", 96, 10);
-    assert_string_equal(why(s), "undecided after 8 of 96 blocks, as 88 were disturbed: too few undisturbed blocks to "
+    assert_string_equal(why(s), "undecided after 8 of 96 blocks (88 disturbed): too few undisturbed blocks to "
                                 "foretell how many more decide. Remedy: end other work, or --wait-quiet 10min");
     s = open_sample(NULL, 0);
     measured_in_all(s, 25); /* one in 25 is no cause */
     ended(s, "cap", 25, 10);
-    assert_has(why(s), "undecided after 24 of 25 blocks, as 1 was disturbed: about 45 s more (105 blocks) would");
+    assert_has(why(s), "undecided after 24 of 25 blocks (1 disturbed): about 45 s more (105 blocks) would");
 }
 
 /* The box has the cause of the note, and not that of another warning. */
