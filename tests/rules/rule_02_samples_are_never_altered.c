@@ -374,7 +374,7 @@ static void too_few_undisturbed_blocks_decide_nothing(void **state)
     assert_int_equal(fx_value(&fx, "other", "change_percent")->n, 30);
     assert_non_null(
         fx_finding(&fx, "rule-02",
-                   "25 of 30 blocks|stolen time 10 %|at least 6 undisturbed blocks are needed, 5 are there. Remedy: "));
+                   "25 of 30 blocks (stolen time); at least 6 undisturbed blocks are needed, 5 are there. Remedy: "));
     assert_null(fx_finding(&fx, "rule-02", "--cap"));
     fx_stop(&fx);
     start_disturbed(&fx, 7, 2, 33000);

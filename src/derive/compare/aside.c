@@ -82,8 +82,8 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     return aside;
 }
 
-/* The cause of most disturbed slots, in words, with what they lost of it on average; `of`: of those that may be this
- * arm's doing, NULL = of all. */
+/* The cause of most disturbed slots, in words: how much time that cost each arm is triage's number; `of`: of those that
+ * may be this arm's doing, NULL = of all. */
 static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_arm_work *of)
 {
     const struct ifm_record *r = work->record;
@@ -101,6 +101,8 @@ static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_a
         sum[cause] += amount;
         most = n[cause] > n[most] ? cause : most;
     }
+    if (most == IFM_CAUSE_WAITED || most == IFM_CAUSE_STOLEN)
+        return most == IFM_CAUSE_WAITED ? "threads waited for a CPU" : "stolen time";
     return ifm_arena_printf(work->d->arena, "%s",
                             ifm_cause_text(most, n[most] > 0 ? sum[most] / (double)n[most] : 0, text));
 }
