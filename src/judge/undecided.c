@@ -171,5 +171,6 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
                              : "no number of blocks can be foretold";
     const char *quiet =
         more.disturbed || more.busy ? ifm_arena_printf(arena, ". Remedy: %s", ifm_judge_quiet(of, arena)) : "";
-    return ifm_arena_printf(arena, "undecided after %s: %s%s", blocks, reason, quiet);
+    return ifm_arena_printf(arena, "undecided after %s%s: %s%s", blocks,
+                            more.busy && !more.disturbed ? " under load" : "", reason, quiet);
 }

@@ -276,6 +276,8 @@ static void one_run_has_one_main_cause(void **state)
     assert_has(why(s), "undecided after 24 blocks under load. Remedy: end other work, or --wait-quiet 10min; else");
     assert_string_equal(again(s).cause, "undecided after 24 blocks under load");
     assert_int_equal(again(s).warnings, 1); /* the drift */
+    s->numbers[CHANGE].value.n = 8;
+    assert_has(why(s), "undecided after 8 blocks under load: too few undisturbed blocks to foretell");
     static const struct ifm_finding took[] = {
         {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: up to 0.98 foreign tasks for each CPU"},
         {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 19 of 19 blocks"}};
