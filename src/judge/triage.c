@@ -170,7 +170,8 @@ static void add_cause(struct story *story, const char *text, double part)
     story->causes[at] = (struct triage_cause){text, part};
 }
 
-/* "clock -4.0 % explains it", "stolen time explains 62 % of it", "clock -4.0 % and processor time +4.0 % each explain it". */
+/* "clock -4.0 % explains it", "stolen time explains 62 % of it", "clock -4.0 % and processor time +4.0 % each explain
+ * it". */
 static void say_causes(struct ifm_text *text, const struct story *story, bool decided)
 {
     const char *lead = decided ? "; " : "; the change is not decided; were it real, ";
