@@ -6,11 +6,14 @@
 #include "story/folder.h"
 
 #include "base/file.h"
+#include "base/log.h"
+#include "model/machine_facts.h"
 #include "model/value.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { TOP = 3, MOST = 4, LIKELY_PERCENT = 60 };
+/* Advice from WORTH_PERCENT on: below, all of a limit that is lifted gives less than a third. */
+enum { TOP = 3, MOST = 4, LIKELY_PERCENT = 60, WORTH_PERCENT = 30 };
 
 static const struct ifm_listing_column columns[] = {
     {"cell", NULL, true},      {"arm", "arm", true},  {"rank", NULL, false},  {"limit", "limit", true},
@@ -126,8 +129,10 @@ static void add_share(struct ifm_listing *listing, const struct ifm_cell *cell, 
     ifm_listing_set_text(listing, "of", share_of(share, listing->arena));
     ifm_listing_set_text(listing, "from", source->from);
     ifm_listing_set_text(listing, "metric", ifm_metrics[source->metric].id);
-    ifm_listing_set_text(listing, "do", share->limit->advice);
     ifm_listing_set_text(listing, "surer", surer);
+    if (share->value->number < WORTH_PERCENT)
+        return;
+    ifm_listing_set_text(listing, "do", share->limit->advice);
     ifm_listing_show(
         listing, "notes",
         ifm_arena_printf(
@@ -151,6 +156,12 @@ static void add_missing(struct ifm_listing *listing, const struct ifm_cell *cell
         ifm_listing_absent(listing, share->value->reason, share->value->remedy);
 }
 
+/* Of a program nobody says what a step moves and computes: what looks into one does. */
+static bool is_of_programs(const struct ifm_plan *plan)
+{
+    return plan->n_cells > 0 && strcmp(plan->cells[0].workload, "command") == 0;
+}
+
 static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder, const struct ifm_cell *cell,
                     const struct ifm_arm *arm)
 {
@@ -169,13 +180,22 @@ static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder
     for (size_t i = 0; i < LIMITS; i++)
         if ((on_gpu || !limits[i].gpu) && !find_share(folder, cell, arm, &limits[i], &share))
             add_missing(listing, cell, arm, &share);
-    if (n == 0 || found[0].value->number < LIKELY_PERCENT)
+    if (!is_of_programs(folder->plan) && (n == 0 || found[0].value->number < LIKELY_PERCENT))
         ifm_listing_remark(listing,
                            on_gpu ? "Where no share is large, what a step waits for is not measured here. Surer: "
                                     "occupancy, stalls and bank conflicts by `inferometer profile --nvtx latency/ARM/ "
                                     "--launch-count 10 -- COMMAND`, with the command of this run."
                                   : "Where no share is large, what a step waits for is not measured here. Surer: "
                                     "`inferometer cachegrind` for its accesses, perf for its instructions.");
+}
+
+/* Shares of a disturbed run are too small: that comes before them. */
+static void warn_of_load(const struct ifm_folder *folder, struct ifm_arena *arena)
+{
+    const struct ifm_cell *cell = folder->plan->n_cells > 0 ? &folder->plan->cells[0] : NULL;
+    if (cell != NULL && ifm_was_loaded(folder->events))
+        ifm_warn("other work ran beside this run, so that its shares are too small: %s, and measure again",
+                 ifm_quiet_remedy(folder->events, cell->workload, cell->threads, arena));
 }
 
 enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error *error)
@@ -198,13 +218,25 @@ enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error 
         memcpy(shown, columns, sizeof columns);
         shown[0].heading = folder.plan->n_cells > 1 ? "cell" : NULL;
         struct ifm_listing listing = ifm_listing_begin(shown, sizeof columns / sizeof columns[0], given->arena);
+        const bool programs = is_of_programs(folder.plan);
+        if (!programs)
+            warn_of_load(&folder, given->arena);
         for (size_t c = 0; c < folder.plan->n_cells; c++)
             for (size_t a = 0; a < folder.plan->cells[c].n_arms; a++)
                 if (folder.plan->cells[c].arms[a].role != IFM_ROLE_CEILING)
                     add_arm(&listing, &folder, &folder.plan->cells[c], &folder.plan->cells[c].arms[a]);
-        if (listing.n_rows == 0)
+        if (programs)
+            ifm_listing_remark(&listing,
+                               "What a program moves and computes is not known. `inferometer trace -- COMMAND` "
+                               "shows what it does on a GPU, `inferometer profile -- COMMAND` what limits its "
+                               "kernels; on a processor, `perf stat -- COMMAND`.");
+        else if (listing.n_rows == 0)
             ifm_listing_remark(&listing, "This run measured ceilings alone: nothing else is limited.");
-        ifm_listing_remark(&listing, "Shares overlap: each says how near the step is to one limit.");
+        if (!programs)
+            ifm_listing_remark(&listing, ifm_arena_printf(given->arena,
+                                                          "Shares overlap: each says how near the step is to one "
+                                                          "limit; advice is given from %d %% on.",
+                                                          WORTH_PERCENT));
         ifm_listing_compose(&listing, given->format, &text);
         ifm_cli_print(&text, stdout);
         ifm_listing_end(&listing);

@@ -30,6 +30,8 @@ struct ifm_finding {
 
 /* How the finding begins of an arm whose interval is wide by what another left behind (rule 7). */
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"
+/* ... and where that cannot be told from the load. */
+#define IFM_ORDER_HIDDEN_WORDS "whether the order of slots matters"
 /* Of a program whose processor time is decided where its time is not. */
 #define IFM_CPU_DECIDES "; CPU time decides: inferometer ci OLD NEW --metric cpu"
 /* How the one ends of an arm whose interval is wide by a clock that differs (rule 8). */

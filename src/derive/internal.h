@@ -248,6 +248,8 @@ struct ifm_aside {
     bool lopsided; /* one of the two has more of them: few, or more than seven of eight equal pairs */
 };
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm);
+/* Are too few blocks undisturbed for a word? */
+bool ifm_derive_lacks_undisturbed(const struct ifm_aside *aside);
 /* A finding where blocks were disturbed and are not set aside: why, and what would help. */
 void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside);
 
@@ -355,10 +357,15 @@ void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without);
 struct ifm_carried {
     double usual;     /* by the share of slots behind another arm */
     double low, high; /* what it may be, were any part of the slots that count behind another; holds 0 */
-    const char *words;
+    const char *words; /* "" where disturbed slots hide it */
+    bool hidden;       /* a part of it cannot be told from the load */
 };
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);
-void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word);
+/* Are so many slots of the arm or its baseline disturbed that nothing can be told of their order? */
+bool ifm_derive_hides_order(const struct ifm_arm_work *arm);
+/* `taken`: the disturbed blocks take the word anyway, and say so. */
+void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
+                            bool taken);
 
 /* Of what an interval must hold beside what it is of: either end is missed in a tenth of cells. */
 #define IFM_BESIDE_LEVEL 0.8

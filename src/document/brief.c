@@ -15,7 +15,8 @@ enum {
     ABSENT_CELLS = 3,  /* cells that this machine cannot run, each with its reason */
 };
 
-/* The whole clauses of at most `most` columns, where those are most of it; else the whole words. */
+/* The whole clauses of at most `most` columns, where those are most of it; else the whole words. What to type is never
+ * cut: such a text is told whole. */
 static const char *cut(const struct ifm_builder *builder, const char *text, size_t most)
 {
     size_t size = 0, clause = 0, width = 0;
@@ -29,6 +30,8 @@ static const char *cut(const struct ifm_builder *builder, const char *text, size
         width += ((unsigned char)text[i] & 0xc0) != 0x80;
     }
     size = 2 * clause > size ? clause : size;
+    if (strstr(text + size, "--") != NULL)
+        return text;
     static const char label[] = ". Remedy:"; /* alone it is no sentence */
     const size_t length = sizeof label - 1;
     if (size >= length && strncmp(text + size - length, label, length) == 0)
@@ -219,6 +222,12 @@ static bool are_alike(const char *a, const char *b)
     }
 }
 
+/* What the word of trust says below is no note beside it. */
+static bool is_trust(const struct ifm_note *note, const struct ifm_trust *trust)
+{
+    return is_open(note) && trust->told[0] != '\0' && are_alike(note->text, trust->told);
+}
+
 /* The first note before the one at `at` that says the same of another comparison; `at` = none does. */
 static size_t alike_before(const struct ifm_document *document, size_t at)
 {
@@ -246,12 +255,13 @@ static bool is_answer(const struct ifm_builder *builder, const struct ifm_note *
 
 /* Which notes have lines of their own. Every open comparison has its reason, alike ones one together; where the others
  * are too many, those of refused numbers go first. Returns how many are left out. */
-static size_t choose(const struct ifm_builder *builder, bool *chosen)
+static size_t choose(const struct ifm_builder *builder, const struct ifm_trust *trust, bool *chosen)
 {
     const struct ifm_document *document = builder->document;
     size_t open = 0, alike = 0, left_out = 0;
     for (size_t i = 0; i < document->n_notes; i++) {
-        const bool again = is_open(&document->notes[i]) && alike_before(document, i) < i;
+        const bool again =
+            is_open(&document->notes[i]) && (alike_before(document, i) < i || is_trust(&document->notes[i], trust));
         chosen[i] = is_open(&document->notes[i]) && !again;
         open += chosen[i];
         alike += again;
@@ -271,8 +281,23 @@ static size_t choose(const struct ifm_builder *builder, bool *chosen)
     return left_out;
 }
 
+/* Without what the word of trust says: all of its text, or a remedy that begins with its own. */
+static const char *beside_trust(const struct ifm_builder *builder, const char *text, const struct ifm_trust *trust)
+{
+    const char *end = strstr(text, IFM_REMEDY);
+    if (end != NULL &&
+        (trust->remedy[0] == '\0' || strncmp(end + strlen(IFM_REMEDY), trust->remedy, strlen(trust->remedy)) != 0))
+        end = NULL;
+    for (const char *at = text; trust->told[0] != '\0' && (at = strstr(at, "; ")) != NULL; at += 2)
+        if (are_alike(at + 2, trust->told)) {
+            end = at;
+            break;
+        }
+    return end == NULL ? text : ifm_arena_printf(builder->arena, "%.*s", (int)(end - text), text);
+}
+
 /* Below the last table. The first reason of an open comparison may take two lines. */
-static void add_notes(struct ifm_builder *builder)
+static void add_notes(struct ifm_builder *builder, const struct ifm_trust *trust)
 {
     struct ifm_document *document = builder->document;
     unsigned *numbers = IFM_ARENA_ARRAY(builder->arena, unsigned, document->n_notes + 1);
@@ -280,7 +305,7 @@ static void add_notes(struct ifm_builder *builder)
     unsigned shown = 0;
     if (document->n_notes == 0)
         return;
-    const size_t left_out = choose(builder, chosen);
+    const size_t left_out = choose(builder, trust, chosen);
     struct ifm_block *list = ifm_add_list(builder, document->root.last, IFM_AS_NOTES);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++) {
@@ -293,12 +318,12 @@ static void add_notes(struct ifm_builder *builder)
                 others = "; others alike";
         const size_t room = is_open(note) && whole ? 2 * WIDTH - 12 : WIDTH - 5;
         numbers[note->number] = ++shown;
-        const char *text = cut(builder, note->text, room - strlen(others));
+        const char *text = cut(builder, beside_trust(builder, note->text, trust), room - strlen(others));
         ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "%s%s", text, others))->number = shown;
-        whole &= !is_open(note);
+        whole &= strstr(text, "undecided") == NULL;
     }
     for (size_t i = 0; i < document->n_notes; i++)
-        if (is_open(&document->notes[i]) && !chosen[i])
+        if (is_open(&document->notes[i]) && !chosen[i] && !is_trust(&document->notes[i], trust))
             numbers[document->notes[i].number] = numbers[document->notes[alike_before(document, i)].number];
     mark_again(&document->root, numbers);
     if (left_out > 0)
@@ -309,11 +334,10 @@ static void add_notes(struct ifm_builder *builder)
 
 /* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in three lines at most, of which
  * only the cause is ever cut. */
-static void add_trust(struct ifm_builder *builder)
+static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
 {
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     struct ifm_arena *arena = builder->arena;
-    struct ifm_trust trust = ifm_trust_of(builder->from, arena);
     if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
         trust.cause = "nothing was measured";
     const char *rule = trust.rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust.rule);
@@ -339,12 +363,59 @@ static void add_trust(struct ifm_builder *builder)
     item->tone = tones[trust.word];
 }
 
+/* ---- the verdict ---- */
+
+/* The reason of a gate on a comparison, up to what the word of trust says of that comparison. */
+static const char *reason_beside_trust(const struct ifm_builder *builder, const struct ifm_gate_result *result,
+                                       const struct ifm_trust *trust)
+{
+    static const char undecided[] = "undecided: ";
+    const char *told = trust->told, *reason = result->reason;
+    const bool taken = strncmp(told, undecided, sizeof undecided - 1) == 0;
+    const char *at = taken ? strstr(reason, told + sizeof undecided - 1) : NULL;
+    if (at != NULL)
+        return ifm_arena_printf(builder->arena, "%.*s", (int)(at - reason - (at > reason + 1 ? 2 : 0)), reason);
+    const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
+    const bool foretold = told[0] != '\0' && strcmp(result->arm, trust->arm) == 0 &&
+                          result->outcome == IFM_OUTCOME_INCONCLUSIVE &&
+                          (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP);
+    at = foretold ? strstr(reason, ": ") : NULL;
+    return at == NULL ? reason : ifm_arena_printf(builder->arena, "%.*s", (int)(at - reason), reason);
+}
+
+/* What the verdict's reasons say of gates stands once: what the word of trust says of the comparison, is said there. */
+static void shorten_reasons(struct ifm_builder *builder, struct ifm_block *block, const struct ifm_trust *trust)
+{
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    for (size_t k = 0; block->purpose == IFM_AS_REASONS && k < block->n_items; k++)
+        for (size_t g = 0; block->items[k].line.n > 0 && g < verdict->n_gates; g++) {
+            const struct ifm_gate_result *result = &verdict->gates[g];
+            struct ifm_span *span = &block->items[k].line.spans[0];
+            const char *at = ifm_is_empty(result->reason) ? NULL : strstr(span->text, result->reason);
+            if (at == NULL)
+                continue;
+            span->text = ifm_arena_printf(builder->arena, "%.*s%s", (int)(at - span->text), span->text,
+                                          reason_beside_trust(builder, result, trust));
+            break;
+        }
+    for (struct ifm_block *inner = block->first; inner != NULL; inner = inner->next)
+        shorten_reasons(builder, inner, trust);
+}
+
+/* Of one gate that is not passed the verdict's reason says all that a table would. */
+static bool needs_gate_table(const struct ifm_verdict *verdict)
+{
+    return verdict->n_gates > 1 || (verdict->n_gates == 1 && verdict->outcome == IFM_OUTCOME_PASS);
+}
+
 void ifm_build_brief(struct ifm_builder *builder)
 {
+    const struct ifm_trust trust = ifm_trust_of(builder->from, builder->arena);
     ifm_build_lead(builder);
-    if (builder->from->verdict->n_gates > 0)
+    shorten_reasons(builder, &builder->document->root, &trust);
+    if (needs_gate_table(builder->from->verdict))
         ifm_build_gate_table(builder);
     add_cells(builder);
-    add_notes(builder);
-    add_trust(builder);
+    add_notes(builder, &trust);
+    add_trust(builder, trust);
 }

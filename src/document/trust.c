@@ -244,12 +244,16 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
 static struct ifm_trust by_finding(const struct ifm_publication *from, const struct ifm_finding *finding,
                                    enum ifm_trust_word word, struct ifm_arena *arena)
 {
+    const char *own = strstr(finding->text, IFM_REMEDY);
     return (struct ifm_trust){
         .word = word,
         .place = ifm_document_place(finding->cell, finding->arm, arena),
-        .cause = finding->text,
+        .cause =
+            own == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(own - finding->text), finding->text),
+        .told = finding->text,
+        .arm = finding->arm,
         .rule = rule_text(finding),
-        .remedy = remedy_for(finding->text, rule_text(finding), from, arena),
+        .remedy = own == NULL ? remedy_for(finding->text, rule_text(finding), from, arena) : own + strlen(IFM_REMEDY),
     };
 }
 
@@ -265,6 +269,8 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
         .word = IFM_TRUST_DO_NOT_USE,
         .place = ifm_document_place(number->cell, number->arm, arena),
         .cause = reason,
+        .told = "",
+        .arm = "",
         .rule = rule,
         .remedy = ifm_is_empty(value->remedy) ? remedy_for(reason, rule, from, arena) : value->remedy,
     };
@@ -277,7 +283,20 @@ struct decisions {
     struct ifm_more nearest;         /* of the one that needs fewest */
     struct ifm_undecided of;         /* that one, or the first */
     const struct ifm_finding *took;  /* the first that took a word; NULL = none did */
+    size_t alike;                    /* words that it, or its like, took */
 };
+
+/* Do two texts differ in nothing but figures? */
+static bool are_alike(const char *a, const char *b)
+{
+    static const char figures[] = "0123456789.";
+    for (;; a++, b++) {
+        a += strspn(a, figures);
+        b += strspn(b, figures);
+        if (*a != *b || *a == '\0')
+            return *a == *b;
+    }
+}
 
 static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
@@ -293,8 +312,9 @@ static struct decisions decisions_of(const struct ifm_publication *from, struct 
         const struct ifm_undecided of = {from->derived, from->verdict, from->events,
                                          ifm_plan_cell(from->plan, number->cell), number->arm};
         const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
-        if (of.cell != NULL && d.took == NULL)
-            d.took = ifm_judge_took(&of);
+        const struct ifm_finding *took = of.cell == NULL ? NULL : ifm_judge_took(&of);
+        d.took = d.took == NULL ? took : d.took;
+        d.alike += took != NULL && are_alike(took->text, d.took->text);
         const bool nearer = more.blocks > 0 && (d.nearest.blocks == 0 || more.blocks < d.nearest.blocks);
         if (d.undecided++ == 0 || nearer) {
             d.nearest = more;
@@ -330,6 +350,14 @@ static bool is_open(const struct decisions *d, const struct ifm_finding *finding
     return d->undecided > 0 && !is_unfinished(finding) && word_of(finding) == IFM_TRUST_NOISY && !is_few(finding);
 }
 
+/* What the one open comparison says of itself, without its remedy: "undecided after 24 blocks". */
+static const char *cause_of_one(const char *told, bool foretold, struct ifm_arena *arena)
+{
+    const char *end = strstr(told, foretold ? ": " : IFM_REMEDY), *remedy = strstr(told, IFM_REMEDY);
+    end = remedy != NULL && (end == NULL || remedy < end) ? remedy : end;
+    return end == NULL ? told : ifm_arena_printf(arena, "%.*s", (int)(end - told), told);
+}
+
 /* The same cause and the same first step as the note of the comparison. */
 static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
                                      struct ifm_arena *arena)
@@ -339,13 +367,21 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
                                         : (struct remedy){"", "a longer --cap", "a longer measure.cap", NULL};
     const struct ifm_more *more = &d->nearest;
     const bool other_work = d->undecided > 0 && (more->disturbed || more->busy);
+    const bool one = d->undecided == 1 && d->unanswered == 0 && d->of.cell != NULL;
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
     const char *words = ifm_more_words(more, arena),
                *what = more->flag[0] != '\0' ? more->flag : remedy_in(&longer, from);
-    struct ifm_trust trust = {.word = IFM_TRUST_NOISY, .place = "", .cause = decision_words(d, arena), .rule = ""};
-    if (other_work)
+    struct ifm_trust trust = {
+        .word = IFM_TRUST_NOISY, .place = "", .cause = decision_words(d, arena), .told = "", .arm = "", .rule = ""};
+    if (one) {
+        trust.arm = d->of.arm;
+        trust.told = ifm_judge_undecided(&d->of, arena);
+        trust.cause = cause_of_one(trust.told, words[0] != '\0' || more->hopeless, arena);
+        trust.place = ifm_document_place(d->of.cell->name, d->of.arm, arena);
+    } else if (other_work) {
         trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
                                        more->busy ? " on a machine under load" : ": other work disturbed most blocks");
+    }
     if (other_work)
         trust.remedy = ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)
@@ -381,22 +417,21 @@ static const char *reason_of(const struct ifm_publication *from)
 static const char *scope_of(const struct ifm_publication *from, enum ifm_trust_word word)
 {
     static const struct remedy solid = {
-        "", "intervals hold within this run; inferometer rerun --times 5 shows how far runs differ",
-        "intervals hold within this run; measure again to see how far runs differ", NULL};
+        "", "another run may differ by more than the intervals: inferometer rerun --times 5",
+        "another run may differ by more than the intervals: measure again", NULL};
     bool any = false;
     for (size_t i = 0; i < from->derived->n_numbers && !any; i++)
         any = ifm_is_ok(&from->derived->numbers[i].value) && from->derived->numbers[i].value.has_interval;
-    if (!any || word == IFM_TRUST_DO_NOT_USE)
+    if (!any)
         return "";
-    return word == IFM_TRUST_SOLID    ? remedy_in(&solid, from)
-           : word == IFM_TRUST_BIASED ? ""
-                                      : "intervals hold within this run";
+    return word == IFM_TRUST_SOLID ? remedy_in(&solid, from) : "";
 }
 
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
     struct ifm_error distrust = {0};
-    struct ifm_trust trust = {.word = IFM_TRUST_SOLID, .place = "", .rule = "", .remedy = "", .cause = ""};
+    struct ifm_trust trust = {
+        .word = IFM_TRUST_SOLID, .place = "", .rule = "", .remedy = "", .cause = "", .told = "", .arm = ""};
     int gravity;
     const struct ifm_finding *finding = gravest(from, &gravity);
     const struct ifm_number *number = refused(from);
@@ -425,7 +460,14 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
             trust.remedy = decisions.nearest.flag;
     } else if (decisions.took != NULL) {
         trust = by_finding(from, decisions.took, word_of(decisions.took), arena);
+        if (decisions.nearest.disturbed && trust.word == IFM_TRUST_NOISY && trust.remedy[0] != '\0')
+            trust.remedy = ifm_judge_quiet(&decisions.of, arena); /* what most blocks had is the main cause */
         told = gravity_of(from, decisions.took) > 0;
+        if (decisions.alike > 1 && strncmp(trust.cause, "undecided: ", 11) == 0) {
+            trust.place = "";
+            trust.cause =
+                ifm_arena_printf(arena, "%zu of %zu comparisons are %s", decisions.alike, decisions.n, trust.cause);
+        }
     } else if (decisions.undecided + decisions.unanswered > 0) {
         trust = by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */

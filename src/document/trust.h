@@ -18,6 +18,8 @@ struct ifm_trust {
     enum ifm_trust_word word;
     const char *place; /* "decode, int4" of the cause; "" = the whole run */
     const char *cause;
+    const char *told;   /* the whole text of what it says, which stands nowhere else then; "" = no text of its own */
+    const char *arm;    /* that it is told of; "" = none alone */
     const char *rule;   /* "rule-07"; "" = none */
     const char *remedy; /* "" = the cause names it */
     const char *scope;  /* how far intervals reach, where there are some to use; "" = there are none */

@@ -117,9 +117,11 @@ static const char *observed(const struct gate_reading *r, int digits, struct ifm
                             level);
 }
 
-static const char *what_would_help(const struct ifm_gate_result *result, struct ifm_arena *arena)
+static const char *what_would_help(const struct ifm_gate_result *result, bool foretells, struct ifm_arena *arena)
 {
     const char *of = result->further_of;
+    if (!foretells)
+        return IFM_JUDGE_TOO_FEW;
     if (result->further == 0)
         return ifm_arena_printf(arena,
                                 "the estimate lies so near it for this noise that no sensible number of %s decides; a "
@@ -155,15 +157,17 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
                       struct ifm_arena *arena)
 {
     const struct ifm_gate *gate = result->gate;
+    const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
+    const bool foretells =
+        ifm_metrics[metric].kind != IFM_CLASS_COMPARE || ifm_judge_foretells(derived, result->cell, result->arm);
     result->observed = *v;
     if (!ifm_judge_by_interval(gate, v)) {
         result->outcome = satisfies(gate, v->number) ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
     } else if (satisfies(gate, v->low) == satisfies(gate, v->high)) {
         result->outcome = satisfies(gate, v->low) ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
     } else {
-        uint64_t all = foretell(gate, v);
+        uint64_t all = foretells ? foretell(gate, v) : 0;
         result->outcome = IFM_OUTCOME_INCONCLUSIVE;
-        const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
         result->further = all == 0 ? 0 : all > (uint64_t)v->n ? all - (uint64_t)v->n : 1;
         if (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP)
             result->further = ifm_judge_with_disturbed(derived, result->cell, result->arm, result->further);
@@ -174,5 +178,5 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
         result->reason =
             ifm_arena_printf(arena, "%s (CPU time per run: waiting, I/O and GPUs are not in it)", result->reason);
     if (result->outcome == IFM_OUTCOME_INCONCLUSIVE)
-        result->reason = ifm_arena_printf(arena, "%s: %s", result->reason, what_would_help(result, arena));
+        result->reason = ifm_arena_printf(arena, "%s: %s", result->reason, what_would_help(result, foretells, arena));
 }

@@ -18,11 +18,14 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *va
 /* "change_percent is 11.2 % [2.35, 31.2], on both sides of 5": where the value lies, whatever may be decided. */
 const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *value, struct ifm_arena *arena);
 
-/* disturbed.c: blocks that the tables count; the comparison has those of them that stand. */
-int64_t ifm_judge_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);
-/* How many blocks give so many undisturbed ones, at the share of this comparison. */
+/* disturbed.c: how many blocks give so many undisturbed ones, at the share of this comparison. */
 uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   uint64_t blocks);
+/* Did other work show before or after the run? */
+bool ifm_judge_is_busy(const struct ifm_derived *derived);
+/* Are enough blocks undisturbed to foretell how many more decide? */
+bool ifm_judge_foretells(const struct ifm_derived *derived, const char *cell, const char *arm);
+#define IFM_JUDGE_TOO_FEW "too few undisturbed blocks to foretell how many more decide"
 
 /* The gate's metric as people read it. */
 struct ifm_metric_told ifm_judge_told(const struct ifm_gate *gate);

@@ -35,8 +35,8 @@ struct look {
 static const struct look looks[] = {
     {"cpu_khz", "clock", EFFECT_CLOCK, 0},
     {"gpu_clock_khz", "clock", EFFECT_CLOCK, 0},
-    {"steal_ns", "steal", EFFECT_LOST_TIME, 0},
-    {"run_delay_ns", "run delay", EFFECT_LOST_TIME, 0},
+    {"steal_ns", "stolen time", EFFECT_LOST_TIME, 0},
+    {"run_delay_ns", "waiting for a CPU", EFFECT_LOST_TIME, 0},
     {"context_switches_voluntary", "voluntary switches", EFFECT_EVENT, 1e4},
     {"context_switches_involuntary", "involuntary switches", EFFECT_EVENT, 1e4},
     {"faults_minor", "minor faults", EFFECT_EVENT, 2e3},
@@ -126,7 +126,7 @@ static double explained(const struct look *look, const struct beside_change *b)
     return part >= EXPLAINS ? part : 0.0;
 }
 
-/* "clock -4.0 %", "steal 3.1 % of its time against 0.1 %", "minor faults +0.3 a step". */
+/* "clock -4.0 %", "stolen time 3.1 % of its time against 0.1 %", "minor faults +0.3 a step". */
 static const char *shown(const struct look *look, const struct beside_change *b, struct ifm_arena *arena)
 {
     const struct ifm_companion *c = b->c;
@@ -172,7 +172,8 @@ static void add_cause(struct story *story, const char *text, double part)
     story->causes[at] = (struct triage_cause){text, part};
 }
 
-/* "clock -4.0 % explains it", "steal explains 62 % of it", "clock -4.0 % and processor time +4.0 % each explain it". */
+/* "clock -4.0 % explains it", "stolen time explains 62 % of it", "clock -4.0 % and processor time +4.0 % each explain
+ * it". */
 static void say_causes(struct ifm_text *text, const struct story *story, bool decided)
 {
     const char *lead = decided ? "; " : "; the change is not decided; were it real, ";

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { FORETELLS = 12 /* undisturbed blocks */ };
-
 /* An inconclusive gate on the comparison, by its interval; NULL = none. */
 static const struct ifm_gate_result *open_gate(const struct ifm_verdict *verdict, const char *cell, const char *arm)
 {
@@ -80,10 +78,8 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
         return more;
     const int64_t all = ifm_judge_all_blocks(of->derived, cell, of->arm);
     more.disturbed = 2 * change->n <= all && all > change->n;
-    for (size_t i = 0; i < of->derived->n_findings; i++)
-        more.busy |= of->derived->findings[i].cell[0] == '\0' &&
-                     strstr(of->derived->findings[i].text, "the machine is under load") != NULL;
-    more.few = (more.busy || more.disturbed) && change->n < FORETELLS;
+    more.busy = ifm_judge_is_busy(of->derived);
+    more.few = !ifm_judge_foretells(of->derived, cell, of->arm);
     if (more.few)
         return more;
     more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm, of->cell->measure.margin);
@@ -122,42 +118,27 @@ static const char *by_processor(const struct ifm_undecided *of)
 
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
-    const bool has_threads = strcmp(of->cell->workload, "command") != 0;
-    const unsigned fewer = of->events != NULL && has_threads ? ifm_fewer_threads(of->events, of->cell->threads) : 0;
-    if (strcmp(of->cell->workload, "session") == 0)
-        return "end other work, and measure again";
-    if (fewer > 0)
-        return ifm_arena_printf(arena, "end other work, or --threads %u, which leaves it its CPU%s", fewer,
-                                of->cell->threads - fewer == 1 ? "" : "s");
     return ifm_arena_printf(arena, "%s%s",
-                            of->events != NULL && ifm_waited_in_vain(of->events)
-                                ? "a machine without other work"
-                                : "end other work, or --wait-quiet 10min",
+                            ifm_quiet_remedy(of->events, of->cell->workload, of->cell->threads, arena),
                             by_processor(of));
 }
 
 /* ---- the reason ---- */
 
+/* What other work disturbed comes before what the rest of the blocks say. */
 const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
 {
+    const struct ifm_finding *first = NULL;
     for (size_t i = 0; i < of->derived->n_findings; i++) {
         const struct ifm_finding *finding = &of->derived->findings[i];
-        if (strcmp(finding->cell, of->cell->name) == 0 && strcmp(finding->arm, of->arm) == 0 &&
-            strstr(finding->text, "undecided") != NULL)
+        if (strcmp(finding->cell, of->cell->name) != 0 || strcmp(finding->arm, of->arm) != 0 ||
+            strstr(finding->text, "undecided") == NULL)
+            continue;
+        if (strcmp(finding->rule, "rule-02") == 0)
             return finding;
+        first = first == NULL ? finding : first;
     }
-    return NULL;
-}
-
-/* "53 blocks"; "53 of 85 blocks, as 32 were disturbed" where the comparison set some aside, which the tables count. */
-static const char *blocks_words(const struct ifm_undecided *of, const struct ifm_value *change, struct ifm_arena *arena)
-{
-    const long long n = (long long)change->n,
-                    all = (long long)ifm_judge_all_blocks(of->derived, of->cell->name, of->arm);
-    if (all > n)
-        return ifm_arena_printf(arena, "%lld of %lld blocks, as %lld %s disturbed", n, all, all - n,
-                                all - n == 1 ? "was" : "were");
-    return ifm_arena_printf(arena, "%lld block%s", n, n == 1 ? "" : "s");
+    return first;
 }
 
 /* Where other work is the cause, to end it comes first: more blocks would be disturbed as these were. */
@@ -185,7 +166,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
     if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") != 0)
         return "";
     const struct ifm_finding *took = ifm_judge_took(of);
-    const char *blocks = blocks_words(of, change, arena);
+    const char *blocks = ifm_judge_blocks(of->derived, cell, of->arm, arena);
     const struct ifm_more more = ifm_judge_more(of, arena);
     const bool gated = open_gate(of->verdict, cell, of->arm) != NULL;
     if (took != NULL)
@@ -194,7 +175,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
     if (more.blocks > 0)
         return projected(of, &more, blocks, gated ? " the gate" : "", arena);
-    const char *reason = more.few ? "too few undisturbed blocks to foretell how many more decide"
+    const char *reason = more.few ? IFM_JUDGE_TOO_FEW
                          : gated  ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
                          : is_within_noise(of->derived, cell, of->arm, margin)
@@ -202,5 +183,6 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
                              : "no number of blocks can be foretold";
     const char *quiet =
         more.disturbed || more.busy ? ifm_arena_printf(arena, ". Remedy: %s", ifm_judge_quiet(of, arena)) : "";
-    return ifm_arena_printf(arena, "undecided after %s: %s%s", blocks, reason, quiet);
+    return ifm_arena_printf(arena, "undecided after %s%s: %s%s", blocks,
+                            more.busy && !more.disturbed ? " under load" : "", reason, quiet);
 }

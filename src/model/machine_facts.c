@@ -220,6 +220,20 @@ bool ifm_waited_in_vain(const struct ifm_events *events)
     return vain;
 }
 
+const char *ifm_quiet_remedy(const struct ifm_events *events, const char *workload, unsigned threads,
+                             struct ifm_arena *arena)
+{
+    const bool has_threads = strcmp(workload, "command") != 0;
+    const unsigned fewer = events != NULL && has_threads ? ifm_fewer_threads(events, threads) : 0;
+    if (strcmp(workload, "session") == 0)
+        return "end other work, and measure again";
+    if (fewer > 0)
+        return ifm_arena_printf(arena, "end other work, or --threads %u, which leaves it its CPU%s", fewer,
+                                threads - fewer == 1 ? "" : "s");
+    return events != NULL && ifm_waited_in_vain(events) ? "a machine without other work"
+                                                        : "end other work, or --wait-quiet 10min";
+}
+
 const char *ifm_lock_state_words(enum ifm_lock_state state)
 {
     static const char *const words[] = {"unknown", "not locked", "locked"};

@@ -67,6 +67,9 @@ unsigned ifm_fewer_threads(const struct ifm_events *events, unsigned threads);
 bool ifm_lock_is_possible(const struct ifm_events *events);
 /* Did the last session wait for a quiet machine (--wait-quiet) until its time was up? */
 bool ifm_waited_in_vain(const struct ifm_events *events);
+/* What to do first where other work is the cause; `events` may be NULL. */
+const char *ifm_quiet_remedy(const struct ifm_events *events, const char *workload, unsigned threads,
+                             struct ifm_arena *arena);
 
 /* ---- the device of a cell ---- */
 

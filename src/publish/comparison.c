@@ -43,10 +43,21 @@ static const char *with_sign(double number, int decimals, struct ifm_arena *aren
     return text[0] == '-' ? text : ifm_arena_printf(arena, "+%s", text);
 }
 
-/* Beyond ten times the time nothing was going to be found: the digits say no more. */
-static const char *detectable(const struct ifm_value *mde, struct ifm_arena *arena)
+bool ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde)
 {
-    return !ifm_is_ok(mde) ? "" : mde->number > IFM_DETECTABLE_MOST ? ">1000 %" : ifm_quantity_number(mde, arena);
+    if (!ifm_is_ok(mde) || !ifm_is_ok(change) || !change->has_interval)
+        return ifm_is_ok(mde);
+    const double middle = log1p(change->number / 100);
+    const double half = fmax(log1p(change->high / 100) - middle, middle - log1p(change->low / 100));
+    return !(log1p(mde->number / 100) < half);
+}
+
+/* Beyond ten times the time nothing was going to be found: the digits say no more. */
+static const char *detectable(const struct ifm_value *change, const struct ifm_value *mde, struct ifm_arena *arena)
+{
+    return !ifm_comparison_detects(change, mde) ? ""
+           : mde->number > IFM_DETECTABLE_MOST  ? ">1000 %"
+                                                : ifm_quantity_number(mde, arena);
 }
 
 const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena)
@@ -296,7 +307,12 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_bounds(listing, "change_low", "change_high", change);
     ifm_listing_set_level(listing, change);
     add_speedup(listing, row);
-    ifm_listing_set_value(listing, "mde_percent", mde, detectable(mde, arena));
+    ifm_listing_set_value(listing, "mde_percent", mde, detectable(change, mde, arena));
+    const int64_t all = between || row->energy || row->derived[0] == NULL
+                            ? 0
+                            : ifm_judge_all_blocks(row->derived[0], row->cell, row->arm);
+    if (all > change->n && change->n > 0)
+        ifm_listing_show(listing, "n", ifm_arena_printf(arena, "%lld of %lld", (long long)change->n, (long long)all));
     ifm_listing_set_text(listing, "n_of", change->n_of);
     ifm_listing_set_text(listing, "state", ifm_state_label(worse->state));
     bool kept = between && worse->state == IFM_STATE_OK && !ifm_is_empty(speedup->text); /* from a word */

@@ -38,6 +38,10 @@ struct ifm_comparison_runs {
 };
 void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_comparison_runs *runs,
                                 const struct ifm_between *between);
+/* Does what the noise lets a comparison detect stand beside its interval? Not below half of the interval's width: there
+ * the interval holds more than noise (a drift, what an arm leaves behind, clocks), and says how sharp the comparison
+ * is. */
+bool ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde);
 /* A number with sign and interval: "-48.9 % [-49.2, -48.6]"; its state when it is none. */
 const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena);
 /* The arm's change of energy against its baseline, `*of` a token or a step; NULL where none was derived. */

@@ -138,17 +138,17 @@ static const char *energy_of(const struct ifm_publication *p, const struct ifm_c
 
 /* `price` is what a compressed arm pays for its speed, "" of any other: never reported separately (rule 10). */
 static const char *compared_line(const struct ifm_value *change, const struct ifm_value *mde, const char *price,
-                                 const char *energy, const char *where, struct ifm_arena *arena)
+                                 const char *energy, const char *where, const char *blocks, struct ifm_arena *arena)
 {
     if (change->state != IFM_STATE_OK)
         return ifm_arena_printf(arena, "- %s: %s, %s%s\n", where, ifm_state_label(change->state),
                                 reason_of(change, arena), energy);
     const char *detect = "";
-    if (mde != NULL && mde->state == IFM_STATE_OK && mde->number <= IFM_DETECTABLE_MOST)
+    if (mde != NULL && ifm_comparison_detects(change, mde) && mde->number <= IFM_DETECTABLE_MOST)
         detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
-    return ifm_arena_printf(arena, "- %s: %s, time %s, %lld %s%s%s%s%s\n", where, change->text,
-                            ifm_comparison_change(change, arena), (long long)change->n, change->n_of, detect, energy,
-                            price[0] == '\0' ? "" : "; ", price);
+    return ifm_arena_printf(arena, "- %s: %s, time %s, %s%s%s%s%s\n", where, change->text,
+                            ifm_comparison_change(change, arena), blocks, detect, energy, price[0] == '\0' ? "" : "; ",
+                            price);
 }
 
 static const char *time_line(const struct ifm_value *step, const char *where, struct ifm_arena *arena)
@@ -188,7 +188,8 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
         const char *price = price_of(p->derived, cell->name, arm, arena);
         add_line(lines, arena, where,
                  compared_line(change, ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price,
-                               energy_of(p, cell, arm, arena), where, arena),
+                               energy_of(p, cell, arm, arena), where,
+                               ifm_judge_blocks(p->derived, cell->name, arm, arena), arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);
     }
     for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {
@@ -252,7 +253,9 @@ static const char *trust_line(const struct ifm_publication *p, struct ifm_arena 
 {
     enum { CAUSE_BYTES = 120 };
     const struct ifm_trust trust = ifm_trust_of(p, arena);
-    const char *cause = ascii(trust.cause, arena), *why = "", *more = "";
+    const bool told = strncmp(trust.cause, "undecided after", 15) == 0 && trust.remedy[0] != '\0'; /* in its own line */
+    const char *cause = ascii(told ? ifm_arena_printf(arena, "remedy: %s", trust.remedy) : trust.cause, arena),
+               *why = "", *more = "";
     if (trust.word != IFM_TRUST_SOLID && names_a_file(cause))
         why = ": the report says why";
     else if (trust.word != IFM_TRUST_SOLID)

@@ -51,3 +51,9 @@ bool ifm_log_mean_interval(const struct ifm_log_mean *mean, double level, struct
     *out = (struct ifm_interval){mean->mean - half, mean->mean + half};
     return isfinite(out->low) && isfinite(out->high);
 }
+
+bool ifm_stats_blocks_foretell(size_t undisturbed, size_t all, bool busy)
+{
+    const bool most_disturbed = undisturbed < all && 2 * undisturbed <= all;
+    return undisturbed >= IFM_BLOCKS_FORETELL || !(most_disturbed || busy);
+}

@@ -8,6 +8,10 @@
 #include <stdbool.h>
 
 enum { IFM_BLOCKS_NEEDED = 6 }; /* no interval below it, and no comparison has a word */
+/* Do `undisturbed` of `all` blocks foretell how many more it takes? Beside other work (most were disturbed, or `busy`)
+ * few do not: the next minute may spare none. */
+enum { IFM_BLOCKS_FORETELL = 12 };
+bool ifm_stats_blocks_foretell(size_t undisturbed, size_t all, bool busy);
 
 struct ifm_log_mean {
     size_t n;

@@ -202,7 +202,7 @@ for arm, mine in arms.items():
     for r in found:
         own = [n for n in numbers if n["metric"] == r["metric"] and n.get("arm", "") in (arm, "")]
         assert own[0]["state"] == "ok" and own[0]["value"] == r["share"], (r, own)
-        assert r["do"] and r["of"] and r["from"], r
+        assert bool(r["do"]) == (r["share"] >= 30) and r["of"] and r["from"], r
     for r in mine:
         assert r["share"] is not None or r["reason"], r
 PY

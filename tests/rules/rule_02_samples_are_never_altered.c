@@ -361,7 +361,8 @@ static void words_rest_on_undisturbed_blocks(void **state)
     fx_stop(&fx);
 }
 
-/* With fewer than six undisturbed ones it is undecided, and one line says why and what would help. */
+/* With fewer than six undisturbed ones it is undecided, and one line says why and what would help; how long it takes
+ * only where most were undisturbed. */
 static void too_few_undisturbed_blocks_decide_nothing(void **state)
 {
     (void)state;
@@ -371,7 +372,15 @@ static void too_few_undisturbed_blocks_decide_nothing(void **state)
     fx_derive(&fx);
     assert_string_equal(fx_value(&fx, "other", "change_percent")->text, "undecided");
     assert_int_equal(fx_value(&fx, "other", "change_percent")->n, 30);
-    assert_non_null(fx_finding(&fx, "rule-02", "25 of 30 blocks|stolen time 10 %|--cap|--wait-quiet"));
+    assert_non_null(
+        fx_finding(&fx, "rule-02",
+                   "25 of 30 blocks (stolen time); at least 6 undisturbed blocks are needed, 5 are there. Remedy: "));
+    assert_null(fx_finding(&fx, "rule-02", "--cap"));
+    fx_stop(&fx);
+    start_disturbed(&fx, 7, 2, 33000);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    assert_non_null(fx_finding(&fx, "rule-02", "3 of 7 blocks|probably --cap|--wait-quiet"));
     fx_stop(&fx);
 }
 

@@ -219,6 +219,41 @@ static void no_finding_says_what_the_interval_does_not(void **state)
     assert_true(widened > RUNS / 4 && said == 0);
 }
 
+/* What the order of slots does is claimed where most slots of either place are undisturbed, and nobody is sent to
+ * longer slots against a load; the interval is as wide either way. */
+static void a_load_hides_what_the_order_of_slots_does(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t quiet; /* blocks */
+        bool told;
+    } cases[] = {{40, true}, {30, true}, {12, false}, {4, false}};
+    const struct model base = {1, 1.3, 0, 1, 0.002}, other = {1, 1, 0, 1, 0.002};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fx;
+        struct ifm_random random = ifm_random_start(20261124, 16);
+        fx_start(&fx);
+        fx.blocks = 40;
+        fx.samples = 1;
+        fx_generate(&fx);
+        make(&fx, &base, &other, &random);
+        struct ifm_record *r = &fx.parts[0].record;
+        for (size_t k = 0; k < r->n_slots; k++)
+            ((int64_t *)r->slots[k].columns)[0] =
+                r->slots[k].block >= cases[i].quiet ? (r->slots[k].end_ns - r->slots[k].start_ns) / 10 : 0;
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_finding *hidden = fx_finding(&fx, "rule-07", "too many to tell " IFM_ORDER_HIDDEN_WORDS);
+        assert_true((fx_finding(&fx, "rule-07", IFM_CARRIED_WORDS) != NULL) == cases[i].told);
+        assert_true((fx_finding(&fx, "rule-07", "--slot-steps") != NULL) == cases[i].told);
+        assert_true((hidden != NULL) == !cases[i].told);
+        const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
+        assert_true(change->low < -15 && change->high > 10);
+        assert_string_equal(change->text, "undecided");
+        fx_stop(&fx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +262,7 @@ int main(void)
         cmocka_unit_test(what_an_arm_does_to_itself_now_and_then_counts),
         cmocka_unit_test(what_is_read_from_a_disk_is_not_set_aside),
         cmocka_unit_test(no_finding_says_what_the_interval_does_not),
+        cmocka_unit_test(a_load_hides_what_the_order_of_slots_does),
         cmocka_unit_test(a_level_that_wanders_is_in_the_interval_of_the_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

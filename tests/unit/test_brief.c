@@ -101,6 +101,77 @@ static void footnotes_are_those_of_the_table(void **state)
     free(text);
 }
 
+static size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        n++;
+    return n;
+}
+
+/* What disturbed a comparison is said in the line of trust, and not in a note, a gate's reason or a table beside it. */
+static void a_fact_stands_once(void **state)
+{
+    (void)state;
+    static const char told[] =
+        "undecided: the machine disturbed 30 of 30 blocks (threads waited for a CPU); at least 6 "
+        "undisturbed blocks are needed, 0 are there. Remedy: end other work, or --wait-quiet 10min";
+    static const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-02", D, "half", told};
+    static const struct ifm_gate gate = {.name = "limit", .metric = "change_percent", .cell = "", .arm = ""};
+    struct ifm_gate_result result = {.gate = &gate,
+                                     .cell = D,
+                                     .arm = "half",
+                                     .outcome = IFM_OUTCOME_BLOCKED,
+                                     .reason = "change_percent is -50 %, but rule-02 lets it decide nothing: ",
+                                     .remedy = ""};
+    struct sample *s = sample_of(&found, 1);
+    const char *reason;
+    s->numbers[CHANGE].value.text = "undecided";
+    result.observed = s->numbers[CHANGE].value;
+    result.reason = ifm_arena_printf(s->arena, "%s%s", result.reason, told + strlen("undecided: "));
+    reason = ifm_arena_printf(s->arena, "gate limit is blocked (%s, half): %s", D, result.reason);
+    s->verdict = (struct ifm_verdict){.outcome = IFM_OUTCOME_BLOCKED,
+                                      .exit_code = IFM_INVALID,
+                                      .gates = &result,
+                                      .n_gates = 1,
+                                      .reasons = &reason,
+                                      .n_reasons = 1,
+                                      .rollback_advice = ""};
+    char *text = brief(s);
+    assert_int_equal(count_of(text, "30 of 30 blocks"), 1);
+    assert_int_equal(count_of(text, "--wait-quiet"), 1);
+    assert_int_equal(count_of(text, "limit"), 1);
+    assert_lacks(text, "wanted"); /* a table of one gate says what the reason says */
+    assert_has(text, "noisy: ");
+    free(text);
+    /* An open comparison without other work: how many more blocks is said once, too. */
+    s = sample_of(NULL, 0);
+    s->numbers[CHANGE].value.text = "undecided";
+    s->numbers[NEEDED].value = (struct ifm_value){.number = 124, .n = 24, .n_of = "blocks"};
+    sample_fill(s->numbers, COUNT(decided));
+    text = brief(s);
+    assert_int_equal(count_of(text, "about 100"), 1);
+    assert_int_equal(count_of(text, "after 24 blocks"), 1);
+    free(text);
+}
+
+/* A sentence too long for its lines loses words, and never what to type. */
+static void no_remedy_is_cut_before_its_flag(void **state)
+{
+    (void)state;
+    static const char told[] =
+        "undecided: a long story, with more than a line of words; of things that were seen beside the blocks, and of "
+        "other things; of which each has its name, and its place, and its number, and nothing else at all; --cap 60s";
+    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", told},
+                                               {IFM_SEVERITY_INVALID, "rule-04", D, "", "it was edited"}};
+    struct sample *s = sample_of(found, 2);
+    s->numbers[CHANGE].value.text = "undecided";
+    char *text = brief(s);
+    assert_has(text, "do not use: ");
+    assert_has(text, "--cap 60s");
+    free(text);
+}
+
 /* Five reasons, and room for three: each mark has its text, and the others have no mark. */
 static void a_mark_has_its_text(void **state)
 {
@@ -160,6 +231,8 @@ int main(void)
         cmocka_unit_test(a_word_that_was_taken_is_said_to_be),
         cmocka_unit_test(a_verdict_that_was_asked_for_stays),
         cmocka_unit_test(footnotes_are_those_of_the_table),
+        cmocka_unit_test(a_fact_stands_once),
+        cmocka_unit_test(no_remedy_is_cut_before_its_flag),
         cmocka_unit_test(a_mark_has_its_text),
         cmocka_unit_test(the_rest_is_counted),
     };

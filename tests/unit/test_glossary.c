@@ -87,6 +87,23 @@ static void names_are_found_however_they_are_written(void **state)
     assert_string_equal(ifm_glossary_nearest(&words, "step_n", arena), "step_ns");
 }
 
+/* Phrases that the product prints and a stranger asked about. */
+static void what_is_printed_is_explained(void **state)
+{
+    (void)state;
+    static const char *const phrases[][2] = {{"mirrored blocks", "block"},
+                                             {"slow steps", "what is paid"},
+                                             {"the difference itself drifts", "drift"},
+                                             {"98.3 %", "Bonferroni"},
+                                             {"waiting for a CPU", "foreign tasks"},
+                                             {"whether the order of slots matters", "leaves something behind"}};
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+        const struct ifm_entry *found = ifm_glossary_find(&words, phrases[i][0]);
+        assert_non_null(found);
+        assert_string_equal(found->word, phrases[i][1]);
+    }
+}
+
 /* docs/glossary.md below its line. IFM_BLESS=1 writes it anew. */
 static void the_glossary_is_true(void **state)
 {
@@ -118,6 +135,7 @@ int main(void)
         cmocka_unit_test(every_record_is_whole),
         cmocka_unit_test(no_name_stands_for_two_things),
         cmocka_unit_test(names_are_found_however_they_are_written),
+        cmocka_unit_test(what_is_printed_is_explained),
         cmocka_unit_test(the_glossary_is_true),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -148,6 +148,34 @@ static void a_gate_has_three_answers(void **state)
     fx_stop(&fx);
 }
 
+/* Beside other work few blocks foretell nothing, in the gate's sentence as in the comparison's. */
+static void few_blocks_under_load_foretell_no_gate(void **state)
+{
+    (void)state;
+    static struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: up to 0.98"};
+    struct fixture fx;
+    start(&fx);
+    for (int64_t n = 11; n <= 12; n++)
+        for (int busy = 0; busy < 2; busy++) {
+            fx.plan.n_gates = 0;
+            fx_derive(&fx);
+            const struct ifm_value v = *fx_value(&fx, "other", "speedup");
+            fx_gate(&fx, "speedup", "", IFM_GATE_AT_LEAST, 0.5 * (v.number + v.high), true);
+            fx_derive(&fx);
+            for (size_t i = 0; i < fx.derived->n_numbers; i++)
+                fx.derived->numbers[i].value.n = n;
+            fx.derived->findings = busy ? &load : NULL;
+            fx.derived->n_findings = (size_t)busy;
+            fx_judge(&fx);
+            const bool foretells = n == 12 || !busy;
+            assert_int_equal(fx.verdict->gates[0].outcome, IFM_OUTCOME_INCONCLUSIVE);
+            assert_true((fx.verdict->gates[0].further > 0) == foretells);
+            assert_facts(fx.verdict->gates[0].reason,
+                         foretells ? "more blocks would probably decide" : "too few undisturbed blocks to foretell");
+        }
+    fx_stop(&fx);
+}
+
 static void an_estimate_on_the_threshold_is_never_decided(void **state)
 {
     (void)state;
@@ -351,6 +379,7 @@ int main(void)
         cmocka_unit_test(a_lone_baseline_is_meant),
         cmocka_unit_test(a_gate_on_a_number_of_the_cell),
         cmocka_unit_test(a_gate_has_three_answers),
+        cmocka_unit_test(few_blocks_under_load_foretell_no_gate),
         cmocka_unit_test(an_estimate_on_the_threshold_is_never_decided),
         cmocka_unit_test(what_is_open_weighs_least),
         cmocka_unit_test(what_is_missing_blocks),

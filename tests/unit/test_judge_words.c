@@ -328,12 +328,12 @@ static void stolen_time_explains(void **state)
     j.fx.parts[0].step_ns[1] = 412000;
     j.steal[0] = 0;
     j.steal[1] = 0.03;
-    expect_triage(&j, "(slower)|steal|% of its time against 0 %|steal explains it", "nothing");
+    expect_triage(&j, "(slower)|stolen time|% of its time against 0 %|stolen time explains it", "nothing");
     equal_columns(&j);
     j.fx.parts[0].step_ns[1] = 800000; /* the same stolen share is far too little for this */
     j.steal[0] = 0;
     j.steal[1] = 0.03;
-    expect_triage(&j, "(slower)|steal|nothing|explains", "");
+    expect_triage(&j, "(slower)|stolen time|nothing|explains", "");
 }
 
 /* Both arms lose the same share of their time; the slower one loses more of it for being slower, and that is no cause.
@@ -345,7 +345,7 @@ static void an_equal_share_explains_nothing(void **state)
     equal_columns(&j);
     j.fx.parts[0].step_ns[1] = 800000;
     j.steal[0] = j.steal[1] = 0.6;
-    expect_triage(&j, "time +100.0 %|nothing", "steal"); /* so much of it that no word stands */
+    expect_triage(&j, "time +100.0 %|nothing", "stolen"); /* so much of it that no word stands */
 }
 
 /* One companion in place of those of the record; the arm takes half as long. */
@@ -405,7 +405,7 @@ static void waiting_does_not_explain_work(void **state)
         };
         const char *causes = causes_beside(&j, c);
         assert_string_equal(causes, works ? "; processor time +100.0 % (more work, or slower instructions) explains it"
-                                          : "; run delay explains 78 % of it");
+                                          : "; waiting for a CPU explains 78 % of it");
         jd_stop(&j);
     }
 }

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "publish/comparison.h"
 #include "publish/summary.h"
 #include "unit/events.h"
 #include "unit/fact_pieces.h"
@@ -38,7 +39,7 @@ static void start(struct bench *b, size_t n, const char *prefix)
     for (size_t i = 0; i < n; i++) {
         const char *name = ifm_arena_printf(b->arena, "%s%zu", prefix, i);
         b->arms[i + 1] = (struct ifm_arm){.name = name, .role = IFM_ROLE_VARIANT};
-        double change = -12.5 - (double)i;
+        double change = -12.5 - 0.25 * (double)i;
         struct ifm_value value = {.number = change,
                                   .has_interval = true,
                                   .low = change - 0.25,
@@ -249,9 +250,28 @@ static void environment_hash_is_steady(void **state)
     stop(&b);
 }
 
+/* An interval that holds more than noise says more than what the noise would let be found: one number of the two. */
+static void nothing_smaller_than_the_interval_can_be_detected(void **state)
+{
+    (void)state;
+    struct ifm_value change = {.number = 1, .has_interval = true, .low = -8, .high = 10}, mde = {.number = 2};
+    assert_false(ifm_comparison_detects(&change, &mde));
+    mde.number = 12;
+    assert_true(ifm_comparison_detects(&change, &mde));
+    mde.number = 2;
+    change.low = -0.5;
+    change.high = 2.5;
+    assert_true(ifm_comparison_detects(&change, &mde));
+    change.has_interval = false;
+    assert_true(ifm_comparison_detects(&change, &mde));
+    mde.state = IFM_STATE_ABSENT;
+    assert_false(ifm_comparison_detects(&change, &mde));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_smaller_than_the_interval_can_be_detected),
         cmocka_unit_test(says_what_was_found),
         cmocka_unit_test(reasons_tell_no_path),
         cmocka_unit_test(fits_at_every_length),

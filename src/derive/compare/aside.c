@@ -87,8 +87,8 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     return aside;
 }
 
-/* The cause of most disturbed slots, in words, with what they lost of it on average; `of`: of those that may be this
- * arm's doing, NULL = of all. */
+/* The cause of most disturbed slots, in words: how much time that cost each arm is triage's number; `of`: of those that
+ * may be this arm's doing, NULL = of all. */
 static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_arm_work *of)
 {
     const struct ifm_record *r = work->record;
@@ -106,16 +106,25 @@ static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_a
         sum[cause] += amount;
         most = n[cause] > n[most] ? cause : most;
     }
+    if (most == IFM_CAUSE_WAITED || most == IFM_CAUSE_STOLEN)
+        return most == IFM_CAUSE_WAITED ? "threads waited for a CPU" : "stolen time";
     return ifm_arena_printf(work->d->arena, "%s",
                             ifm_cause_text(most, n[most] > 0 ? sum[most] / (double)n[most] : 0, text));
 }
 
-/* Seconds of blocks after which as many are probably undisturbed as a word needs; 0 = none was. */
+/* Seconds of blocks after which as many are probably undisturbed as a word needs; 0 = nothing foretells it. */
 static double seconds_needed(const struct ifm_cell_work *work, const struct ifm_aside *aside)
 {
     const struct ifm_record *r = work->record;
+    if (!ifm_stats_blocks_foretell(aside->left, aside->n + aside->left, ifm_was_loaded(work->d->facts->events)))
+        return 0;
     double used = r->n_slots == 0 ? 0 : 1e-9 * (double)(r->slots[r->n_slots - 1].end_ns - r->slots[0].start_ns);
     return aside->left == 0 ? 0 : ceil(used * IFM_BLOCKS_NEEDED / (double)aside->left);
+}
+
+bool ifm_derive_lacks_undisturbed(const struct ifm_aside *aside)
+{
+    return aside->n > 0 && aside->left < IFM_BLOCKS_NEEDED && aside->follows == NULL;
 }
 
 void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside)
@@ -129,19 +138,22 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
             aside->follows->arm->name, cause_of(work, aside->follows));
         return;
     }
-    if (aside->n == 0 || aside->left >= IFM_BLOCKS_NEEDED)
+    if (!ifm_derive_lacks_undisturbed(aside))
         return;
     const bool session = strcmp(work->cell->workload, "session") == 0; /* has no flags */
-    const char *cap = session ? "measure.cap=" : "--cap ",
-               *quiet =
-                   session || ifm_waited_in_vain(work->d->facts->events) ? "a quieter machine" : "--wait-quiet 10min";
-    const char *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "probably %s%.0fs, or ", cap, seconds) : "";
+    const char *quiet =
+                   ifm_quiet_remedy(work->d->facts->events, work->cell->workload, work->cell->threads, work->d->arena),
+               *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "; else probably %s%.0fs",
+                                                        session ? "measure.cap=" : "--cap ", seconds)
+                                     : "";
     const struct ifm_value *cpu =
         ifm_derived_value(arm->d->out, work->cell->name, arm->arm->name, IFM_M_CHANGE_CPU_PERCENT);
     const bool by_cpu =
         !ifm_derive_is_wanted(work, IFM_M_CHANGE_CPU_PERCENT) && ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "undecided: the machine disturbed %zu of %zu blocks (%s), and %d others are needed: %s%s%s",
-                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, longer, quiet,
+                       "undecided: the machine disturbed %zu of %zu blocks (%s); at least %d undisturbed blocks are "
+                       "needed, %zu %s there. Remedy: %s%s%s",
+                       aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, aside->left,
+                       aside->left == 1 ? "is" : "are", quiet, longer,
                        by_cpu ? IFM_CPU_DECIDES : "");
 }

@@ -12,6 +12,9 @@
 /* A dependence is taken for real at this level, from so many pairs on. */
 static const double SURELY = 0.997;
 enum { FEWEST_PAIRS = 4, FEWEST_OWN = 2 };
+/* Where slots were disturbed, so many that were not, and half of all, tell the order of slots from the load: fewer are
+ * no fair choice, as the slots of either place that the load spared. */
+enum { FEWEST_QUIET = 12 };
 /* ... and where the medians differ by this share of it. */
 static const double TYPICAL = 0.25;
 /* A warning where it may move the comparison by so much, else a note. */
@@ -164,11 +167,34 @@ struct carried_part {
     const char *words;
 };
 
-static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbed_too, size_t lag)
+static struct counting counting_of(const struct ifm_arm_work *arm, bool disturbed_too, size_t lag)
 {
     const struct ifm_record *r = arm->work->record;
-    const struct counting counting = {arm, ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns),
-                                      disturbed_too, lag};
+    return (struct counting){arm, ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns),
+                             disturbed_too, lag};
+}
+
+static bool is_enough(size_t quiet, size_t all)
+{
+    return quiet == all || (quiet >= FEWEST_QUIET && 2 * quiet >= all);
+}
+
+/* Are too many slots of the arm disturbed to tell what their order does, in either place? */
+static bool is_hidden(const struct ifm_arm_work *arm, size_t lag)
+{
+    const struct counting quiet = counting_of(arm, false, lag), every = counting_of(arm, true, lag);
+    const struct carry some = carry_of(&quiet), all = carry_of(&every);
+    return !is_enough(some.own, all.own) || !is_enough(some.other, all.other);
+}
+
+bool ifm_derive_hides_order(const struct ifm_arm_work *arm)
+{
+    return is_hidden(arm, 1) || is_hidden(arm->work->baseline, 1);
+}
+
+static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbed_too, size_t lag)
+{
+    const struct counting counting = counting_of(arm, disturbed_too, lag);
     const struct carry c = carry_of(&counting);
     char other[48], own[48];
     struct effect effect;
@@ -198,27 +224,61 @@ static struct carried_part part_of(const struct ifm_arm_work *arm, size_t lag)
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
 {
     const struct ifm_arm_work *const arms[] = {arm, arm->work->baseline};
-    struct ifm_carried carried = {.words = ""};
+    struct ifm_carried carried = {.words = "", .hidden = false};
     for (size_t i = 0; i < 2; i++)
         for (size_t lag = 1; lag <= 2; lag++) {
             const struct carried_part part = part_of(arms[i], lag);
             const double sign = i == 0 ? 1 : -1;
             if (part.words[0] == '\0')
                 continue;
-            carried.usual += sign * part.usual;
             carried.low += fmin(sign * part.most, 0);
             carried.high += fmax(sign * part.most, 0);
+            if (is_hidden(arms[i], lag)) {
+                carried.hidden = true;
+                continue;
+            }
+            carried.usual += sign * part.usual;
             carried.words = ifm_arena_printf(arm->d->arena, "%s%s%s", carried.words,
                                              carried.words[0] != '\0' ? ", " : "", part.words);
         }
     return carried;
 }
 
-void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word)
+/* Slots of the arm that were disturbed, of all. */
+static size_t count_disturbed(const struct ifm_arm_work *arm, size_t *all)
 {
+    const struct counting every = counting_of(arm, true, 1);
+    const struct ifm_record *r = arm->work->record;
+    size_t n = *all = 0;
+    double lost;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        const bool own = r->slots[k].arm == arm->index && r->slots[k].phase == IFM_PHASE_MEASURE;
+        *all += own;
+        n += own && ifm_slot_cause(&r->slots[k], &every.columns, &lost) != IFM_CAUSE_NONE;
+    }
+    return n;
+}
+
+/* `taken`: another finding takes the word. */
+static void say_hidden(const struct ifm_arm_work *arm, bool changes_the_word, bool taken)
+{
+    size_t own_all, base_all;
+    const size_t own = count_disturbed(arm, &own_all), base = count_disturbed(arm->work->baseline, &base_all);
+    const bool warns = changes_the_word && !taken;
+    ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
+                       "%zu of %zu slots were disturbed, too many to tell " IFM_ORDER_HIDDEN_WORDS
+                       ": the interval holds the change either way%s",
+                       own + base, own_all + base_all, warns ? ": undecided" : "");
+}
+
+void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
+                            bool taken)
+{
+    const bool warns = changes_the_word || fmax(-carried->low, carried->high) > WORTH_WARNING;
+    if (carried->words[0] == '\0' && carried->hidden)
+        say_hidden(arm, changes_the_word, taken);
     if (carried->words[0] == '\0')
         return;
-    const bool warns = changes_the_word || fmax(-carried->low, carried->high) > WORTH_WARNING;
     ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
                        IFM_CARRIED_WORDS
                        " (%s), which moves the comparison by a factor of %.3g: its interval holds both%s; "

@@ -97,6 +97,9 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
     if (c->carried)
         return ifm_value_absent("an arm seems to leave something behind for another: then more blocks do not help",
                                 "--slot-steps 12, so that each arm runs behind itself", (int64_t)c->n, "blocks");
+    if (c->hidden)
+        return ifm_value_absent("too many slots were disturbed to tell " IFM_ORDER_HIDDEN_WORDS, "a quieter machine",
+                                (int64_t)c->n, "blocks");
     if (c->drift != 0.0)
         return ifm_value_absent("the difference itself drifts: more blocks do not make it one", "find what drifts",
                                 (int64_t)c->n, "blocks");
@@ -434,20 +437,22 @@ static struct allowance allow_for_lopsided(const struct ifm_arm_work *arm, const
 }
 
 /* What is left behind and not found lies in the comparison all the same: it holds what each arm takes behind itself. */
-static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const bool *without, struct comparison *c,
-                                        const char **word)
+static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
+                                        struct comparison *c, const char **word)
 {
     struct ifm_interval alone;
-    if (!ifm_derive_alone(arm, arm->work->baseline, without, &alone))
+    if (!ifm_derive_alone(arm, arm->work->baseline, aside->blocks, &alone))
         return (struct allowance){0, 0};
     const struct allowance a = to_hold(c->change, alone);
     const bool undecided = strcmp(*word, "undecided") == 0,
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
-    if (!stands && !undecided)
+    /* Under load longer slots are disturbed as these were: its remedy comes first. */
+    if (!stands && !undecided && !ifm_derive_lacks_undisturbed(aside))
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                            "the slots in which each arm ran behind itself tell no difference (%+.3g to %+.3g %%), and "
-                           "the interval holds theirs too: undecided; --slot-steps 12 makes more of them",
-                           100.0 * expm1(alone.low), 100.0 * expm1(alone.high));
+                           "the interval holds theirs too: undecided%s",
+                           100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
+                           ifm_derive_hides_order(arm) ? "" : "; --slot-steps 12 makes more of them");
     *word = stands ? *word : "undecided";
     return a;
 }
@@ -455,14 +460,16 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const bo
 /* What one arm left behind for the other is known to be there, and not how much of it lies in the blocks that count,
  * as those that the machine disturbed are not a fair choice of all. So the interval holds the change with it and
  * without; the word is that of this interval, and gates are held against it. */
-static struct allowance allow_for_carried(const struct ifm_arm_work *arm, struct comparison *c, const char **word)
+static struct allowance allow_for_carried(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
+                                          struct comparison *c, const char **word)
 {
     const struct ifm_carried carried = ifm_derive_carried(arm);
     const struct allowance a = {carried.low, carried.high};
     const bool undecided = strcmp(*word, "undecided") == 0,
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
     c->carried = carried.words[0] != '\0';
-    ifm_derive_say_carried(arm, &carried, !stands && !undecided);
+    c->hidden = carried.hidden;
+    ifm_derive_say_carried(arm, &carried, !stands && !undecided, ifm_derive_lacks_undisturbed(aside));
     *word = stands ? *word : "undecided";
     return a;
 }
@@ -492,8 +499,8 @@ static const char *allow(const struct ifm_arm_work *arm, const struct ifm_aside 
 {
     struct allowance parts[4];
     parts[0] = allow_for_lopsided(arm, aside, c, &word);
-    parts[1] = allow_for_alone(arm, aside->blocks, c, &word);
-    parts[2] = allow_for_carried(arm, c, &word);
+    parts[1] = allow_for_alone(arm, aside, c, &word);
+    parts[2] = allow_for_carried(arm, aside, c, &word);
     parts[3] = allow_for_clocks(arm, c, &word);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         widen_percent(median, parts[i]);

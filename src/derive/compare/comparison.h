@@ -15,6 +15,7 @@ struct comparison {
     struct ifm_interval change, equal;
     double drift; /* of the logarithm over the pass, which the intervals hold; 0 = none is visible */
     bool carried; /* the intervals hold what one arm left behind for the other */
+    bool hidden;  /* ... or may have, which disturbed slots hide */
     const char *word;
 };
 

@@ -45,7 +45,8 @@ const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived,
 {
     for (const struct ifm_finding *f = NULL; compares(metric) && (f = ifm_derived_finding(derived, cell, f)) != NULL;)
         if (strcmp(f->arm, arm) == 0 &&
-            ((strstr(f->text, IFM_CARRIED_WORDS) != NULL && metric != IFM_M_CHANGE_CPU_PERCENT) ||
+            (((strstr(f->text, IFM_CARRIED_WORDS) != NULL || strstr(f->text, IFM_ORDER_HIDDEN_WORDS) != NULL) &&
+              metric != IFM_M_CHANGE_CPU_PERCENT) ||
              strstr(f->text, IFM_CLOCKS_WORDS) != NULL))
             return f;
     return NULL;

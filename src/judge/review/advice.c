@@ -190,6 +190,7 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
 {
     size_t drifting = 0, worst = 0;
     double marked = 0, blocks = 0, most = 0;
+    const bool has_threads = strcmp(cell->workload, "command") != 0 && strcmp(cell->workload, "session") != 0;
     for (size_t a = 0; a < cell->n_arms; a++) {
         if (!ifm_checks_arm(&cell->arms[a]))
             continue;
@@ -207,8 +208,7 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
         advise(g, (struct ifm_advice){
                       "consistency", cell->name, "",
                       ifm_arena_printf(g->c.arena, "%.0f of %.0f blocks disturbed by the machine", marked, blocks),
-                      "end what else runs, or leave it a CPU (--threads); shorter slots meet fewer "
-                      "disturbances (--slot-steps)"});
+                      has_threads ? "end what else runs, or leave it a CPU (--threads)" : "end what else runs"});
     else if (drifting > 0)
         advise(g, (struct ifm_advice){
                       "consistency", cell->name, cell->arms[worst].name,

@@ -328,20 +328,18 @@ static void note_expected_time(const struct ifm_cell_run *cell)
     enum { WORTH_S = 5 };
     const struct ifm_measure *measure = &cell->plan->measure;
     double window_s = 0;
-    bool gaps = false, slow = false;
+    bool gaps = false;
     char least[48];
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
         const struct ifm_arm_run *arm = &cell->arms[i];
         gaps |= arm->plan->gaps;
-        slow |= arm->step_ns > 1e9 && arm->samples > 1;
         window_s += arm->samples * arm->step_ns * 1e-9;
     }
     const double least_s = window_s * (2 + cell->rows * (double)measure->blocks_min);
-    if (!gaps || (least_s < WORTH_S && !slow))
+    if (!gaps || least_s < WORTH_S)
         return;
-    ifm_note("cell %s: warm-up and %llu blocks take about %s%s", cell->plan->name,
-             (unsigned long long)measure->blocks_min, ifm_format_human(least_s, "s", least),
-             slow ? "; --slot-steps 1 makes slots of single samples" : "");
+    ifm_note("cell %s: warm-up and %llu blocks take about %s", cell->plan->name,
+             (unsigned long long)measure->blocks_min, ifm_format_human(least_s, "s", least));
 }
 
 /* Two digits, hardly below `seconds`. */
