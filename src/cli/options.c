@@ -496,7 +496,9 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
     }
     if (config != NULL)
         IFM_TRY(add_single_passes(options, error));
-    if (wants_dir && options->dir == NULL)
-        return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "%s needs a run folder", argv[0]);
+    if (wants_dir && options->dir == NULL) {
+        ifm_fail(error, IFM_USAGE, "", "", "%s needs a run folder", argv[0]);
+        return ifm_folder_hint(NULL, error);
+    }
     return IFM_OK;
 }
