@@ -35,10 +35,11 @@ static const char *text_of(const struct ifm_setting *list, size_t n, const char 
     return NULL;
 }
 
-/* Layers that are chosen are no model's: the heads of tables count those. */
+/* Layers that are chosen are no model's: the heads of tables count those. They are inputs of one layer each, as many as
+ * no cache holds. */
 static const char *name_of(const char *path)
 {
-    return strcmp(path, "layers") == 0 ? "the number of layers that steps take in turn" : path;
+    return strcmp(path, "layers") == 0 ? "the number of rotating inputs (so many that no cache keeps one)" : path;
 }
 
 static void add_settings(struct differences *d, const struct ifm_setting *own, size_t n_own,

@@ -406,6 +406,25 @@ static void construction_comes_first(void **state)
                   "decode.batch");
 }
 
+/* Chosen layers are copies of one layer's input; no reader may take them for the depth of a model. */
+static void rotating_inputs_are_no_layers(void **state)
+{
+    (void)state;
+    static const struct ifm_setting own[] = {{"layers", "4"}}, base[] = {{"layers", "1"}};
+    struct judged j;
+    equal_columns(&j);
+    j.fx.parts[0].arms[0].chosen = base;
+    j.fx.parts[0].arms[1].chosen = own;
+    j.fx.parts[0].arms[0].n_chosen = j.fx.parts[0].arms[1].n_chosen = 1;
+    j.khz[0] = 3000000;
+    j.khz[1] = 3030000;
+    expect_triage(
+        &j,
+        "time|(faster); by construction the number of rotating inputs (so many that no cache keeps one) is 4, "
+        "not 1; beside it clock +1.0 %; nothing recorded explains it: its construction",
+        "layers");
+}
+
 static void a_failed_program_says_its_status(void **state)
 {
     (void)state;
@@ -557,6 +576,7 @@ int main(void)
         cmocka_unit_test(waiting_does_not_explain_work),
         cmocka_unit_test(processor_time_explains_by_its_ratio),
         cmocka_unit_test(construction_comes_first),
+        cmocka_unit_test(rotating_inputs_are_no_layers),
         cmocka_unit_test(a_failed_program_says_its_status),
         cmocka_unit_test(nothing_recorded_says_so),
         cmocka_unit_test(an_undecided_change_has_no_cause),
