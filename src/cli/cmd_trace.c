@@ -173,6 +173,19 @@ static const char *why_partial(const struct ifm_activity_file *file, struct ifm_
     return whole ? NULL : "the rows break off: the process was ended while it wrote them";
 }
 
+/* More calls than kernels: their number is not that of launches. */
+static void hide_launches(struct ifm_listing *listing, const struct ifm_activity_counts *c)
+{
+    const char *why =
+        ifm_arena_printf(listing->arena,
+                         "launch calls absent: %lld were recorded for %lld kernels outside of graphs: calls "
+                         "were recorded twice, by the runtime and by the driver, or launched nothing",
+                         (long long)c->launches, (long long)c->kernels);
+    ifm_listing_set(listing, "launch_calls", json_null(), "absent");
+    ifm_listing_set_text(listing, "reason", why);
+    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, why)));
+}
+
 /* Keeps the lines of activity alone; their sums become the row. */
 static void add_process(struct ifm_listing *listing, const char *name, struct ifm_activity_file *file,
                         struct ifm_arena *arena)
@@ -210,8 +223,8 @@ static void add_process(struct ifm_listing *listing, const char *name, struct if
                   {"calls", c.calls}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         set_count(listing, counts[i].field, counts[i].count);
-    if (c.launches > c.kernels) /* two records of one call, or launches that failed */
-        ifm_listing_set(listing, "launch_calls", json_null(), "absent");
+    if (c.launches > c.kernels)
+        hide_launches(listing, &c);
     set_ns(listing, "kernel_ns", c.kernel_ns);
     set_ns(listing, "call_ns", c.call_ns);
     if (c.span_ns > 0)
