@@ -77,7 +77,7 @@ static enum ifm_status run(const struct ifm_given *given, const char *dir, const
     if (whole == NULL)
         return ifm_fail(error, IFM_USAGE, dir, "", "the folder cannot be read");
     if (ifm_cuda_load(absence) == NULL)
-        ifm_warn("%s: the program runs, and nothing is recorded of it", absence->reason);
+        ifm_warn("%s; the program runs all the same", absence->reason);
     (void)setenv("CUDA_INJECTION64_PATH", recorder, 1);
     (void)setenv("IFM_TRACE_DIR", whole, 1);
     free(whole);
@@ -256,9 +256,12 @@ static size_t list_files(const char *dir, const char **names, struct ifm_arena *
 static enum ifm_status tell_nothing(const struct ifm_given *given, const struct ifm_cuda_absence *absence,
                                     struct ifm_error *error)
 {
-    if (absence->reason[0] != '\0')
-        return ifm_fail(error, IFM_MISSING, given->command[0], absence->remedy,
-                        "it ran, and there was nothing to record: %s", absence->reason);
+    if (absence->reason[0] != '\0') /* which was said before it started */
+        return ifm_fail(error, IFM_MISSING, given->command[0],
+                        ifm_arena_printf(given->arena,
+                                         "%s; for times of any program: `inferometer exec 'COMMAND'`",
+                                         absence->remedy),
+                        "it ran, and nothing was recorded of it");
     return ifm_fail(error, IFM_INVALID, given->command[0],
                     "trace a program that uses CUDA; one that ends by a signal or _exit leaves no rows",
                     "no process of the program started the CUDA driver and ended by itself");
