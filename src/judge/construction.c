@@ -18,10 +18,15 @@ static void add(struct differences *d, const char *path, const char *own, const 
 {
     if (strcmp(own, base) == 0)
         return;
+    const bool secret = ifm_private_is_token(own) || ifm_private_is_token(base);
     own = ifm_private_shown(own);
     base = ifm_private_shown(base);
     if (d->n++ >= NAMED)
         return;
+    if (secret) { /* a hash tells nobody anything */
+        ifm_text_printf(&d->text, "%s%s differs", d->n > 1 ? ", " : "", path);
+        return;
+    }
     const char *own_more = strlen(own) > LONGEST ? "..." : "", *base_more = strlen(base) > LONGEST ? "..." : "";
     ifm_text_printf(&d->text, "%s%s is %.*s%s, not %.*s%s", d->n > 1 ? ", " : "", path, LONGEST, own, own_more, LONGEST,
                     base, base_more);

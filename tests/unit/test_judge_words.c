@@ -406,6 +406,27 @@ static void construction_comes_first(void **state)
                   "decode.batch");
 }
 
+/* The hash of a private text tells nobody anything. */
+static void a_private_text_differs(void **state)
+{
+    (void)state;
+    char tokens[2][72];
+    for (int i = 0; i < 2; i++) {
+        memcpy(tokens[i], "sha256:", 7);
+        memset(tokens[i] + 7, i == 0 ? 'a' : 'b', 64);
+        tokens[i][71] = '\0';
+    }
+    const struct ifm_setting base[] = {{"command.line", tokens[0]}}, own[] = {{"command.line", tokens[1]}};
+    struct judged j;
+    equal_columns(&j);
+    j.fx.parts[0].arms[0].settings = base;
+    j.fx.parts[0].arms[1].settings = own;
+    j.fx.parts[0].arms[0].n_settings = j.fx.parts[0].arms[1].n_settings = 1;
+    j.khz[0] = 3000000;
+    j.khz[1] = 3030000;
+    expect_triage(&j, "by construction command.line differs; beside it clock +1.0 %", "sha256");
+}
+
 /* Chosen layers are copies of one layer's input; no reader may take them for the depth of a model. */
 static void rotating_inputs_are_no_layers(void **state)
 {
@@ -576,6 +597,7 @@ int main(void)
         cmocka_unit_test(waiting_does_not_explain_work),
         cmocka_unit_test(processor_time_explains_by_its_ratio),
         cmocka_unit_test(construction_comes_first),
+        cmocka_unit_test(a_private_text_differs),
         cmocka_unit_test(rotating_inputs_are_no_layers),
         cmocka_unit_test(a_failed_program_says_its_status),
         cmocka_unit_test(nothing_recorded_says_so),
