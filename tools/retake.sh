@@ -25,9 +25,10 @@ reading = re.compile(r"\nRead: int4 .*? % off\.", re.S)
 assert len(sample.findall(text)) == 1 and len(reading.findall(text)) == 1, "README.md has no such sample"
 of = {n["metric"]: n for n in json.load(open(scratch + "/run/derived.json"))["numbers"] if n["arm"] == "int4"}
 speed = of["speedup"]
-said = (f"Read: int4 is {speed['value']:.3g} times as fast, somewhere between {speed['interval'][0]:.3g} and {speed['interval'][1]:.3g} with "
-        f"{100 * speed['level']:.3g} % confidence; its cache is {of['compression_ratio']['value']:.3g} times smaller; its "
-        f"output is {100 * of['loss_rms_rel']['value']:.2g} % off.")
+low, high = speed["interval"]
+said = (f"Read: int4 is {speed['value']:.3g} times as fast, somewhere between {low:.3g} and {high:.3g} with "
+        f"{100 * speed['level']:.3g} % confidence; its cache is {of['compression_ratio']['value']:.3g} times "
+        f"smaller; its output is {100 * of['loss_rms_rel']['value']:.2g} % off.")
 lines, line = [], ""
 for word in said.split():
     if len(line) + 1 + len(word) > 118:
@@ -40,4 +41,5 @@ text = reading.sub(lambda m: "\n" + "\n".join(lines + [line]), text)
 open(readme, "w", encoding="utf-8").write(text)
 PY
 tools/screenshots.sh "$scratch/run" docs
-echo "README.md and docs/report-*.png are retaken; read the sentences below README's sample: they say what to doubt in it"
+echo "README.md and docs/report-*.png are retaken. Read the sentences below README's sample:"
+echo "they say what to doubt in it"

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+struct ifm_invocation ifm_invocation;
+
 /* Flags that are not parameters: they never change what is measured. */
 struct own_flag {
     const char *name;

@@ -255,7 +255,8 @@ fake "loses=2" "$INFEROMETER" trace --out partial -- "${program[@]/inner/inner2}
     fail "partial: $(cat log)"
 grep -q 'records were lost' log || fail "partial: $(cat log)"
 # More launch calls than kernels: the number is absent, with the reason in the row and below the table.
-fake "forgets=kernel" "$INFEROMETER" trace --out twice -- "${program[@]/inner/inner6}" >log 2>&1 || fail "twice: $(cat log)"
+fake "forgets=kernel" "$INFEROMETER" trace --out twice -- "${program[@]/inner/inner6}" >log 2>&1 ||
+    fail "twice: $(cat log)"
 has 'launch calls absent: [1-9][0-9]* were recorded for 0 kernels' <log || fail "twice: $(cat log)"
 fake "forgets=kernel" "$INFEROMETER" trace --format json --out twice2 -- "${program[@]/inner/inner7}" >listing 2>log ||
     fail "twice2: $(cat log)"
