@@ -22,6 +22,7 @@ struct ifm_error {
     char where[256];   /* "config.yaml:3:5", "--override decode.batch", "runs/x/plan.json" or "" */
     char message[512]; /* what is wrong, with the offending value and the allowed range */
     char hint[512];    /* what to do instead, or "" */
+    char said[1024];   /* the last lines that a program wrote, or "": printed, and never recorded */
 };
 
 #define IFM_CHECKED __attribute__((warn_unused_result))

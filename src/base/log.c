@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool quiet, muted;
 
@@ -13,6 +14,19 @@ static void print_line(const char *prefix, char *line)
 {
     ifm_plain_make(line);
     fprintf(stderr, "%s%s\n", prefix, line);
+}
+
+/* What a program said, line by line. */
+static void print_said(const char *said)
+{
+    char line[sizeof((struct ifm_error *)0)->said];
+    if (said[0] != '\0')
+        fputs("  it wrote last, to standard error:\n", stderr);
+    for (size_t n; *said != '\0'; said += n + (said[n] != '\0')) {
+        n = strcspn(said, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)n, said);
+        print_line("    ", line);
+    }
 }
 
 static void IFM_PRINTF(2, 0) say(const char *prefix, const char *format, va_list arguments)
@@ -52,11 +66,18 @@ void ifm_warn(const char *format, ...)
     va_end(arguments);
 }
 
+void ifm_error_print_said(const struct ifm_error *error)
+{
+    if (!muted)
+        print_said(error->said);
+}
+
 void ifm_error_print(const struct ifm_error *error)
 {
     char line[sizeof error->where + sizeof error->message + sizeof error->hint];
     snprintf(line, sizeof line, "%s%s%s", error->where, error->where[0] == '\0' ? "" : ": ", error->message);
     print_line("error: ", line);
+    print_said(error->said);
     snprintf(line, sizeof line, "%s", error->hint);
     if (line[0] != '\0')
         print_line("  hint: ", line);

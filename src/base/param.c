@@ -162,17 +162,12 @@ const char *ifm_param_range(const struct ifm_param *row, struct ifm_arena *arena
     }
 }
 
-/* What a value of each type is called, and how it is written. */
-static const struct {
-    const char *noun, *hint;
-} types[] = {
-    [IFM_TYPE_U64] = {"a whole number", ""},
-    [IFM_TYPE_F64] = {"a number", ""},
-    [IFM_TYPE_BOOL] = {"one of the choices", ""},
-    [IFM_TYPE_TEXT] = {"one of the choices", ""},
-    [IFM_TYPE_CHOICE] = {"one of the choices", ""},
-    [IFM_TYPE_BYTES] = {"a size in bytes", "write a size as 65536, 64KiB or 1.5GB"},
-    [IFM_TYPE_SECONDS] = {"a duration", "write a duration as 0.01, 10ms or 2min; a number alone is in seconds"},
+/* What a value of each type is called. */
+static const char *const nouns[] = {
+    [IFM_TYPE_U64] = "a whole number",        [IFM_TYPE_F64] = "a number",
+    [IFM_TYPE_BOOL] = "one of the choices",   [IFM_TYPE_TEXT] = "one of the choices",
+    [IFM_TYPE_CHOICE] = "one of the choices", [IFM_TYPE_BYTES] = "a size in bytes",
+    [IFM_TYPE_SECONDS] = "a duration",
 };
 
 /* A text on its way to a field. */
@@ -183,7 +178,54 @@ struct param_reading {
     struct ifm_error *error;
 };
 
-/* "8k" of a whole number: the two that it may mean. NULL: another text. */
+static bool is_in_range(const struct ifm_param *row, double number)
+{
+    return row->min > row->max || (number >= row->min && number <= row->max);
+}
+
+/* Whether the row takes this text: nothing else may be suggested. */
+static bool takes(const struct param_reading *in, const char *text)
+{
+    const enum ifm_type type = in->row->type;
+    uint64_t whole;
+    double number;
+    if (type == IFM_TYPE_U64 || type == IFM_TYPE_BYTES) {
+        if (!(type == IFM_TYPE_BYTES ? ifm_parse_bytes(text, &whole) : ifm_parse_u64(text, &whole)))
+            return false;
+        number = (double)whole;
+    } else if (!(type == IFM_TYPE_SECONDS ? ifm_parse_seconds(text, &number) : ifm_parse_f64(text, &number)))
+        return false;
+    return is_in_range(in->row, number);
+}
+
+/* "write a duration as 0.01, 10ms or 2min", of what the row takes; "" where it takes none of these. */
+static const char *hint_of_examples(const struct param_reading *in)
+{
+    enum { KINDS = 3, EACH = 5 };
+    static const char *const durations[KINDS][EACH] = {
+        {"0.01", "0.5", "5", "60"}, {"10ms", "500ms", "1.5s", "30s"}, {"2min", "45s", "3s"}};
+    static const char *const sizes[KINDS][EACH] = {{"65536", "1000000"}, {"64KiB", "16MiB"}, {"1.5GB", "128MB"}};
+    const bool duration = in->row->type == IFM_TYPE_SECONDS;
+    const char *list = "", *found[KINDS];
+    size_t n = 0;
+    if (!duration && in->row->type != IFM_TYPE_BYTES)
+        return "";
+    for (size_t kind = 0; kind < KINDS; kind++)
+        for (const char *const *example = duration ? durations[kind] : sizes[kind]; *example != NULL; example++)
+            if (takes(in, *example)) {
+                found[n++] = *example;
+                break;
+            }
+    for (size_t i = 0; i < n; i++)
+        list = ifm_arena_printf(in->arena, "%s%s%s", list, i == 0 ? "" : i + 1 < n ? ", " : " or ", found[i]);
+    if (n == 0)
+        return "";
+    return duration ? ifm_arena_printf(in->arena, "write a duration as %s; a number alone is in seconds", list)
+                    : ifm_arena_printf(in->arena, "write a size as %s", list);
+}
+
+/* "8k" of a whole number: those of the two that it may mean which are allowed; "" where neither is. NULL: another
+ * text. */
 static const char *hint_of_thousands(const struct param_reading *in)
 {
     uint64_t number;
@@ -193,37 +235,45 @@ static const char *hint_of_thousands(const struct param_reading *in)
         return NULL;
     if (!ifm_parse_u64(ifm_arena_printf(in->arena, "%.*s", (int)length - 1, in->text), &number))
         return NULL;
-    return ifm_arena_printf(in->arena, "write %llu (%llu x 1024) or %llu", (unsigned long long)number * 1024,
-                            (unsigned long long)number, (unsigned long long)number * 1000);
+    const char *binary = ifm_arena_printf(in->arena, "%llu", (unsigned long long)number * 1024);
+    const char *decimal = ifm_arena_printf(in->arena, "%llu", (unsigned long long)number * 1000);
+    if (!takes(in, binary))
+        return takes(in, decimal) ? ifm_arena_printf(in->arena, "write %s", decimal) : "";
+    return ifm_arena_printf(in->arena, "write %s (%llu x 1024)%s%s", binary, (unsigned long long)number,
+                            takes(in, decimal) ? " or " : "", takes(in, decimal) ? decimal : "");
 }
 
-/* What to write instead, as far as the text says what was meant; else how a value of this type is written. */
-static const char *hint_of(const struct param_reading *in)
+/* The whole number that is written as 8k, 4,096 or 1e9, as a hint; "" where it is not allowed. NULL: another text. */
+static const char *hint_of_whole(const struct param_reading *in)
 {
-    const enum ifm_type type = in->row->type;
-    const char *ungrouped = ifm_param_ungrouped(in->text, in->arena), *thousands = hint_of_thousands(in);
+    const char *meant = ifm_param_ungrouped(in->text, in->arena), *thousands = hint_of_thousands(in);
     double number;
-    if (type != IFM_TYPE_U64 && type != IFM_TYPE_F64)
-        return types[type].hint;
-    if (ungrouped != NULL)
-        return ifm_arena_printf(in->arena, "did you mean %s?", ungrouped);
-    if (type == IFM_TYPE_U64 && thousands != NULL)
+    if (in->row->type == IFM_TYPE_U64 && thousands != NULL)
         return thousands;
-    if (type == IFM_TYPE_U64 && ifm_parse_f64(in->text, &number) && number >= 0 && number < 1e15 &&
-        number == floor(number))
-        return ifm_arena_printf(in->arena, "did you mean %.0f?", number);
-    return types[type].hint;
+    if (meant == NULL && in->row->type == IFM_TYPE_U64 && ifm_parse_f64(in->text, &number) && number >= 0 &&
+        number < 1e300 && number == floor(number))
+        meant = ifm_arena_printf(in->arena, "%.0f", number);
+    if (meant == NULL)
+        return NULL;
+    return takes(in, meant) ? ifm_arena_printf(in->arena, "did you mean %s?", meant) : "";
 }
+
+static enum ifm_status out_of_range(const struct param_reading *in);
 
 static enum ifm_status wrong_type(const struct param_reading *in)
 {
     const struct ifm_param *row = in->row;
+    const bool counts = row->type == IFM_TYPE_U64 || row->type == IFM_TYPE_F64;
+    const char *whole = counts ? hint_of_whole(in) : NULL;
     char shown[72];
     if (in->text[0] == '\0')
-        return ifm_fail(in->error, IFM_USAGE, in->where, types[row->type].hint, "%s has no value; allowed: %s",
+        return ifm_fail(in->error, IFM_USAGE, in->where, hint_of_examples(in), "%s has no value; allowed: %s",
                         row->path, ifm_param_range(row, in->arena));
-    return ifm_fail(in->error, IFM_USAGE, in->where, hint_of(in), "%s: '%s' is not %s; allowed: %s", row->path,
-                    ifm_param_shown(in->text, shown), types[row->type].noun, ifm_param_range(row, in->arena));
+    if (whole != NULL && whole[0] == '\0') /* it is one, and only too large or too small */
+        return out_of_range(in);
+    return ifm_fail(in->error, IFM_USAGE, in->where, whole != NULL ? whole : hint_of_examples(in),
+                    "%s: '%s' is not %s; allowed: %s", row->path, ifm_param_shown(in->text, shown), nouns[row->type],
+                    ifm_param_range(row, in->arena));
 }
 
 static bool has_unit(const struct ifm_param *row, const char *unit)
@@ -238,7 +288,7 @@ static enum ifm_status out_of_range(const struct param_reading *in)
     const struct ifm_param *row = in->row;
     const bool fraction = row->type == IFM_TYPE_F64 && has_unit(row, "1") && row->max <= 1;
     const char *hint = "";
-    if (fraction && ifm_parse_f64(in->text, &number) && number >= 1 && number <= 100)
+    if (fraction && ifm_parse_f64(in->text, &number) && number >= 1 && number <= 100 && is_in_range(row, number / 100))
         hint = ifm_arena_printf(in->arena, "it is a fraction: %.15g per cent is %.15g, or %.15g%%", number,
                                 number / 100, number);
     return ifm_fail(in->error, IFM_USAGE, in->where, hint, "%s: %s is out of range; allowed: %s", in->row->path,
@@ -250,11 +300,6 @@ static bool is_integer_text(const char *text)
 {
     text += text[0] == '-';
     return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
-}
-
-static bool is_in_range(const struct ifm_param *row, double number)
-{
-    return row->min > row->max || (number >= row->min && number <= row->max);
 }
 
 static enum ifm_status parse_whole(const struct param_reading *in, uint64_t *out)

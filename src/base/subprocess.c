@@ -24,6 +24,7 @@
 
 enum { CHILD_STACK = 32 << 10, REAP_WAIT_MS = 5000, STRANGERS_MOST = 64 };
 #define NO_LIMIT INT64_MAX
+#define TICK_NS 1000000000
 
 /* Children that this process had before it started any: a shell that execs the lab leaves it such children, for example
  * the `tee` of a process substitution. They are not ours to kill. */
@@ -187,16 +188,23 @@ static void add_usage(const struct rusage *usage, struct ifm_subprocess_result *
 }
 
 /* Wait until the process of `fd` ends, the time is `limit_ns`, or we receive a signal. */
-static enum ifm_subprocess_end await(int fd, int64_t limit_ns, const sigset_t *signals)
+static enum ifm_subprocess_end await(const struct ifm_subprocess *program, int fd, int64_t limit_ns,
+                                     const sigset_t *signals)
 {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
-    int64_t left_ns = limit_ns == NO_LIMIT ? 0 : limit_ns - ifm_clock_now().ns;
-    left_ns = left_ns > 0 ? left_ns : 0;
-    struct timespec left = {left_ns / 1000000000, left_ns % 1000000000};
-    int ready = ppoll(&waiting, 1, limit_ns == NO_LIMIT ? NULL : &left, signals);
-    if (ready > 0)
-        return IFM_SUBPROCESS_EXITED;
-    return ready == 0 ? IFM_SUBPROCESS_TIMED_OUT : IFM_SUBPROCESS_INTERRUPTED;
+    for (;;) {
+        int64_t left_ns = limit_ns == NO_LIMIT ? NO_LIMIT : limit_ns - ifm_clock_now().ns;
+        left_ns = left_ns > 0 ? left_ns : 0;
+        bool ticks = program->tick != NULL && left_ns > TICK_NS;
+        int64_t wait_ns = ticks ? TICK_NS : left_ns;
+        struct timespec wait = {wait_ns / 1000000000, wait_ns % 1000000000};
+        int ready = ppoll(&waiting, 1, wait_ns == NO_LIMIT ? NULL : &wait, signals);
+        if (ready != 0)
+            return ready > 0 ? IFM_SUBPROCESS_EXITED : IFM_SUBPROCESS_INTERRUPTED;
+        if (!ticks)
+            return IFM_SUBPROCESS_TIMED_OUT;
+        program->tick(program->with);
+    }
 }
 
 /* The time from now in so many seconds. */
@@ -229,7 +237,7 @@ static enum ifm_subprocess_end await_strays(const struct ifm_subprocess *program
         int fd = pidfd_open(pid, 0);
         if (fd < 0) /* no descriptor is free */
             return IFM_SUBPROCESS_STRAYS;
-        enum ifm_subprocess_end end = await(fd, late ? limit_ns : strays_ns, signals);
+        enum ifm_subprocess_end end = await(program, fd, late ? limit_ns : strays_ns, signals);
         close(fd);
         if (end != IFM_SUBPROCESS_EXITED)
             return end == IFM_SUBPROCESS_TIMED_OUT && !late ? IFM_SUBPROCESS_STRAYS : end;
@@ -255,7 +263,7 @@ void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subproc
     }
     int delays = open_schedstat(pid);
     int64_t limit_ns = program->timeout_s > 0 ? in_seconds(program->timeout_s) : NO_LIMIT;
-    enum ifm_subprocess_end end = await(fd, limit_ns, &before);
+    enum ifm_subprocess_end end = await(program, fd, limit_ns, &before);
     if (end != IFM_SUBPROCESS_EXITED && kill(-pid, SIGKILL) != 0)
         kill(pid, SIGKILL);
     if (end == IFM_SUBPROCESS_EXITED)

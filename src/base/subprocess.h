@@ -20,9 +20,11 @@ struct ifm_subprocess {
     int stdin_fd, stdout_fd, stderr_fd; /* -1 = ours */
     const void *affinity;               /* the mask that it starts with, as sched_setaffinity takes it; NULL = ours */
     size_t affinity_bytes;
-    double timeout_s; /* killed after that long; 0 = never */
-    bool tree;        /* a run ends with the last descendant, not with the program */
-    double strays_s;  /* of a tree: how long a descendant may outlive the program */
+    double timeout_s;         /* killed after that long; 0 = never */
+    bool tree;                /* a run ends with the last descendant, not with the program */
+    double strays_s;          /* of a tree: how long a descendant may outlive the program */
+    void (*tick)(void *with); /* called once a second while it runs; NULL = not */
+    void *with;
 };
 
 enum ifm_subprocess_end {

@@ -150,6 +150,9 @@ IFM_CHECKED enum ifm_status ifm_check_quoted(const struct ifm_positionals *given
 bool ifm_is_our_config(const char *token, const char *value);
 /* `exec ls -l`: a flag that is none of ours, behind a command without quotes. */
 bool ifm_is_unquoted(const struct ifm_options *options);
+/* Words of programs as they are quoted, each command behind a blank. */
+const char *ifm_quoted_words(const char *const *words, size_t n, struct ifm_arena *arena);
+bool ifm_is_program(const char *word);
 /* "quote each command: inferometer exec 'ls -l' --out a", of the whole command line; its flags stay flags. */
 const char *ifm_quoted_hint(const struct ifm_options *options, struct ifm_arena *arena);
 
@@ -164,8 +167,13 @@ typedef bool ifm_takes_flag(const char *flag, const void *command);
 bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *command, char *hint, size_t size);
 /* What to type in the place of a flag that the command `verb` lacks, as a hint; NULL: nothing is known of it. */
 const char *ifm_foreign_instead(const char *verb, const char *flag);
-/* What to type for a command of another tool; NULL = it is not known. */
-const char *ifm_foreign_verb(const char *name);
+
+/* ---- meant.c ---- */
+/* What to type for a command line whose command, argv[1], is of another tool, behind "inferometer "; NULL: it is not
+ * known. */
+const char *ifm_meant(int argc, char **argv, struct ifm_arena *arena);
+/* `exec` with these words, where they are programs; else NULL. */
+const char *ifm_meant_programs(const char *const *words, int n, struct ifm_arena *arena);
 
 /* ---- plugins.c ---- */
 /* Load every `--plugin FILE` of the command line and take it out of `argv`, wherever it stands; then what the key

@@ -62,6 +62,15 @@ static enum ifm_status check_cell(const struct ifm_plan *plan, const struct ifm_
     return ifm_arguments_unknown("cell", cell, names, plan->n_cells, error);
 }
 
+/* What looks like a folder, where an arm could stand too. */
+static enum ifm_status no_folder(const char *word, struct ifm_error *error)
+{
+    ifm_fail(error, IFM_USAGE, word, "",
+             ifm_file_exists(word) ? "it is no folder, and the run has no arm of that name"
+                                   : "there is no such folder, and the run has no arm of that name");
+    return ifm_folder_hint(word, error);
+}
+
 static enum ifm_status check_arms(const struct ifm_plan *plan, const char *const *arms, size_t n,
                                   struct ifm_arena *arena, struct ifm_error *error)
 {
@@ -76,7 +85,7 @@ static enum ifm_status check_arms(const struct ifm_plan *plan, const char *const
         if (ifm_dir_exists(arms[i]))
             ifm_error_hint(error, "it is a folder, but no run folder: it has no config.lock.json");
         else if (strchr(arms[i], '/') != NULL)
-            ifm_error_hint(error, "there is no folder of that name either");
+            status = no_folder(arms[i], error);
         return status;
     }
     return IFM_OK;
@@ -361,8 +370,10 @@ static enum ifm_status compare_runs(const struct ifm_given *given, struct ifm_er
 
 enum ifm_status ifm_cmd_compare(const struct ifm_given *given, struct ifm_error *error)
 {
-    if (given->n_words == 0)
-        return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "compare needs a run folder");
+    if (given->n_words == 0) {
+        ifm_fail(error, IFM_USAGE, "", "", "compare needs a run folder");
+        return ifm_folder_hint(NULL, error);
+    }
     if (given->n_words > 1 && is_run_folder(given->words[1], given->arena))
         return compare_runs(given, error);
     return compare_arms(given, error);

@@ -195,8 +195,10 @@ static enum ifm_status gate(struct gate_request *request, struct ifm_error *erro
 static enum ifm_status check_request(const struct ifm_given *given, const struct gate_request *request,
                                      struct ifm_error *error)
 {
-    if (given->n_words == 0)
-        return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "gate needs a run folder");
+    if (given->n_words == 0) {
+        ifm_fail(error, IFM_USAGE, "", "", "gate needs a run folder");
+        return ifm_folder_hint(NULL, error);
+    }
     IFM_TRY(ifm_given_words(given, 1, "a reference run is named with --against", error));
     if (request->gates != NULL && request->against != NULL)
         return ifm_fail(error, IFM_USAGE, "--gates", "call gate twice, once with each",

@@ -13,8 +13,12 @@
 
 static enum ifm_status no_arguments(int argc, char **argv, struct ifm_error *error)
 {
+    const bool format = argc > 1 && (strcmp(argv[1], "--json") == 0 || strncmp(argv[1], "--format", 8) == 0);
     if (argc > 1)
-        return ifm_fail(error, IFM_USAGE, "", "leave it out", "%s takes no argument, but got \"%s\"", argv[0], argv[1]);
+        return ifm_fail(error, IFM_USAGE, "",
+                        format ? "leave it out; as JSON, the machine stands in the run.log of every run folder"
+                               : "leave it out",
+                        "%s takes no argument, but got \"%s\"", argv[0], argv[1]);
     return IFM_OK;
 }
 

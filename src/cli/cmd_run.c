@@ -12,8 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-struct ifm_invocation ifm_invocation;
-
 struct progress_line {
     int64_t last_ns;
     struct ifm_so_far so_far;

@@ -77,7 +77,7 @@ static enum ifm_status run(const struct ifm_given *given, const char *dir, const
     if (whole == NULL)
         return ifm_fail(error, IFM_USAGE, dir, "", "the folder cannot be read");
     if (ifm_cuda_load(absence) == NULL)
-        ifm_warn("%s: the program runs, and nothing is recorded of it", absence->reason);
+        ifm_warn("%s; the program runs all the same", absence->reason);
     (void)setenv("CUDA_INJECTION64_PATH", recorder, 1);
     (void)setenv("IFM_TRACE_DIR", whole, 1);
     free(whole);
@@ -173,6 +173,19 @@ static const char *why_partial(const struct ifm_activity_file *file, struct ifm_
     return whole ? NULL : "the rows break off: the process was ended while it wrote them";
 }
 
+/* More calls than kernels: their number is not that of launches. */
+static void hide_launches(struct ifm_listing *listing, const struct ifm_activity_counts *c)
+{
+    const char *why =
+        ifm_arena_printf(listing->arena,
+                         "launch calls absent: %lld were recorded for %lld kernels outside of graphs: calls "
+                         "were recorded twice, by the runtime and by the driver, or launched nothing",
+                         (long long)c->launches, (long long)c->kernels);
+    ifm_listing_set(listing, "launch_calls", json_null(), "absent");
+    ifm_listing_set_text(listing, "reason", why);
+    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, why)));
+}
+
 /* Keeps the lines of activity alone; their sums become the row. */
 static void add_process(struct ifm_listing *listing, const char *name, struct ifm_activity_file *file,
                         struct ifm_arena *arena)
@@ -210,8 +223,8 @@ static void add_process(struct ifm_listing *listing, const char *name, struct if
                   {"calls", c.calls}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         set_count(listing, counts[i].field, counts[i].count);
-    if (c.launches > c.kernels) /* two records of one call, or launches that failed */
-        ifm_listing_set(listing, "launch_calls", json_null(), "absent");
+    if (c.launches > c.kernels)
+        hide_launches(listing, &c);
     set_ns(listing, "kernel_ns", c.kernel_ns);
     set_ns(listing, "call_ns", c.call_ns);
     if (c.span_ns > 0)
@@ -243,9 +256,12 @@ static size_t list_files(const char *dir, const char **names, struct ifm_arena *
 static enum ifm_status tell_nothing(const struct ifm_given *given, const struct ifm_cuda_absence *absence,
                                     struct ifm_error *error)
 {
-    if (absence->reason[0] != '\0')
-        return ifm_fail(error, IFM_MISSING, given->command[0], absence->remedy,
-                        "it ran, and there was nothing to record: %s", absence->reason);
+    if (absence->reason[0] != '\0') /* which was said before it started */
+        return ifm_fail(error, IFM_MISSING, given->command[0],
+                        ifm_arena_printf(given->arena,
+                                         "%s; for times of any program: `inferometer exec 'COMMAND'`",
+                                         absence->remedy),
+                        "it ran, and nothing was recorded of it");
     return ifm_fail(error, IFM_INVALID, given->command[0],
                     "trace a program that uses CUDA; one that ends by a signal or _exit leaves no rows",
                     "no process of the program started the CUDA driver and ended by itself");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Without dashes; of several rows for one flag the first counts whose own flag the command takes. */
-static const struct foreign {
+static const struct {
     const char *flag, *ours;
 } flags[] = {
     /* llama-bench, llama-cli */
@@ -85,6 +85,8 @@ static const struct foreign {
     {"parameter-list", "name"},
     {"parameter-scan", "name"},
     {"show-output", "output"},
+    {"json", "format"},
+    {"csv", "format"},
     {"export-json", "format"},
     {"export-csv", "format"},
     {"export-markdown", "format"},
@@ -94,34 +96,14 @@ static const struct foreign {
     {"v", "verbose"},
 };
 
-/* Commands of other tools. */
-static const struct foreign verbs[] = {
-    {"stat", "exec 'COMMAND'"},
-    {"bench", "decode"},
-    {"benchmark", "decode"},
-    {"llama-bench", "decode"},
-    {"hyperfine", "exec 'COMMAND'"},
-    {"time", "exec 'COMMAND'"},
-    {"record", "exec 'COMMAND'"},
-    {"init", "help"},
-    {"show", "report DIR"},
-    {"ls", "list"},
-    {"diff", "compare DIR DIR"},
-    {"check", "verify DIR"},
-    {"prefill", "attention"},
-    {"matmul", "gemm"},
-    {"generate", "decode"},
-    {"info", "doctor"},
-    {"energy", "power"},
-    {"watts", "power"},
-};
-
 /* Hints of flags that are more than another name. */
 static const struct {
     const char *flag, *hint;
 } notes[] = {
     {"gpu", "write --device cuda"},
     {"cuda", "write --device cuda"},
+    {"json", "write --format json"},
+    {"csv", "write --format csv"},
     {"export-json", "write --format json > FILE; every run folder holds derived.json too"},
     {"export-csv", "write --format csv > FILE; every run folder holds report.csv too"},
     {"export-markdown", "write --format md > FILE; every run folder holds report.md too"},
@@ -139,6 +121,8 @@ static const struct {
     {"flops", "model", "the model is a word: inferometer flops llama-3-8b"},
     {"flops", "kv-len", "here it is --prompt-tokens"},
     {"flops", "seq-len", "here it is --prompt-tokens"},
+    {"summary", "json", "`inferometer report DIR --format json` prints numbers"},
+    {"summary", "format", "a summary is text; `inferometer report DIR` takes --format json, csv or md"},
     {"compare", "against", "the reference is the first word: inferometer compare REFERENCE RUN"},
     {"compare", "gates", "`inferometer gate DIR --gates no-regression=3%` judges"},
     {"compare", "max-regression", "`inferometer gate DIR --gates no-regression=3%` judges"},
@@ -164,12 +148,4 @@ bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *comma
         return true;
     }
     return false;
-}
-
-const char *ifm_foreign_verb(const char *name)
-{
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (strcmp(verbs[i].flag, name) == 0)
-            return verbs[i].ours;
-    return NULL;
 }

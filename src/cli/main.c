@@ -32,14 +32,17 @@ static enum ifm_status unknown_command(const char *name, int argc, char **argv, 
     size_t n = 0;
     for (; ifm_verbs[n].name != NULL; n++)
         words[n] = ifm_verbs[n].name;
-    const char *nearest = ifm_nearest(name, words, n);
-    char hint[128] = "`inferometer help` lists the commands";
-    const char *ours = ifm_foreign_verb(name);
     if (name[0] == '-')
         return flag_first(name, argc, argv, error);
-    if (ours != NULL || nearest != NULL)
-        snprintf(hint, sizeof hint, "did you mean `inferometer %s`?", ours != NULL ? ours : nearest);
-    return ifm_fail(error, IFM_USAGE, "", hint, "unknown command \"%s\"", name);
+    struct ifm_arena *arena = ifm_arena_create();
+    const char *ours = ifm_meant(argc, argv, arena);
+    ours = ours != NULL ? ours : ifm_nearest(name, words, n);
+    ours = ours != NULL ? ours : ifm_meant_programs((const char *const *)argv + 1, argc - 1, arena);
+    ifm_fail(error, IFM_USAGE, "", "`inferometer help` lists the commands", "unknown command \"%s\"", name);
+    if (ours != NULL)
+        ifm_error_hint(error, "did you mean `inferometer %s`?", ours);
+    ifm_arena_destroy(arena);
+    return IFM_USAGE;
 }
 
 /* Whether help is asked for, among the command's own arguments. */
@@ -48,19 +51,37 @@ static bool wants_help(const struct ifm_verb *verb, int argc, char **argv)
     for (int i = 2; i < argc; i++) {
         if (verb != NULL && verb->takes_command && strcmp(argv[i], "--") == 0)
             return false;
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "-help") == 0)
             return true;
     }
-    return false;
+    return argc == 3 && strcmp(argv[2], "help") == 0;
+}
+
+/* A word for `version` or `help`, as one types it in the place of a command or behind one; else the word itself. */
+static const char *understood(const char *word)
+{
+    static const char *const words[][2] = {
+        {"--version", "version"}, {"--Version", "version"},
+        {"-version", "version"},  {"-V", "version"},
+        {"-v", "version"},        {"--help", "help"},
+        {"-help", "help"},        {"-h", "help"},
+        {"-?", "help"},           {"h", "help"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], word) == 0)
+            return words[i][1];
+    return word;
 }
 
 static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
 {
     const char *name = argc < 2 ? "help" : argv[1];
-    if (strcmp(name, "--version") == 0)
+    if (argc == 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = understood(name);
+    if (argc == 3 && strcmp(argv[2], "--version") == 0) {
         name = "version";
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        name = "help";
+        argc = 2;
+    }
     if (strcmp(name, "worker") == 0) /* hidden: a run starts it, for one arm under measure.isolation=processes */
         return ifm_worker_serve(error);
     if (strcmp(name, "steps") == 0) /* hidden: `cachegrind` starts it under valgrind, for one arm */

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+struct ifm_invocation ifm_invocation;
+
 /* Flags that are not parameters: they never change what is measured. */
 struct own_flag {
     const char *name;
@@ -255,6 +257,16 @@ static bool is_of_workload(const char *name)
     return false;
 }
 
+static bool is_of_every_run(const char *name)
+{
+    const struct ifm_section *const sections[] = {&ifm_section_general, &ifm_section_device, &ifm_section_measure};
+    for (size_t s = 0; s < sizeof sections / sizeof *sections; s++)
+        for (size_t r = 0; r < sections[s]->n; r++)
+            if (sections[s]->rows[r].flag != NULL && strcmp(sections[s]->rows[r].flag, name) == 0)
+                return true;
+    return false;
+}
+
 /* The hint of the error becomes the command line that was meant. */
 static enum ifm_status meant(enum ifm_status status, const struct ifm_options *options, struct ifm_error *error)
 {
@@ -282,6 +294,12 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_options *
     if (ifm_foreign_flag(name, takes_flag, options, hint, sizeof hint))
         return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
     const bool others = config != NULL && is_of_workload(name);
+    if (options->again != NULL && (is_of_workload(name) || is_of_every_run(name))) {
+        snprintf(hint, sizeof hint,
+                 "rerun changes nothing; `inferometer run -c %.100s/config.lock.json --%.60s VALUE` does",
+                 options->dir != NULL ? options->dir : "DIR", name);
+        return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
+    }
     if (nearest != NULL && !others)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
     else if (ifm_is_unquoted(options))
@@ -418,7 +436,22 @@ static bool is_switch_value(const char *token)
     return false;
 }
 
-/* `run study.yaml`, `run decode`, `decode 4096` */
+/* `run sleep 1`: the words from `token` on, where they are programs. */
+static void hint_of_programs(const char *token, char *hint, size_t size)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    const char **words = IFM_ARENA_ARRAY(arena, const char *, ifm_invocation.argc + 1);
+    int n = 0;
+    for (int i = 1; i < ifm_invocation.argc; i++)
+        if (n > 0 || ifm_invocation.argv[i] == token)
+            words[n++] = ifm_invocation.argv[i];
+    const char *meant = n == 0 ? NULL : ifm_meant_programs(words, n, arena);
+    if (meant != NULL)
+        snprintf(hint, size, "did you mean `inferometer %s`?", meant);
+    ifm_arena_destroy(arena);
+}
+
+/* `run study.yaml`, `run decode`, `run sleep 1`, `decode 4096` */
 static enum ifm_status unexpected(const char *token, const struct ifm_options *options, struct ifm_error *error)
 {
     const char *dot = strrchr(token, '.');
@@ -439,8 +472,10 @@ static enum ifm_status unexpected(const char *token, const struct ifm_options *o
         snprintf(hint, sizeof hint, "write `inferometer help %s`", options->verb);
     else if (ifm_folder_is_run(token, &unused) == IFM_OK)
         snprintf(hint, sizeof hint, "it is a run folder: `inferometer rerun %.80s` measures the same again", token);
-    else if (options->workload == NULL && ifm_workload_find(token) != NULL)
+    else if (ifm_workload_find(token) != NULL)
         snprintf(hint, sizeof hint, "did you mean `inferometer %.40s`?", token);
+    else if (strcmp(options->verb, "run") == 0)
+        hint_of_programs(token, hint, sizeof hint);
     return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", token);
 }
 
@@ -498,7 +533,9 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
     }
     if (config != NULL)
         IFM_TRY(add_single_passes(options, error));
-    if (wants_dir && options->dir == NULL)
-        return ifm_fail(error, IFM_USAGE, "", "such as runs/decode-20260101-120000", "%s needs a run folder", argv[0]);
+    if (wants_dir && options->dir == NULL) {
+        ifm_fail(error, IFM_USAGE, "", "", "%s needs a run folder", argv[0]);
+        return ifm_folder_hint(NULL, error);
+    }
     return IFM_OK;
 }

@@ -34,7 +34,8 @@ enum ifm_status ifm_again_take(const char *name, const char *value, struct ifm_a
         length--;
     snprintf(digits, sizeof digits, "%.*s", (int)length, value);
     if (length >= sizeof digits || !ifm_parse_f64(digits, &percent) || !(percent > 0 && percent <= 100))
-        return ifm_fail(error, IFM_USAGE, "--epsilon", "such as 5%", "'%s' is no percentage above 0", value);
+        return ifm_fail(error, IFM_USAGE, "--epsilon", "such as 5%", "'%s' is no percentage above 0 and at most 100",
+                        value);
     again->epsilon = percent / 100;
     return IFM_OK;
 }

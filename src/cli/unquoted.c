@@ -8,7 +8,7 @@
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:%@";
 
-static bool is_program(const char *word)
+bool ifm_is_program(const char *word)
 {
     char path[PATH_MAX];
     struct ifm_error ignored;
@@ -71,7 +71,7 @@ static void find_beginnings(const char *const *words, size_t n, bool *begins)
     if (again)
         return;
     for (size_t i = 1; i < n; i++) {
-        begins[i] = words[i][0] != '-' && is_program(words[i]) && !is_program(words[i - 1]);
+        begins[i] = words[i][0] != '-' && ifm_is_program(words[i]) && !ifm_is_program(words[i - 1]);
         paths &= !begins[i] || strchr(words[i], '/') != NULL;
     }
     if (!paths && !is_even(begins, n))
@@ -89,6 +89,26 @@ static void add_commands(struct ifm_text *out, const char *const *words, size_t 
         add_word(out, words[i]);
         ifm_text_add(out, i + 1 == n || begins[i + 1] ? "'" : "");
     }
+}
+
+const char *ifm_quoted_words(const char *const *words, size_t n, struct ifm_arena *arena)
+{
+    struct ifm_text line = {0};
+    bool whole = false, paths = true;
+    for (size_t i = 0; i < n; i++) {
+        whole |= strchr(words[i], ' ') != NULL;
+        paths &= strchr(words[i], '/') != NULL && ifm_is_program(words[i]);
+    }
+    whole |= paths;
+    for (size_t i = 0; i < n && whole; i++) { /* each is a command already */
+        ifm_text_add(&line, " '");
+        for (const char *at = words[i]; *at != '\0'; at++)
+            ifm_text_printf(&line, *at == '\'' ? "'\\%c'" : "%c", *at);
+        ifm_text_add(&line, "'");
+    }
+    if (!whole)
+        add_commands(&line, words, n, arena);
+    return ifm_text_keep(&line, arena);
 }
 
 /* ---- the command line ---- */
@@ -137,7 +157,7 @@ enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char
     for (size_t i = 0; i < given->n; i++) {
         if (strpbrk(given->items[i], " \t\n'\"\\") != NULL)
             return IFM_OK;
-        if (missing == given->n && !is_program(given->items[i]))
+        if (missing == given->n && !ifm_is_program(given->items[i]))
             missing = i;
     }
     if (missing == 0 || missing == given->n || strchr(given->items[missing], '/') != NULL)

@@ -173,8 +173,11 @@ static enum ifm_status set_split(struct ifm_config *config, struct ifm_config_sl
         zero |= values[i].text[0] == '0' && values[i].text[1] != '\0';
     if (one == NULL || (status == IFM_OK && !zero))
         return status;
-    return ifm_fail(error, IFM_USAGE, whole.where,
-                    ifm_arena_printf(config->arena, "did you mean %s? a comma separates the values of a sweep", one),
+    const struct ifm_raw meant = {one, whole.where};
+    const char *ungrouped, *hint = "a comma separates the values of a sweep";
+    if (ifm_config_canonical(config, slot->row, meant, &ungrouped, NULL) == IFM_OK)
+        hint = ifm_arena_printf(config->arena, "did you mean %s? %s", one, hint);
+    return ifm_fail(error, IFM_USAGE, whole.where, hint,
                     "%s: %s is a list of %zu values, and not all of them are allowed: %s", slot->row->path,
                     ifm_param_shown(whole.text, shown), n, ifm_param_range(slot->row, config->arena));
 }

@@ -6,7 +6,7 @@
 #include "model/machine_facts.h"
 #include <string.h>
 
-enum { FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3 };
+enum { FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3, PROGRAMS_NAMED = 4 };
 
 /* ---- header ---- */
 
@@ -20,12 +20,25 @@ static bool is_alone(const struct ifm_builder *builder, size_t at, const char *f
     return true;
 }
 
+/* "gzip-9, gzip-1": of programs the arms say what was measured. */
+static const char *names_of_programs(struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const char *text = "";
+    for (size_t a = 0; a < cell->n_arms && a < PROGRAMS_NAMED; a++)
+        text = ifm_arena_printf(builder->arena, "%s%s%s", text, a == 0 ? "" : ", ", cell->arms[a].name);
+    return cell->n_arms <= PROGRAMS_NAMED
+               ? text
+               : ifm_arena_printf(builder->arena, "%s and %zu more", text, cell->n_arms - PROGRAMS_NAMED);
+}
+
 /* "decode llama-3-8b, 4 x 8192 + attention": with its shape what has one. */
 static const char *names_of_workloads(struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;
     const char *text = "";
     struct ifm_names *names = ifm_names_create(builder->arena);
+    if (plan->n_cells == 1 && ifm_cell_counts_programs(plan->cells) && plan->cells->n_arms > 0)
+        return names_of_programs(builder, plan->cells);
     for (size_t i = 0, n = 0; i < plan->n_cells; i++) {
         const struct ifm_cell *cell = &plan->cells[i];
         const char *family = ifm_document_family(cell, builder->arena);

@@ -368,9 +368,12 @@ const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *
     (void)!ifm_parse_u64(weights == NULL ? "0" : weights, &number);
     const char *bits = ifm_arm_setting(baseline, "decode.weight_bits");
     const char *format =
-        ifm_is_empty(bits) || strcmp(bits, "0") == 0 ? "" : ifm_arena_printf(builder->arena, "%s-bit ", bits);
-    return ifm_arena_printf(builder->arena,
-                            "whole model: with %s of %sweights (no embedding table; others: --weight-bytes) and all "
-                            "layers a token reads %s, about its gain where memory is the limit",
-                            ifm_format_human((double)number, "B", bytes), format, list);
+        ifm_is_empty(bits) || strcmp(bits, "0") == 0 ? "" : ifm_arena_printf(builder->arena, "%s-bit, ", bits);
+    const char *batch = ifm_arm_setting(baseline, "decode.batch");
+    return ifm_arena_printf(
+        builder->arena,
+        "whole model, computed: a decode step of batch %s reads the weights once (%s, %sno embedding "
+        "table; others: --weight-bytes) and the KV caches of all layers, together %s; about its "
+        "gain where memory is the limit",
+        batch == NULL ? "1" : batch, ifm_format_human((double)number, "B", bytes), format, list);
 }

@@ -60,6 +60,21 @@ static bool add_column(const struct ifm_builder *builder, const struct ifm_group
     return shown;
 }
 
+/* The same, but not where all rows would be absent: the table of all numbers has the reason. */
+static void add_if_any(const struct ifm_builder *builder, const struct ifm_group *group, enum ifm_metric_id metric,
+                       struct shown_columns *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < group->n; i++)
+        for (size_t a = 0; a < group->first[i].n_arms; a++) {
+            const struct ifm_arm *arm = &group->first[i].arms[a];
+            const struct ifm_value *value = ifm_value_of(builder, &group->first[i], arm, metric);
+            any |= ifm_is_row(builder, &group->first[i], arm) && value != NULL && value->state != IFM_STATE_ABSENT;
+        }
+    if (any)
+        (void)add_column(builder, group, metric, out);
+}
+
 struct kinds {
     bool reads, writes, computes; /* rows that mostly do so */
 };
@@ -123,9 +138,9 @@ static struct shown_columns columns_of(const struct ifm_builder *builder, const 
         if (ifm_group_has(builder, group, quantiles[i].metric, !whole))
             columns.items[columns.n++] = quantiles[i];
     add_rates(builder, group, &columns);
-    (void)add_column(builder, group, IFM_M_TPOT_BOUND_NS, &columns);
-    (void)add_column(builder, group, IFM_M_COMMAND_CPU_NS, &columns);
-    (void)add_column(builder, group, IFM_M_COMMAND_RSS_BYTES, &columns);
+    add_if_any(builder, group, IFM_M_TPOT_BOUND_NS, &columns);
+    add_if_any(builder, group, IFM_M_COMMAND_CPU_NS, &columns);
+    add_if_any(builder, group, IFM_M_COMMAND_RSS_BYTES, &columns);
     (void)add_column(builder, group, IFM_M_SPEEDUP, &columns);
     add_energy(builder, group, &columns);
     (void)add_column(builder, group, IFM_M_COMPRESSION_RATIO, &columns);

@@ -18,10 +18,15 @@ static void add(struct differences *d, const char *path, const char *own, const 
 {
     if (strcmp(own, base) == 0)
         return;
+    const bool secret = ifm_private_is_token(own) || ifm_private_is_token(base);
     own = ifm_private_shown(own);
     base = ifm_private_shown(base);
     if (d->n++ >= NAMED)
         return;
+    if (secret) { /* a hash tells nobody anything */
+        ifm_text_printf(&d->text, "%s%s differs", d->n > 1 ? ", " : "", path);
+        return;
+    }
     const char *own_more = strlen(own) > LONGEST ? "..." : "", *base_more = strlen(base) > LONGEST ? "..." : "";
     ifm_text_printf(&d->text, "%s%s is %.*s%s, not %.*s%s", d->n > 1 ? ", " : "", path, LONGEST, own, own_more, LONGEST,
                     base, base_more);
@@ -35,10 +40,11 @@ static const char *text_of(const struct ifm_setting *list, size_t n, const char 
     return NULL;
 }
 
-/* Layers that are chosen are no model's: the heads of tables count those. */
+/* Layers that are chosen are no model's: the heads of tables count those. They are inputs of one layer each, as many as
+ * no cache holds. */
 static const char *name_of(const char *path)
 {
-    return strcmp(path, "layers") == 0 ? "the number of layers that steps take in turn" : path;
+    return strcmp(path, "layers") == 0 ? "the number of rotating inputs (so many that no cache keeps one)" : path;
 }
 
 static void add_settings(struct differences *d, const struct ifm_setting *own, size_t n_own,

@@ -211,6 +211,12 @@ static const char *failed_program(const struct execution *execution, const struc
     return its ? execution->session.at_work : NULL;
 }
 
+static void warn_of_cell(const char *cell, const struct ifm_error *error)
+{
+    ifm_warn("cell %s was not measured: %s", cell, error->message);
+    ifm_error_print_said(error);
+}
+
 static enum ifm_status run_cells(struct execution *execution, struct ifm_error *error)
 {
     for (size_t i = 0; i < execution->plan->n_cells; i++) {
@@ -225,7 +231,7 @@ static enum ifm_status run_cells(struct execution *execution, struct ifm_error *
             return status;
         if (status != IFM_OK) {
             if (execution->plan->n_cells > 1) /* the only one's error is the run's, which is printed */
-                ifm_warn("cell %s was not measured: %s", execution->cell->name, error->message);
+                warn_of_cell(execution->cell->name, error);
             const struct ifm_error why = *error;
             IFM_TRY(IFM_FACT(&execution->session, error, cell_failed, false, .cell = execution->cell->name,
                              .reason = why.message, .remedy = why.hint, .arm = arm));

@@ -7,10 +7,7 @@
 #include "sample/journal.h"
 #include "sample/manifest.h"
 #include "story/story.h"
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -22,43 +19,15 @@ static bool has_file(const char *dir, const char *name)
     return has;
 }
 
-/* How many run folders lie in `dir`, and the path of the last by name, which with dates in them is the newest. */
-static size_t runs_inside(const char *dir, char *last, size_t size)
-{
-    size_t n = 0;
-    char path[1024], newest[256] = "";
-    const struct dirent *entry;
-    DIR *folder = opendir(dir);
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        const int length = snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
-        if (entry->d_name[0] == '.' || length >= (int)sizeof path || !has_file(path, "config.lock.json"))
-            continue;
-        n++;
-        if (strcmp(entry->d_name, newest) > 0)
-            snprintf(newest, sizeof newest, "%s", entry->d_name);
-    }
-    if (folder != NULL)
-        closedir(folder);
-    snprintf(last, size, "%s%s%s", dir, dir[0] != '\0' && dir[strlen(dir) - 1] == '/' ? "" : "/", newest);
-    return n;
-}
-
 enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error *error)
 {
-    static const char hint[] = "name a run folder, such as runs/decode-20260101-120000";
-    char last[1300];
-    size_t n = 0;
     if (has_file(dir, "config.lock.json"))
         return IFM_OK;
-    if (ifm_dir_exists(dir) && (n = runs_inside(dir, last, sizeof last)) > 0) {
-        enum ifm_status status = ifm_fail(error, IFM_USAGE, dir, "", "not a run folder: it holds %zu of them", n);
-        ifm_error_hint(error, "name one, such as %.150s; `inferometer list %.40s` lists them", last, dir);
-        return status;
-    }
-    if (ifm_dir_exists(dir))
-        return ifm_fail(error, IFM_USAGE, dir, hint, "not a run folder: it has no config.lock.json");
-    return ifm_fail(error, IFM_USAGE, dir, hint,
-                    ifm_file_exists(dir) ? "not a run folder: it is no folder" : "there is no such folder");
+    ifm_fail(error, IFM_USAGE, dir, "",
+             ifm_dir_exists(dir)    ? "not a run folder: it has no config.lock.json"
+             : ifm_file_exists(dir) ? "not a run folder: it is no folder"
+                                    : "there is no such folder");
+    return ifm_folder_hint(dir, error);
 }
 
 enum ifm_status ifm_folder_is_busy(const char *dir, bool *busy, struct ifm_error *error)
@@ -91,11 +60,25 @@ enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *
     return ifm_claim_take(dir, alone, &claim, error);
 }
 
+/* Without a manifest it may be cut short, at any moment. */
+static enum ifm_status check_begun(const char *dir, struct ifm_error *error)
+{
+    static const char *const needed[] = {"plan.json", "run.log"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!has_file(dir, needed[i]))
+            return ifm_fail(error, IFM_INVALID, dir,
+                            "measure again; or bring the file back from a copy, if it was removed",
+                            "the run was cut short before it measured anything: it has no %s", needed[i]);
+    return IFM_OK;
+}
+
 enum ifm_status ifm_folder_check(const char *dir, bool alone, struct ifm_error *error)
 {
     IFM_TRY(ifm_folder_is_run(dir, error));
     IFM_TRY(ifm_folder_claim(dir, alone, error));
-    return has_file(dir, "manifest.sha256") ? ifm_manifest_check(dir, true, error) : IFM_OK;
+    if (has_file(dir, "manifest.sha256"))
+        return ifm_manifest_check(dir, true, error);
+    return check_begun(dir, error);
 }
 
 static enum ifm_status load(const char *dir, struct ifm_folder *folder, struct ifm_error *error)

@@ -48,6 +48,23 @@ enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct 
     return ifm_run_execute(plan, &options, error);
 }
 
+/* "arms: f16 (baseline), int8" or "ceilings: read.linear". */
+static void print_arms(const struct ifm_cell *cell, bool ceilings, struct ifm_arena *arena, FILE *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < cell->n_arms; i++) {
+        const struct ifm_arm *arm = &cell->arms[i];
+        if ((arm->role == IFM_ROLE_CEILING) == ceilings)
+            fprintf(out, "%s %s%s",
+                    n++ > 0    ? ","
+                    : ceilings ? "    ceilings:"
+                               : "    arms:",
+                    ifm_text_plain(arm->name, arena), arm->role == IFM_ROLE_BASELINE ? " (baseline)" : "");
+    }
+    if (n > 0)
+        fputc('\n', out);
+}
+
 static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *estimate, struct ifm_arena *arena,
                        FILE *out)
 {
@@ -65,11 +82,8 @@ static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *e
             parts[0] == '\0' ? "" : ": ", parts);
     if (estimate->cap_wanted_s > 0)
         fprintf(out, "    the fewest blocks take longer than measure.cap; %gs holds them\n", estimate->cap_wanted_s);
-    fprintf(out, "    arms:");
-    for (size_t i = 0; i < cell->n_arms; i++)
-        fprintf(out, "%s %s (%s)", i == 0 ? "" : ",", ifm_text_plain(cell->arms[i].name, arena),
-                ifm_role_name(cell->arms[i].role));
-    fprintf(out, "\n");
+    print_arms(cell, false, arena, out);
+    print_arms(cell, true, arena, out);
 }
 
 static void print_table(const struct ifm_plan *plan, const struct ifm_estimate *cells, const struct ifm_estimate *total,

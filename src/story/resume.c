@@ -56,8 +56,8 @@ enum ifm_status ifm_story_read_back(const char *dir, struct ifm_config *config, 
 {
     if (!ifm_file_exists(ifm_path_join(arena, dir, "plan.json"))) {
         IFM_TRY(ifm_folder_is_run(dir, error));
-        return ifm_fail(error, IFM_USAGE, dir, "name a run folder, such as runs/decode-20260101-120000",
-                        "not a run folder: it has no plan.json");
+        ifm_fail(error, IFM_USAGE, dir, "", "not a run folder: it has no plan.json");
+        return ifm_folder_hint(dir, error);
     }
     IFM_TRY(ifm_folder_claim(dir, true, error));
     IFM_TRY(ifm_config_file(config, ifm_path_join(arena, dir, "config.lock.json"), error));

@@ -18,6 +18,9 @@ await withBrowser(async browser => {
     complain('a closed fold is printed');
   if (!await shown('#environment'))
     complain('an open fold is not printed');
+  for (const id of ['results', 'findings', 'limits']) // findings have folds of their own behind the first of each cause
+    if (!await page.evaluate(id => document.getElementById(id).checkVisibility(), id))
+      complain(`${id} is not printed`);
   const needs = await page.evaluate(() => document.documentElement.scrollWidth);
   if (needs > a4.width)
     complain(`the page is ${needs} pixels wide, the paper ${a4.width}`);

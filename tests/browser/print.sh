@@ -10,9 +10,10 @@ spoilt()
     ! timeout 800 node "$browser/print.mjs" spoilt.html spoilt.pdf >said 2>&1 || fail "goes unnoticed: $1"
     grep -q "$2" said || fail "goes unnoticed: $2: $(head -3 said)"
 }
-closed='section:has(>details:not(\[open\])),details:not(\[open\]){display:none}'
+closed='section:has(>details:first-child:not(\[open\])),details:not(\[open\]){display:none}'
 spoilt "s/$closed/details::details-content{content-visibility:visible;display:block}/" 'a closed fold is printed'
 spoilt "s/$closed/section:has(>details){display:none}/" 'an open fold is not printed'
+spoilt 's/section:has(>details:first-child:not(\[open\]))/section:has(>details:not([open]))/' 'findings is not printed'
 check print decode/report.html report.pdf
 [ "$(head -c 5 report.pdf)" = %PDF- ] || fail "no PDF was written"
 pages=$(grep -ac '/Type */Page\b' report.pdf)

@@ -254,18 +254,26 @@ has 'its own monitor: absent: this GPU has no monitor of its parts' <log || fail
 fake "loses=2" "$INFEROMETER" trace --out partial -- "${program[@]/inner/inner2}" >log 2>&1 ||
     fail "partial: $(cat log)"
 grep -q 'records were lost' log || fail "partial: $(cat log)"
+# More launch calls than kernels: the number is absent, with the reason in the row and below the table.
+fake "forgets=kernel" "$INFEROMETER" trace --out twice -- "${program[@]/inner/inner6}" >log 2>&1 ||
+    fail "twice: $(cat log)"
+has 'launch calls absent: [1-9][0-9]* were recorded for 0 kernels' <log || fail "twice: $(cat log)"
+fake "forgets=kernel" "$INFEROMETER" trace --format json --out twice2 -- "${program[@]/inner/inner7}" >listing 2>log ||
+    fail "twice2: $(cat log)"
+grep -A30 '"launch_calls": null' listing | grep -q '"reason": "launch calls absent' || fail "twice2: $(cat listing)"
 IFM_CUPTI=$PWD/nowhere fake "" "$INFEROMETER" trace --out blind -- "${program[@]/inner/inner3}" >log 2>&1 ||
     fail "blind: $(cat log)"
 grep -q 'there is no library CUPTI' log || fail "blind: $(cat log)"
 if python3 -c 'import ctypes; ctypes.CDLL("libcuda.so.1")' 2>/dev/null; then
     echo "not tried here: a machine without a driver"
-else # the program runs all the same, and the reason stands before and behind it
+else # the program runs all the same, and the reason is said once, before it
     code=0
     "$INFEROMETER" trace --out driverless -- sh -c 'echo it ran' >log 2>&1 || code=$?
     [ "$code" = 4 ] || fail "driverless: $(cat log)"
     grep -q '^it ran$' log || fail "driverless: the program did not run: $(cat log)"
     grep -q '^warning: there is no CUDA driver' log || fail "driverless: $(cat log)"
-    grep -q '^error: sh: .*nothing to record: there is no CUDA driver' log || fail "driverless: $(cat log)"
+    grep -q '^error: sh: it ran, and nothing was recorded of it' log || fail "driverless: $(cat log)"
+    [ "$(grep -c 'no CUDA driver' log)" = 1 ] || fail "driverless: $(cat log)"
     grep -q 'hint: install the NVIDIA driver' log || fail "driverless: $(cat log)"
 fi
 fake "" "$INFEROMETER" trace --out nothing -- true >log 2>&1 && fail "a program without CUDA was traced"

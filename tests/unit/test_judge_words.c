@@ -468,6 +468,32 @@ static void construction_comes_first(void **state)
                   "decode.batch");
 }
 
+/* What was chosen differs: `base` of the baseline, `own` of the arm, in one setting each. */
+static void expect_chosen(const struct ifm_setting *base, const struct ifm_setting *own, const char *facts,
+                          const char *lacks)
+{
+    struct judged j;
+    equal_columns(&j);
+    j.fx.parts[0].arms[0].chosen = base;
+    j.fx.parts[0].arms[1].chosen = own;
+    j.fx.parts[0].arms[0].n_chosen = j.fx.parts[0].arms[1].n_chosen = 1;
+    j.khz[1] = 1.01 * (j.khz[0] = 3000000);
+    expect_triage(&j, facts, lacks);
+}
+
+#define EIGHT(x) x x x x x x x x
+/* The hash of a private text tells nobody anything; chosen layers are inputs of one layer each, no model's depth. */
+static void what_differs_is_said_for_people(void **state)
+{
+    (void)state;
+    static const struct ifm_setting line[] = {{"command.line", "sha256:" EIGHT("aaaaaaaa")},
+                                              {"command.line", "sha256:" EIGHT("bbbbbbbb")}};
+    static const struct ifm_setting layers[] = {{"layers", "1"}, {"layers", "4"}};
+    expect_chosen(&line[0], &line[1], "by construction command.line differs; beside it clock +1.0 %", "sha256");
+    expect_chosen(&layers[0], &layers[1], "rotating inputs (so many that no cache keeps one) is 4, not 1; beside",
+                  "layers");
+}
+
 static void a_failed_program_says_its_status(void **state)
 {
     (void)state;
@@ -621,6 +647,7 @@ int main(void)
         cmocka_unit_test(work_explains_the_waiting_that_it_meets),
         cmocka_unit_test(processor_time_explains_by_its_ratio),
         cmocka_unit_test(construction_comes_first),
+        cmocka_unit_test(what_differs_is_said_for_people),
         cmocka_unit_test(a_failed_program_says_its_status),
         cmocka_unit_test(nothing_recorded_says_so),
         cmocka_unit_test(an_undecided_change_has_no_cause),

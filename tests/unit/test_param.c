@@ -120,7 +120,10 @@ static void wrong_types(void **state)
     expect_error(&u64_row, "", "no value|1 .. 4096", "");
     expect_error(&u64_row, "1,024", "'1,024'|whole number", "1024?");
     expect_error(&u64_row, "1,02", "'1,02'|whole number", "");
-    expect_error(&u64_row, "8k", "'8k'|whole number", "8192|8000");
+    expect_error(&u64_row, "3k", "'3k'|whole number", "3072|3000");
+    expect_error(&u64_row, "4K", "'4K'|whole number", "4096|4000");
+    expect_error(&u64_row, "8k", "8k|out of range|1 .. 4096", "");
+    expect_error(&u64_row, "1e9", "1e9|out of range|1 .. 4096", "");
     expect_error(&u64_row, "1e3", "'1e3'|whole number", "1000?");
     expect_error(&free_row, "x", "'x'|whole number|0 .. 18446744073709551615", "");
     expect_error(&f64_row, "1%", "'1%'|any number", "");
@@ -136,7 +139,7 @@ static void wrong_types(void **state)
     expect_error(&choice_row, "warm", "'warm'|hot, cold", "");
     expect_error(&choice_row, "clod", "'clod'|hot, cold", "'cold'");
     expect_error(&bytes_row, "64k", "'64k'|64 .. 1099511627776", "65536|64KiB|1.5GB");
-    expect_error(&seconds_row, "5 s", "'5 s'|0 .. 60 s", "0.01|10ms|2min|seconds");
+    expect_error(&seconds_row, "5 s", "'5 s'|0 .. 60 s", "0.01|10ms|45s|seconds");
 }
 
 static void out_of_range(void **state)

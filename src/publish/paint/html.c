@@ -16,6 +16,22 @@ enum {
 
 /* ---- lines and lists ---- */
 
+/* Text in which no option breaks at its hyphens: "--wait-quiet" is one word. */
+static void add_words(struct ifm_text *out, const char *text)
+{
+    struct ifm_text piece = {0};
+    for (const char *at; (at = strstr(text, "--")) != NULL;) {
+        const size_t word = strspn(at, "abcdefghijklmnopqrstuvwxyz-");
+        ifm_text_clear(&piece);
+        ifm_text_append(&piece, text, (size_t)(at - text));
+        ifm_escape_html(piece.data == NULL ? "" : piece.data, out);
+        ifm_text_printf(out, "<span class=\"o\">%.*s</span>", (int)word, at);
+        text = at + word;
+    }
+    ifm_escape_html(text, out);
+    ifm_text_free(&piece);
+}
+
 static void add_span(struct ifm_html *html, const struct ifm_span *span)
 {
     struct ifm_text *out = html->out;
@@ -27,7 +43,7 @@ static void add_span(struct ifm_html *html, const struct ifm_span *span)
     else if (span->tone != IFM_TONE_PLAIN)
         ifm_escape_print(ifm_escape_html, out, "<span class=\"%s\">%s</span>", ifm_html_tone(span->tone), span->text);
     else
-        ifm_escape_html(span->text, out);
+        add_words(out, span->text);
     ifm_text_add(out, span->target != NULL ? "</a>" : "");
     ifm_html_note(html, span->note);
 }

@@ -13,6 +13,7 @@
 #include "base/subprocess.h"
 #include "device/cpu.h"
 #include "model/failure.h"
+#include "workload/command/said.h"
 #include "workload/command/words.h"
 #include "workload/workload.h"
 
@@ -100,7 +101,8 @@ struct command_program {
     const char *arm;
     bool ignore_failure, has[N_PROGRAMS];
     struct ifm_subprocess programs[N_PROGRAMS];
-    int null_fd, sink_fd, input_fd, output_fd; /* -1 = none */
+    int null_fd, sink_fd, said_fd, input_fd, output_fd; /* -1 = none */
+    uint64_t runs;                                      /* of the command, since the opening */
     struct ifm_subprocess_result last;
     int64_t counts[N_COLUMNS]; /* since the last collect; of RSS the largest, of FAILURE the last */
     int64_t first_cpu_ns;      /* of the runs' first threads; -1 = one was not told */
@@ -294,10 +296,14 @@ static bool open_files(struct command_program *state, const struct settings *set
     if (is_file(output) && (state->output_fd = open_for_program(output, O_WRONLY | O_CREAT)) < 0)
         return false;
     int quiet = strcmp(output, "null") == 0 ? state->null_fd : state->sink_fd;
+    state->said_fd = needs_sink(output) ? ifm_said_open() : -1;
     for (int p = 0; p < N_PROGRAMS; p++) {
         struct ifm_subprocess *program = &state->programs[p];
         program->stdin_fd = state->null_fd;
-        program->stdout_fd = program->stderr_fd = quiet;
+        program->stdout_fd = quiet;
+        program->stderr_fd = state->said_fd >= 0 ? state->said_fd : quiet;
+        program->tick = state->said_fd >= 0 ? ifm_said_thin : NULL;
+        program->with = &state->said_fd;
         if (ifm_cpu_mask_before(state->device, &state->before)) {
             program->affinity = &state->before;
             program->affinity_bytes = sizeof state->before;
@@ -370,6 +376,16 @@ static enum ifm_status interrupted(const struct command_program *state, struct i
                     "interrupted; every whole block is kept");
 }
 
+/* The last lines of a program that failed, or that there are none: a program that was ended need not have any. */
+static void show_said(const struct command_program *state, enum ifm_subprocess_end end, struct ifm_error *error)
+{
+    char hint[sizeof error->hint];
+    if (error == NULL || ifm_said_show(state->said_fd, error) || end != IFM_SUBPROCESS_EXITED)
+        return;
+    snprintf(hint, sizeof hint, "%s", error->hint);
+    ifm_error_hint(error, "it wrote nothing to standard error; %s", hint);
+}
+
 /* Run a hook, if there is one, and what it leaves behind to the end. */
 static enum ifm_status run_hook(struct command_program *state, enum program hook, struct ifm_error *error)
 {
@@ -378,14 +394,17 @@ static enum ifm_status run_hook(struct command_program *state, enum program hook
     struct ifm_subprocess_result result;
     char words[128];
     unsigned strays;
+    ifm_said_clear(state->said_fd);
     ifm_subprocess_run(&state->programs[hook], &result);
     IFM_TRY(ifm_subprocess_reap(&strays, error));
     if (result.end == IFM_SUBPROCESS_INTERRUPTED)
         return interrupted(state, error);
     if (failure_of(&result, words, sizeof words)[0] == '\0')
         return IFM_OK;
-    return ifm_fail(error, IFM_INVALID, state->arm, "--output inherit shows what it prints", "the %s %s",
-                    program_names[hook], words);
+    ifm_fail(error, IFM_INVALID, state->arm, "--output inherit shows all that it prints", "the %s %s",
+             program_names[hook], words);
+    show_said(state, result.end, error);
+    return IFM_INVALID;
 }
 
 static void close_command(void *opened)
@@ -394,7 +413,7 @@ static void close_command(void *opened)
     struct ifm_error ignored; /* the samples stand; a teardown that fails leaves its own mess, not ours */
     if (state->has[TEARDOWN])
         (void)!run_hook(state, TEARDOWN, &ignored);
-    const int fds[] = {state->null_fd, state->sink_fd, state->input_fd, state->output_fd};
+    const int fds[] = {state->null_fd, state->sink_fd, state->said_fd, state->input_fd, state->output_fd};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++) {
         if (fds[i] >= 0)
             close(fds[i]);
@@ -409,7 +428,7 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void *ope
     const struct settings *settings = opening->settings;
     struct command_program *state = opened;
     *state = (struct command_program){
-        .device = opening->device, .null_fd = -1, .sink_fd = -1, .input_fd = -1, .output_fd = -1};
+        .device = opening->device, .null_fd = -1, .sink_fd = -1, .said_fd = -1, .input_fd = -1, .output_fd = -1};
     state->arena = ifm_arena_create();
     state->arm = opening->arm->name;
     state->ignore_failure = settings->ignore_failure;
@@ -428,6 +447,7 @@ static enum ifm_status before(void *opened, struct ifm_error *error)
     struct command_program *state = opened;
     IFM_TRY(ifm_subprocess_prepare(error)); /* a process that was forked since the opening is no reaper yet */
     IFM_TRY(run_hook(state, PREPARE, error));
+    ifm_said_clear(state->said_fd);
     bool ok = state->input_fd < 0 || lseek(state->input_fd, 0, SEEK_SET) == 0 || errno == ESPIPE;
     if (ok && state->output_fd >= 0) /* a device or a pipe cannot be cut, nor need it be */
         ok = (ftruncate(state->output_fd, 0) == 0 || errno == EINVAL) &&
@@ -440,6 +460,7 @@ static enum ifm_status before(void *opened, struct ifm_error *error)
 static void step(void *opened, uint64_t n)
 {
     struct command_program *state = opened;
+    state->runs += n;
     for (; n > 0; n--)
         ifm_subprocess_run(&state->programs[LINE], &state->last);
 }
@@ -480,6 +501,20 @@ static void count(struct command_program *state, bool failed)
         state->counts[FAILURE] = failure_code(last);
 }
 
+/* Which command, in which of its runs, how, and what it said. */
+static enum ifm_status run_failed(const struct command_program *state, const char *words, struct ifm_error *error)
+{
+    const char *hint = "--output inherit shows all that it prints; --ignore-failure counts failures instead";
+    if (state->last.end == IFM_SUBPROCESS_TIMED_OUT)
+        hint = "raise --timeout, or count failures with --ignore-failure";
+    if (state->last.end == IFM_SUBPROCESS_STRAYS)
+        hint = "measure a command that ends when its work is done, or give that work a --timeout";
+    ifm_fail(error, IFM_INVALID, state->arm, hint, IFM_FAILED_PROGRAM "%s %s in run %llu", state->arm, words,
+             (unsigned long long)state->runs);
+    show_said(state, state->last.end, error);
+    return IFM_INVALID;
+}
+
 static enum ifm_status after(void *opened, struct ifm_error *error)
 {
     struct command_program *state = opened;
@@ -492,13 +527,7 @@ static enum ifm_status after(void *opened, struct ifm_error *error)
         state->last.end = IFM_SUBPROCESS_STRAYS; /* its end was not seen: the sample holds less than the work */
     bool failed = failure_of(&state->last, words, sizeof words)[0] != '\0';
     if (failed && (!state->ignore_failure || state->last.end == IFM_SUBPROCESS_NOT_STARTED))
-        return ifm_fail(error, IFM_INVALID, state->arm,
-                        state->last.end == IFM_SUBPROCESS_TIMED_OUT ? "raise --timeout, or count failures with "
-                                                                      "--ignore-failure"
-                        : state->last.end == IFM_SUBPROCESS_STRAYS
-                            ? "measure a command that ends when its work is done, or give that work a --timeout"
-                            : "--output inherit shows what it prints; --ignore-failure counts failures instead",
-                        IFM_FAILED_PROGRAM "%s %s", state->arm, words);
+        return run_failed(state, words, error);
     count(state, failed);
     return run_hook(state, CLEANUP, error);
 }
