@@ -95,7 +95,7 @@ static void what_is_printed_is_explained(void **state)
                                              {"slow steps", "what is paid"},
                                              {"the difference itself drifts", "drift"},
                                              {"98.3 %", "Bonferroni"},
-                                             {"waiting for a CPU", "foreign tasks"},
+                                             {"waiting for a CPU", "the program waited for a CPU"},
                                              {"whether the order of slots matters", "leaves something behind"}};
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
         const struct ifm_entry *found = ifm_glossary_find(&words, phrases[i][0]);
