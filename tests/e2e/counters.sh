@@ -223,7 +223,7 @@ grep -q 'the memory moved' enough/derived.json && fail "a step that moves its by
 # ---- no counters at all: the run is as good without them ----
 absent denied "fails=cuptiProfilerGetCounterAvailability:35" dram_bytes_read "administrators alone"
 for words in 'NVreg_RestrictProfilingToAdminUsers=0' 'with CAP_PERFMON;' 'cap-add=SYS_ADMIN'; do
-    grep -q "$words" denied/report.html || fail "the report's remedy lacks $words"
+    grep -q "$words" denied/derived.json || fail "the remedy lacks $words"
 done
 [ "$(number denied read.bulk step_ns)" = 200000 ] || fail "denied: no latency"
 grep -q '"reason":"nothing_to_count","blocks":0' denied/run.log || fail "denied: blocks of a pass that counts nothing"
