@@ -26,10 +26,11 @@ need cc gcc
 cc -O1 -o spin spin.c || fail "spin.c does not compile"
 ln -s spin same
 
-# Twice as many processes as CPUs want them all.
+# Twice as many processes as CPUs want them all, each in a session of its own: a kernel that shares CPUs out by session
+# (autogroup) would leave the program its own beside all of one.
 load=()
 for _ in $(seq $((2 * $(nproc)))); do
-    (while :; do :; done) &
+    setsid bash -c 'while :; do :; done' &
     load+=($!)
 done
 trap 'kill "${load[@]}" 2>/dev/null || true; rm -rf "$scratch"' EXIT
