@@ -340,19 +340,18 @@ static void fill_blocks(struct ifm_cell_work *work)
     ifm_arena_destroy(scratch);
 }
 
-/* Programs that ran, and of which no slot says what they waited; a scripted device runs none. */
+/* Programs that ran, and of which a slot does not say what they waited: it may be disturbed unseen. A scripted device
+ * runs none. */
 static bool find_untold(struct ifm_cell_work *work, const struct ifm_cause_columns *causes)
 {
     bool any = false;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         struct ifm_arm_work *arm = &work->arms[a];
-        bool ran = false, told = false;
         const struct ifm_slot *slot;
-        for (size_t k = 0; (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
-            ran |= causes->program_ns >= 0 && slot->columns[causes->program_ns] != IFM_ABSENT;
-            told |= ifm_cause_was_read(slot, causes);
-        }
-        arm->untold = ran && !told;
+        arm->untold = false;
+        for (size_t k = 0; (slot = ifm_next_slot(arm, &k)) != NULL; k++)
+            arm->untold |= causes->program_ns >= 0 && slot->columns[causes->program_ns] != IFM_ABSENT &&
+                           !ifm_cause_was_read(slot, causes);
         any |= arm->untold;
     }
     return any;

@@ -43,7 +43,7 @@ struct ifm_arm_work {
     double *mid_ns;     /* middle of those slots */
     bool *present;
     bool *disturbed;    /* a slot of the arm has a machine cause beside it that the arm may have made: no stolen time */
-    bool untold;        /* a program of which no slot says what it waited: it may be disturbed unseen */
+    bool untold;        /* a program of which a slot does not say what it waited: it may be disturbed unseen */
     size_t n_blocks;    /* present ones */
     double fastest_ns;  /* of a step in the fastest slot */
     double shortest_ns; /* of a step in the fastest sample */
