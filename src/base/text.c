@@ -162,3 +162,14 @@ const char *ifm_nearest(const char *word, const char *const *words, size_t n)
             return words[i];
     return nearest;
 }
+
+const char *ifm_text_alike(const char *text, const char *like)
+{
+    static const char figures[] = "0123456789.";
+    for (;; text++, like++) {
+        text += strspn(text, figures);
+        like += strspn(like, figures);
+        if (*like == '\0' || *text != *like)
+            return *like == '\0' ? text : NULL;
+    }
+}

@@ -26,6 +26,9 @@ const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena);
 /* One line of a text from outside, for a terminal (plain.h); in the arena. */
 const char *ifm_text_plain(const char *text, struct ifm_arena *arena);
 
+/* Where in `text` that which is `like` but for figures ends; NULL where it does not begin so. */
+const char *ifm_text_alike(const char *text, const char *like);
+
 /* Parse the whole string: false on empty input, trailing characters or overflow. */
 bool ifm_parse_i64(const char *text, int64_t *out);
 bool ifm_parse_u64(const char *text, uint64_t *out);

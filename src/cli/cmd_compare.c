@@ -334,6 +334,20 @@ static void say_same_device(struct ifm_listing *listing, const struct ifm_run_vi
                                                  fake ? "the fake device" : one));
 }
 
+/* What a table of runs leaves out, and why a time without a word has none. */
+static void say_where_more_is(struct ifm_listing *listing, const struct ifm_given *given)
+{
+    for (size_t i = 0; i < listing->n_notes; i++)
+        if (strncmp(listing->notes[i], "not comparable: ", 16) == 0) {
+            ifm_listing_remark(listing, "not comparable: what is named differs between the runs or was not fixed, and "
+                                        "alone may change a time; ratios inside each run are judged all the same");
+            break;
+        }
+    if (listing->n_rows > 0)
+        ifm_listing_remark(listing, ifm_arena_printf(listing->arena, "notes of each run: inferometer report %s --verbose",
+                                                     given->words[given->n_words - 1]));
+}
+
 static void list_runs(const struct ifm_given *given, const struct ifm_folder *folders)
 {
     const struct ifm_between_wish wish = {.cell = ifm_given_text(given, "cell"),
@@ -351,6 +365,7 @@ static void list_runs(const struct ifm_given *given, const struct ifm_folder *fo
         if (wish.across)
             say_same_device(&listing, &reference, &other);
     }
+    say_where_more_is(&listing, given);
     print_listing(&listing, given->format,
                   wish.across ? "no arm of both runs has a share of a measured ceiling: programs have none, and "
                                 "kernels have one unless --ceilings none"

@@ -171,6 +171,13 @@ const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived,
  * clocks that differ (rule 8); NULL = it is not. */
 const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived, const char *cell, const char *arm,
                                               enum ifm_metric_id metric);
+/* Blocks that the tables count; the comparison has those of them that stand. */
+int64_t ifm_derived_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);
+/* Did other work show before or after the run? */
+bool ifm_derived_is_busy(const struct ifm_derived *derived);
+/* Are enough blocks undisturbed to foretell how many more decide? */
+bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, const char *arm);
+#define IFM_TOO_FEW_TO_FORETELL "too few undisturbed blocks to foretell how many more decide"
 /* Put numbers and findings in order, for ifm_derived_find and ifm_derived_finding. */
 void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
 

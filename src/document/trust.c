@@ -286,16 +286,10 @@ struct decisions {
     size_t alike;                    /* words that it, or its like, took */
 };
 
-/* Do two texts differ in nothing but figures? */
 static bool are_alike(const char *a, const char *b)
 {
-    static const char figures[] = "0123456789.";
-    for (;; a++, b++) {
-        a += strspn(a, figures);
-        b += strspn(b, figures);
-        if (*a != *b || *a == '\0')
-            return *a == *b;
-    }
+    const char *end = ifm_text_alike(a, b);
+    return end != NULL && *end == '\0';
 }
 
 static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)

@@ -104,7 +104,7 @@ static int digits_of(const struct gate_reading *r, struct ifm_arena *arena)
     return digits;
 }
 
-/* "speedup is 1.86 [1.84, 1.88]"; its level where it is not 95 %. */
+/* "speed-up is 1.86 [1.84, 1.88]"; its level where it is not 95 %. */
 static const char *observed(const struct gate_reading *r, int digits, struct ifm_arena *arena)
 {
     bool bare = strcmp(r->told.unit, "1") == 0; /* a pure number has no unit to name */
@@ -121,7 +121,7 @@ static const char *what_would_help(const struct ifm_gate_result *result, bool fo
 {
     const char *of = result->further_of;
     if (!foretells)
-        return IFM_JUDGE_TOO_FEW;
+        return IFM_TOO_FEW_TO_FORETELL;
     if (result->further == 0)
         return ifm_arena_printf(arena,
                                 "the estimate lies so near it for this noise that no sensible number of %s decides; a "
@@ -141,7 +141,7 @@ const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *
     const struct gate_reading reading = reading_of(gate, v);
     int digits = digits_of(&reading, arena);
     const char *what = observed(&reading, digits, arena), *bound = shown(reading.threshold, digits, arena);
-    if (reading.told.factor != 1) /* a limit that was typed in another unit */
+    if (strcmp(reading.told.unit, "1") != 0)
         bound = ifm_arena_printf(arena, "%s %s", bound, reading.told.unit);
     if (!reading.interval)
         return ifm_arena_printf(arena, "%s, %s %s (the value alone, without an interval)", what,
@@ -159,7 +159,7 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
     const struct ifm_gate *gate = result->gate;
     const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
     const bool foretells =
-        ifm_metrics[metric].kind != IFM_CLASS_COMPARE || ifm_judge_foretells(derived, result->cell, result->arm);
+        ifm_metrics[metric].kind != IFM_CLASS_COMPARE || ifm_derived_foretells(derived, result->cell, result->arm);
     result->observed = *v;
     if (!ifm_judge_by_interval(gate, v)) {
         result->outcome = satisfies(gate, v->number) ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;

@@ -21,11 +21,6 @@ const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *
 /* disturbed.c: how many blocks give so many undisturbed ones, at the share of this comparison. */
 uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   uint64_t blocks);
-/* Did other work show before or after the run? */
-bool ifm_judge_is_busy(const struct ifm_derived *derived);
-/* Are enough blocks undisturbed to foretell how many more decide? */
-bool ifm_judge_foretells(const struct ifm_derived *derived, const char *cell, const char *arm);
-#define IFM_JUDGE_TOO_FEW "too few undisturbed blocks to foretell how many more decide"
 
 /* The gate's metric as people read it. */
 struct ifm_metric_told ifm_judge_told(const struct ifm_gate *gate);

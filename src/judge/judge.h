@@ -98,8 +98,6 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
 /* What to do first where other work is the cause. */
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena);
-/* Blocks that the tables count; the comparison has those of them that stand. */
-int64_t ifm_judge_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);
 /* "53 blocks"; "53 of 85 blocks (32 disturbed)" where the comparison set some aside. */
 const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell, const char *arm,
                              struct ifm_arena *arena);

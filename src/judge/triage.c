@@ -22,6 +22,7 @@
 #define AGREES 1.25
 /* Changes below this share, in percent, are not worth a word. */
 #define WORTH_A_WORD 0.05
+#define SAME_EVENTS 0.01
 
 enum effect { EFFECT_CLOCK, EFFECT_LOST_TIME, EFFECT_WORK_TIME, EFFECT_EVENT, EFFECT_AMOUNT, EFFECT_NONE };
 
@@ -141,9 +142,12 @@ static const char *shown(const struct look *look, const struct beside_change *b,
     return ifm_arena_printf(arena, "%s %+.3g a step", look->name, difference);
 }
 
+/* As many events in a step of another length are another share of its time, and no change. */
 static bool has_changed(const struct look *look, const struct beside_change *b)
 {
     const struct ifm_companion *c = b->c;
+    if (look->effect == EFFECT_EVENT && fabs(c->own - c->base) <= SAME_EVENTS * fmax(c->own, c->base))
+        return false;
     double share =
         look->effect == EFFECT_NONE && c->base > 0 ? 100.0 * (c->own - c->base) / c->base : accounts_for(look, b);
     return fabs(share) >= WORTH_A_WORD;

@@ -76,10 +76,10 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
     const struct ifm_event_stop *stop = of->events == NULL ? NULL : IFM_LAST(of->events, stop, cell, NULL);
     if (!ifm_is_ok(change))
         return more;
-    const int64_t all = ifm_judge_all_blocks(of->derived, cell, of->arm);
+    const int64_t all = ifm_derived_all_blocks(of->derived, cell, of->arm);
     more.disturbed = 2 * change->n <= all && all > change->n;
-    more.busy = ifm_judge_is_busy(of->derived);
-    more.few = !ifm_judge_foretells(of->derived, cell, of->arm);
+    more.busy = ifm_derived_is_busy(of->derived);
+    more.few = !ifm_derived_foretells(of->derived, cell, of->arm);
     if (more.few)
         return more;
     more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm, of->cell->measure.margin);
@@ -175,7 +175,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
     if (more.blocks > 0)
         return projected(of, &more, blocks, gated ? " the gate" : "", arena);
-    const char *reason = more.few ? IFM_JUDGE_TOO_FEW
+    const char *reason = more.few ? IFM_TOO_FEW_TO_FORETELL
                          : gated  ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
                          : is_within_noise(of->derived, cell, of->arm, margin)

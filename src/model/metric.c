@@ -17,11 +17,35 @@ const enum ifm_metric_id ifm_cache_metrics[IFM_CACHES_SHOWN] = {IFM_M_CACHE_L1_B
 
 struct ifm_metric_told ifm_metric_told(enum ifm_metric_id metric)
 {
+    static const char *const names[IFM_M_COUNT] = {
+        [IFM_M_CHANGE_PERCENT] = "change in time",
+        [IFM_M_CHANGE_CPU_PERCENT] = "change in CPU time",
+        [IFM_M_CHANGE_PERCENT_MEDIAN] = "change in p50",
+        [IFM_M_CHANGE_PERCENT_P95] = "change in p95",
+        [IFM_M_SPEEDUP] = "speed-up",
+        [IFM_M_SPEEDUP_OVER_FASTEST] = "speed-up over the fastest exact arm",
+        [IFM_M_STEP_NS] = "time per step",
+        [IFM_M_LATENCY_NS_P50] = "p50",
+        [IFM_M_LATENCY_NS_P95] = "p95",
+        [IFM_M_LATENCY_NS_P99] = "p99",
+        [IFM_M_COMMAND_CPU_NS] = "CPU time per run",
+        [IFM_M_ENERGY_PER_TOKEN_J] = "energy per token",
+        [IFM_M_ENERGY_PER_TOTAL_TOKEN_J] = "energy per token, prompt and all",
+        [IFM_M_ENERGY_PER_STEP_J] = "energy per step",
+        [IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT] = "change in energy per token",
+        [IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT] = "change in energy per step",
+        [IFM_M_CEILING_READ_PERCENT] = "share of the read ceiling",
+        [IFM_M_CEILING_FLOPS_PERCENT] = "share of the flops ceiling",
+        [IFM_M_L2_HIT_PERCENT] = "L2 hit rate",
+        [IFM_M_L2_HIT_CHANGE_PP] = "change in L2 hit rate",
+        [IFM_M_TOKENS_GENERATED_PER_S] = "generated tokens per second",
+    };
     if (metric == IFM_M_LOSS_RMS_REL)
         return (struct ifm_metric_told){"output error", "%", 100};
     if (metric == IFM_M_LOSS_P99_REL)
         return (struct ifm_metric_told){"output error (p99)", "%", 100};
-    return (struct ifm_metric_told){ifm_metrics[metric].id, ifm_metrics[metric].unit, 1};
+    const char *name = names[metric] == NULL ? ifm_metrics[metric].id : names[metric];
+    return (struct ifm_metric_told){name, ifm_metrics[metric].unit, 1};
 }
 
 enum ifm_metric_id ifm_metric_of(const char *id)

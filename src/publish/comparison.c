@@ -116,6 +116,31 @@ static const char *finding_text(const struct ifm_finding *finding, const char *p
                             finding->rule, finding->rule[0] != '\0' ? ")" : "");
 }
 
+/* Does a table say it? Notes of a cell or a run are in its report, and those of arms of two runs too. Of two runs, what
+ * took a word is told with the row that it took it from, for both at once. */
+static bool is_shown(const struct ifm_comparison_row *row, const struct ifm_finding *finding)
+{
+    const bool between = row->derived[1] != NULL;
+    if (finding->severity == IFM_SEVERITY_NOTE)
+        return !between && finding->arm[0] != '\0';
+    return !between || strstr(finding->text, "undecided") == NULL;
+}
+
+/* "warning: decode: ... [r2, r1]": what runs find alike but for figures stands once, as the first has it. */
+static void remark_of_runs(struct ifm_listing *listing, const char *text, const char *label)
+{
+    for (size_t i = 0; i < listing->n_remarks; i++) {
+        const char *remark = listing->remarks[i], *end = ifm_text_alike(remark, text);
+        if (end == NULL || strncmp(end, " [", 2) != 0)
+            continue;
+        if (strstr(end, label) == NULL)
+            listing->remarks[i] =
+                ifm_arena_printf(listing->arena, "%.*s, %s]", (int)strlen(remark) - 1, remark, label);
+        return;
+    }
+    ifm_listing_remark(listing, ifm_arena_printf(listing->arena, "%s [%s]", text, label));
+}
+
 /* What is about an arm is a note of its row; what is about the cell or the run stands once below the table. A row
  * without a number has its reason, and no use for doubts about the number. */
 static const char *findings_of(struct ifm_listing *listing, const struct ifm_comparison_row *row,
@@ -141,7 +166,12 @@ static const char *findings_of(struct ifm_listing *listing, const struct ifm_com
             told |= strcmp(json_string_value(json_array_get(texts, t)), text) == 0;
         if (!told)
             json_array_append_new(texts, json_string(text));
-        if (finding->arm[0] == '\0')
+        if (!is_shown(row, finding))
+            continue;
+        if (finding->arm[0] == '\0' && row->derived[1] != NULL)
+            remark_of_runs(listing, finding_text(finding, finding->cell, listing->arena),
+                           derived == row->derived[0] ? row->label : row->reference_label);
+        else if (finding->arm[0] == '\0')
             ifm_listing_remark(listing, finding_text(finding, finding->cell, listing->arena));
         else if (row->change.state == IFM_STATE_OK)
             notes = note_number(listing, notes, own ? finding_text(finding, "", listing->arena) : text);
@@ -287,12 +317,19 @@ static void add_speedup(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_bounds(listing, "speedup_low", "speedup_high", speedup);
 }
 
+/* Between runs of one device, a share of a ceiling that cannot be compared. */
+static bool is_lost_share(const struct ifm_comparison_row *row)
+{
+    return row->derived[1] != NULL && !row->across && row->change.state == IFM_STATE_ABSENT &&
+           (row->metric == IFM_M_CEILING_READ_PERCENT || row->metric == IFM_M_CEILING_FLOPS_PERCENT);
+}
+
 void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison_row *row)
 {
     struct ifm_arena *arena = listing->arena;
     const struct ifm_value *change = &row->change, *speedup = &row->speedup, *mde = &row->mde;
     const struct ifm_value *worse = change->state != IFM_STATE_OK ? change : speedup;
-    const char *metric = ifm_metrics[row->metric].id;
+    const char *metric = ifm_metrics[row->metric].id, *told = ifm_metric_told(row->metric).name;
     bool between = row->reference_label[0] != '\0';
     ifm_listing_row(listing);
     ifm_listing_set(listing, "run", json_string(row->run), row->label);
@@ -300,7 +337,7 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_text(listing, "cell", row->cell);
     ifm_listing_set_text(listing, "arm", row->arm);
     ifm_listing_set(listing, "reference", json_string(row->reference), between ? row->reference_label : row->reference);
-    ifm_listing_set(listing, "metric", json_string(metric), between ? metric : "");
+    ifm_listing_set(listing, "metric", json_string(metric), between ? told : "");
     ifm_listing_set(listing, "word", json_string(row->word), word_shown(row));
     ifm_listing_set_value(listing, "change_percent", change,
                           ifm_is_ok(change) ? ifm_comparison_change(change, arena) : "");
@@ -310,7 +347,7 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_value(listing, "mde_percent", mde, detectable(change, mde, arena));
     const int64_t all = between || row->energy || row->derived[0] == NULL
                             ? 0
-                            : ifm_judge_all_blocks(row->derived[0], row->cell, row->arm);
+                            : ifm_derived_all_blocks(row->derived[0], row->cell, row->arm);
     if (all > change->n && change->n > 0)
         ifm_listing_show(listing, "n", ifm_arena_printf(arena, "%lld of %lld", (long long)change->n, (long long)all));
     ifm_listing_set_text(listing, "n_of", change->n_of);
@@ -321,6 +358,12 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_text(listing, "not_comparable", row->not_comparable);
     add_cpu(listing, row);
     add_values(listing, row);
+    if (is_lost_share(row)) { /* many rows of one reason */
+        ifm_listing_hide(listing);
+        ifm_listing_remark(listing, ifm_arena_printf(arena, "shares of ceilings absent: %s", why_not(change, arena)));
+        add_findings(listing, row, "");
+        return;
+    }
     ifm_listing_show(listing, "notes", add_notes(listing, row));
 }
 

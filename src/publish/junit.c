@@ -67,6 +67,8 @@ static const char *open_reason(const struct ifm_between_row *row, const char *ch
         ifm_arena_printf(arena, "%s in %s, on both sides of the margin of +%.3g %%", change,
                          row->energy ? "energy per baseline" : "time per baseline or ceiling", 100 * row->margin);
     const char *counted = row->energy ? "windows" : "blocks";
+    if (row->few)
+        return ifm_arena_printf(arena, "%s: " IFM_TOO_FEW_TO_FORETELL, lead);
     if (row->further == 0)
         return ifm_arena_printf(
             arena,
@@ -142,7 +144,7 @@ static void add_note(struct ifm_gate_lines *out, const struct ifm_between_row *r
     IFM_ARENA_GROW(arena, out->notes, out->n_notes, out->notes_capacity);
     out->notes[out->n_notes++] =
         ifm_arena_printf(arena, "not judged: %s%s%s%s%s: %s", row->cell, row->arm[0] != '\0' ? ", " : "", row->arm,
-                         row->missing ? "" : ", ", row->missing ? "" : ifm_metrics[row->metric].id, reason);
+                         row->missing ? "" : ", ", row->missing ? "" : ifm_metric_told(row->metric).name, reason);
 }
 
 void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
@@ -160,7 +162,7 @@ void ifm_gate_lines_between(const struct ifm_between *between, const char *label
         }
         struct ifm_gate_line *line = add_line(out, arena);
         *line = (struct ifm_gate_line){
-            .name = ifm_arena_printf(arena, "%s against %s", ifm_metrics[row->metric].id, label),
+            .name = ifm_arena_printf(arena, "%s against %s", ifm_metric_told(row->metric).name, label),
             .cell = row->cell,
             .arm = row->arm,
             .metric = ifm_metrics[row->metric].id,

@@ -29,9 +29,13 @@ void ifm_listing_row(struct ifm_listing *listing)
     if (listing->n_rows == listing->capacity) {
         size_t capacity = listing->capacity == 0 ? 16 : 2 * listing->capacity;
         const char **shown = IFM_ARENA_ARRAY(listing->arena, const char *, capacity * listing->n_columns);
-        if (listing->n_rows > 0)
+        bool *hidden = IFM_ARENA_ARRAY(listing->arena, bool, capacity);
+        if (listing->n_rows > 0) {
             memcpy(shown, listing->shown, listing->n_rows * listing->n_columns * sizeof *shown);
+            memcpy(hidden, listing->hidden, listing->n_rows * sizeof *hidden);
+        }
         listing->shown = shown;
+        listing->hidden = hidden;
         listing->capacity = capacity;
     }
     for (size_t c = 0; c < listing->n_columns; c++) {
@@ -65,6 +69,11 @@ void ifm_listing_show(struct ifm_listing *listing, const char *heading, const ch
     for (size_t c = 0; c < listing->n_columns; c++)
         if (listing->columns[c].heading != NULL && strcmp(listing->columns[c].heading, heading) == 0)
             show_at(listing, c, shown);
+}
+
+void ifm_listing_hide(struct ifm_listing *listing)
+{
+    listing->hidden[listing->n_rows - 1] = true;
 }
 
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text)
@@ -205,24 +214,28 @@ static void compose_jsonl(const struct ifm_listing *listing, struct ifm_text *ou
 /* The columns that people see: those with a heading, where some row has a text; most runs have no notes. */
 static struct ifm_grid grid_of(const struct ifm_listing *listing)
 {
-    struct ifm_grid grid = {.n_rows = listing->n_rows};
+    struct ifm_grid grid = {.n_rows = 0};
     size_t *from = IFM_ARENA_ARRAY(listing->arena, size_t, listing->n_columns + 1);
     grid.headings = IFM_ARENA_ARRAY(listing->arena, struct ifm_heading, listing->n_columns + 1);
     for (size_t c = 0; c < listing->n_columns; c++) {
         const struct ifm_listing_column *column = &listing->columns[c];
         bool any = false;
         for (size_t r = 0; column->heading != NULL && r < listing->n_rows; r++)
-            any |= listing->shown[r * listing->n_columns + c][0] != '\0';
+            any |= !listing->hidden[r] && listing->shown[r * listing->n_columns + c][0] != '\0';
         if (!any)
             continue;
         from[grid.n_columns] = c;
         grid.headings[grid.n_columns++] = (struct ifm_heading){column->heading, IFM_M_NONE, column->left, 0};
     }
-    grid.fields = IFM_ARENA_ARRAY(listing->arena, struct ifm_field, grid.n_rows * grid.n_columns + 1);
-    for (size_t r = 0; r < grid.n_rows; r++)
+    grid.fields = IFM_ARENA_ARRAY(listing->arena, struct ifm_field, listing->n_rows * grid.n_columns + 1);
+    for (size_t r = 0; r < listing->n_rows; r++) {
+        if (listing->hidden[r])
+            continue;
+        grid.n_rows++;
         for (size_t c = 0; c < grid.n_columns; c++)
-            *ifm_grid_at(&grid, r, c) =
+            *ifm_grid_at(&grid, grid.n_rows - 1, c) =
                 (struct ifm_field){.text = listing->shown[r * listing->n_columns + from[c]], .interval = ""};
+    }
     return grid;
 }
 

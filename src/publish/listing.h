@@ -20,6 +20,7 @@ struct ifm_listing {
     size_t n_columns;
     json_t *rows;       /* array of objects; each has every field, in the order of the columns */
     const char **shown; /* n_rows x n_columns; "" where nothing is shown */
+    bool *hidden; /* n_rows: people do not see the row */
     size_t n_rows, capacity;
     const char **notes; /* sentences below the table, referred to as [1], [2]...; also "notes" of the JSON form */
     size_t n_notes, notes_capacity;
@@ -48,6 +49,8 @@ void ifm_listing_set_value(struct ifm_listing *listing, const char *field, const
 void ifm_listing_set_bounds(struct ifm_listing *listing, const char *low, const char *high,
                             const struct ifm_value *value);
 void ifm_listing_set_level(struct ifm_listing *listing, const struct ifm_value *value);
+/* The row added last is for machines alone: a remark says for people what it would. */
+void ifm_listing_hide(struct ifm_listing *listing);
 /* The number of a note; equal texts are one note. */
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text);
 /* Why the row added last has no numbers, as its fields "reason" and "remedy" and as a note; "" = there is no remedy. */

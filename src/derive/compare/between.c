@@ -87,7 +87,7 @@ static bool is_withheld(struct ifm_between_row *row, const struct ifm_value *val
     held.number = 0;
     held.has_interval = held.is_integer = false;
     held.text = "";
-    held.reason = ifm_arena_printf(arena, "%s in %s: %s", ifm_metrics[row->metric].id, where, value->reason);
+    held.reason = ifm_arena_printf(arena, "%s in %s: %s", ifm_metric_told(row->metric).name, where, value->reason);
     set_all(row, held);
     return true;
 }
@@ -126,7 +126,7 @@ static bool has_few(struct ifm_between_row *row, struct ifm_arena *arena)
         return false;
     const char lead[] = "no interval: ", *why = few->text[0] != '\0' ? few->text : "it has none";
     why += strncmp(why, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0;
-    const char *text = ifm_arena_printf(arena, "%s%s in %s: %s", lead, ifm_metrics[row->metric].id,
+    const char *text = ifm_arena_printf(arena, "%s%s in %s: %s", lead, ifm_metric_told(row->metric).name,
                                         here ? "this run" : "the reference", why);
     const char *remedy = "more blocks: --repeats, or a longer --cap";
     double loss = loss_of(row, log(b.number / a.number));
@@ -179,7 +179,7 @@ static void set_values(struct ifm_between_row *row, const struct ifm_log_estimat
     row->standing = change.low > edge     ? IFM_STANDING_REGRESSED
                     : change.high <= edge ? IFM_STANDING_HOLDS
                                           : IFM_STANDING_UNDECIDED;
-    if (is_disputed(row) || row->standing != IFM_STANDING_UNDECIDED || blocks < 2)
+    if (is_disputed(row) || row->standing != IFM_STANDING_UNDECIDED || blocks < 2 || row->few)
         return;
     uint64_t all = ifm_stats_foretell(fabs(edge - loss->mean), fmax(loss->se, loss->normal), (uint64_t)blocks, level);
     row->further = all == 0 ? 0 : all > (uint64_t)blocks ? all - (uint64_t)blocks : 1;
@@ -331,13 +331,33 @@ static struct ifm_between_row *add_row(struct pairing *p, const char *cell, cons
     return row;
 }
 
-/* "in the reference: ...; in this run: ..."; "" where neither has a finding. */
+#define REMEDY ". Remedy: "
+
+/* What a finding says up to its remedy, without "undecided: ", which the row says; `brief`: its first clause. */
+static const char *bare(const struct ifm_finding *finding, bool brief, struct ifm_arena *arena)
+{
+    static const char lead[] = "undecided: ";
+    const char *text = finding->text + (strncmp(finding->text, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0);
+    const char *end = brief ? strstr(text, "; ") : NULL;
+    end = end == NULL ? strstr(text, REMEDY) : end;
+    return end == NULL ? text : ifm_arena_printf(arena, "%.*s", (int)(end - text), text);
+}
+
+/* "in the reference: ...; in this run: ... Remedy: ..."; "" where neither has a finding. What both need is said once. */
 static const char *found_in(const struct pairing *p, const struct ifm_finding *reference,
                             const struct ifm_finding *other)
 {
-    return ifm_arena_printf(p->arena, "%s%s%s%s%s", reference != NULL ? "in the reference: " : "",
-                            reference != NULL ? reference->text : "", reference != NULL && other != NULL ? "; " : "",
-                            other != NULL ? "in this run: " : "", other != NULL ? other->text : "");
+    if (reference == NULL && other == NULL)
+        return "";
+    const char *remedy = other == NULL ? NULL : strstr(other->text, REMEDY);
+    remedy = remedy != NULL ? remedy : reference == NULL ? NULL : strstr(reference->text, REMEDY);
+    const char *first = reference == NULL ? "" : bare(reference, other != NULL, p->arena);
+    const char *second = other == NULL ? "" : bare(other, false, p->arena);
+    if (strcmp(first, second) == 0)
+        return ifm_arena_printf(p->arena, "in both runs: %s%s", second, remedy == NULL ? "" : remedy);
+    return ifm_arena_printf(p->arena, "%s%s%s%s%s%s", reference != NULL ? "in the reference: " : "", first,
+                            reference != NULL && other != NULL ? "; " : "", other != NULL ? "in this run: " : "",
+                            second, remedy == NULL ? "" : remedy);
 }
 
 /* The findings of both runs on the arm that keep its row from deciding. */
@@ -348,6 +368,8 @@ static void add_disputes(const struct pairing *p, struct ifm_between_row *row)
                              ifm_derived_dispute(other, row->cell, row->arm, row->metric));
     row->widened = found_in(p, ifm_derived_widened(reference, row->cell, row->arm, row->metric),
                             ifm_derived_widened(other, row->cell, row->arm, row->metric));
+    row->few = !row->energy && (!ifm_derived_foretells(reference, row->cell, row->arm) ||
+                                !ifm_derived_foretells(other, row->cell, row->arm));
 }
 
 static void add_absent(struct pairing *p, const char *cell, const char *arm, const char *reason)

@@ -70,6 +70,7 @@ struct ifm_between_row {
     struct ifm_value reference_loss, other_loss; /* loss_rms_rel */
     enum ifm_standing loss_standing;
     uint64_t further; /* undecided: so many more blocks of each run would probably decide; 0 = no sensible number */
+    bool few;         /* a run has too few undisturbed blocks to foretell any number */
 };
 
 struct ifm_between {

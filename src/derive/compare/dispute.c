@@ -1,7 +1,8 @@
-/* Whether a rule of honesty keeps a comparison from deciding anything: one answer for gates, labels and comparisons
- * between runs. */
+/* Whether a rule of honesty keeps a comparison from deciding anything, and whether its blocks foretell how many more
+ * decide: one answer for gates, labels and comparisons between runs. */
 #include "derive/derive.h"
 
+#include "stats/paired.h"
 #include <string.h>
 
 static bool compares(enum ifm_metric_id metric)
@@ -50,4 +51,31 @@ const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived,
              strstr(f->text, IFM_CLOCKS_WORDS) != NULL))
             return f;
     return NULL;
+}
+
+/* ---- blocks that the machine disturbed ---- */
+
+int64_t ifm_derived_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_value *all = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT_ALL_BLOCKS);
+    const int64_t n = ifm_is_ok(change) ? change->n : 0;
+    return ifm_is_ok(all) && all->n > n ? all->n : n;
+}
+
+bool ifm_derived_is_busy(const struct ifm_derived *derived)
+{
+    for (size_t i = 0; i < derived->n_findings; i++)
+        if (derived->findings[i].cell[0] == '\0' &&
+            strstr(derived->findings[i].text, "the machine is under load") != NULL)
+            return true;
+    return false;
+}
+
+bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    return !ifm_is_ok(change) ||
+           ifm_stats_blocks_foretell((size_t)change->n, (size_t)ifm_derived_all_blocks(derived, cell, arm),
+                                     ifm_derived_is_busy(derived));
 }
