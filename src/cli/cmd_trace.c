@@ -325,8 +325,10 @@ enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *e
     watch_begin(&watch);
     const enum ifm_status ran = run(given, dir, recorder, &absence, &result, error);
     watch_end(&watch);
-    IFM_TRY(ran);
-    IFM_TRY(tell(given, dir, &watch, &absence, error));
+    const enum ifm_status told = ran == IFM_OK ? tell(given, dir, &watch, &absence, error) : ran;
+    if (told != IFM_OK)
+        (void)rmdir(dir); /* where nothing was recorded, it is empty; else it stays */
+    IFM_TRY(told);
     if (result.end == IFM_SUBPROCESS_INTERRUPTED)
         return ifm_fail(error, IFM_INTERRUPTED, given->command[0], "", "interrupted");
     if (result.end != IFM_SUBPROCESS_EXITED || result.code != 0)

@@ -18,7 +18,7 @@ static struct ifm_value no_energy(const struct ifm_cell_work *work)
 {
     bool said = !ifm_is_empty(work->power.missing);
     return ifm_value_unread(work, said ? work->power.missing : "no window of energy of this arm was recorded",
-                            said ? work->power.remedy : "`run --resume` goes on", "blocks");
+                            said ? work->power.remedy : "`inferometer run --resume RUN-FOLDER` goes on", "blocks");
 }
 
 /* Of an arm that has the column in `n` of its blocks. */

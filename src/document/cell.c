@@ -572,7 +572,9 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
     }
     if (in_detail(builder)) {
         section->folded = true;
-        section->title = ifm_arena_printf(builder->arena, "%s: rates, ceilings, figures", cell->name);
+        section->title = ifm_arena_printf(builder->arena, "%s: %s", cell->name,
+                                          ifm_cell_counts_programs(cell) ? "counts and figures"
+                                                                         : "rates, ceilings, figures");
     } else {
         const char *scaled = ifm_cell_scaled(builder, cell);
         section->subtitle =

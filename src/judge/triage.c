@@ -247,6 +247,15 @@ static double room_beside_work(const struct ifm_companion *companions, size_t n,
     return 1.0;
 }
 
+/* What the lab's own thread waited beside a program says nothing that the program's does not. */
+static bool is_of_the_lab(const struct ifm_companion *c, const struct ifm_companion *all, size_t n)
+{
+    bool programs = false;
+    for (size_t i = 0; i < n; i++)
+        programs |= strcmp(all[i].column, "child_run_delay_ns") == 0;
+    return programs && strcmp(c->column, "run_delay_ns") == 0;
+}
+
 /* The share of the baseline's time that its program waited for a CPU. */
 static double waited_for(const struct ifm_companion *companions, size_t n)
 {
@@ -356,7 +365,8 @@ static const char *one_line(const struct ifm_cell *cell, const struct ifm_number
                  .column = "bytes moved", .unit = "B", .own = 1, .base = bytes->value.number, .step_ns = 0},
              !beyond, v->number, arena);
     for (size_t i = 0; i < n; i++)
-        tell(&story, beside->first[at] + i, true, v->number, arena);
+        if (!is_of_the_lab(beside->first[at] + i, beside->first[at], n))
+            tell(&story, beside->first[at] + i, true, v->number, arena);
     tell_measured(&story, cell, change, derived, arena);
     conclude(&story, v, construction[0] != '\0');
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);

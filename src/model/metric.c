@@ -30,14 +30,14 @@ struct ifm_metric_told ifm_metric_told(enum ifm_metric_id metric)
         [IFM_M_LATENCY_NS_P99] = "p99",
         [IFM_M_COMMAND_CPU_NS] = "CPU time per run",
         [IFM_M_ENERGY_PER_TOKEN_J] = "energy per token",
-        [IFM_M_ENERGY_PER_TOTAL_TOKEN_J] = "energy per token, prompt and all",
+        [IFM_M_ENERGY_PER_TOTAL_TOKEN_J] = "energy per total token",
         [IFM_M_ENERGY_PER_STEP_J] = "energy per step",
         [IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT] = "change in energy per token",
         [IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT] = "change in energy per step",
         [IFM_M_CEILING_READ_PERCENT] = "share of the read ceiling",
         [IFM_M_CEILING_FLOPS_PERCENT] = "share of the flops ceiling",
-        [IFM_M_L2_HIT_PERCENT] = "L2 hit rate",
-        [IFM_M_L2_HIT_CHANGE_PP] = "change in L2 hit rate",
+        [IFM_M_L2_HIT_PERCENT] = "L2 hits",
+        [IFM_M_L2_HIT_CHANGE_PP] = "change in L2 hits",
         [IFM_M_TOKENS_GENERATED_PER_S] = "generated tokens per second",
     };
     if (metric == IFM_M_LOSS_RMS_REL)

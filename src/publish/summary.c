@@ -74,10 +74,37 @@ static bool names_a_file(const char *text)
     return false;
 }
 
+/* Without the marks of a command, which a pasted text takes for its own. */
+static const char *without_marks(const char *text, struct ifm_arena *arena)
+{
+    char *copy = ifm_arena_strdup(arena, text), *to = copy;
+    for (const char *c = text; *c != '\0'; c++)
+        if (*c != '`')
+            *to++ = *c;
+    *to = '\0';
+    return copy;
+}
+
+/* The whole words of at most `most` bytes; that it takes a word from a comparison is never left out. */
+static const char *shortened(const char *text, size_t most, struct ifm_arena *arena)
+{
+    size_t size = 0;
+    if (strlen(text) <= most)
+        return text;
+    for (size_t i = 0; i + 3 <= most; i++)
+        size = text[i] == ' ' ? i : size;
+    while (size > 0 && strchr(",;:", text[size - 1]) != NULL)
+        size--;
+    const bool lost = strstr(text + size, "undecided") != NULL && strstr(text, "undecided") >= text + size;
+    return ifm_arena_printf(arena, "%.*s ...%s", (int)size, text, lost ? " undecided" : "");
+}
+
 /* A reason that names a file of the machine stays in the report. */
 static const char *reason_of(const struct ifm_value *value, struct ifm_arena *arena)
 {
-    return names_a_file(value->reason) ? "the report says why" : plain(value->reason, LINE_BYTES / 2, arena);
+    return names_a_file(value->reason)
+               ? "the report says why"
+               : shortened(plain(without_marks(value->reason, arena), SIZE_MAX, arena), LINE_BYTES / 2, arena);
 }
 
 static int rank_of(const struct ifm_value *change)
@@ -237,29 +264,21 @@ static unsigned most_threads(const struct ifm_plan *plan)
     return most;
 }
 
-/* Without the marks of a command, which a pasted text takes for its own. */
-static const char *without_marks(const char *text, struct ifm_arena *arena)
-{
-    char *copy = ifm_arena_strdup(arena, text), *to = copy;
-    for (const char *c = text; *c != '\0'; c++)
-        if (*c != '`')
-            *to++ = *c;
-    *to = '\0';
-    return copy;
-}
-
-/* The word of trust with its cause, as on the terminal: what weakens the numbers is not left out with the details. */
+/* The word of trust with its cause and remedy, as on the terminal: what weakens the numbers is not left out with the
+ * details, and what helps never. */
 static const char *trust_line(const struct ifm_publication *p, struct ifm_arena *arena)
 {
-    enum { CAUSE_BYTES = 120 };
+    enum { CAUSE_BYTES = 160 };
     const struct ifm_trust trust = ifm_trust_of(p, arena);
     const bool told = strncmp(trust.cause, "undecided after", 15) == 0 && trust.remedy[0] != '\0'; /* in its own line */
-    const char *cause = ascii(told ? ifm_arena_printf(arena, "remedy: %s", trust.remedy) : trust.cause, arena),
-               *why = "", *more = "";
+    const char *cause = without_marks(ascii(trust.cause, arena), arena), *why = "", *more = "";
+    const char *remedy = without_marks(ascii(trust.remedy, arena), arena);
     if (trust.word != IFM_TRUST_SOLID && names_a_file(cause))
         why = ": the report says why";
-    else if (trust.word != IFM_TRUST_SOLID)
-        why = ifm_arena_printf(arena, ": %s", plain(without_marks(cause, arena), CAUSE_BYTES, arena));
+    else if (trust.word != IFM_TRUST_SOLID && !told)
+        why = ifm_arena_printf(arena, ": %s", shortened(plain(cause, SIZE_MAX, arena), CAUSE_BYTES, arena));
+    if (trust.word != IFM_TRUST_SOLID && remedy[0] != '\0' && !names_a_file(remedy))
+        why = ifm_arena_printf(arena, "%s%s%s", why, told ? ": remedy: " : "; remedy: ", plain(remedy, SIZE_MAX, arena));
     if (trust.warnings > 0)
         more = ifm_arena_printf(arena, "; %zu more warning%s", trust.warnings, trust.warnings == 1 ? "" : "s");
     return ifm_arena_printf(arena, "trust: %s%s%s\n", ifm_trust_label(trust.word), why, more);

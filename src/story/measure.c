@@ -65,8 +65,9 @@ static void print_arms(const struct ifm_cell *cell, bool ceilings, struct ifm_ar
         fputc('\n', out);
 }
 
-static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *estimate, struct ifm_arena *arena,
-                       FILE *out)
+/* `alone`: the plan's total says how long it takes. */
+static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *estimate, bool alone,
+                       struct ifm_arena *arena, FILE *out)
 {
     char seconds[48], memory[48], parts[160];
     ifm_parts_text(estimate->parts, parts, sizeof parts);
@@ -75,11 +76,11 @@ static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *e
         fprintf(out, "    absent: %s\n", ifm_text_plain(cell->unsupported, arena));
         return;
     }
-    fprintf(out, "    %u thread%s, %s caches, %s of memory%s, about %s%s%s%s\n", cell->threads,
+    fprintf(out, "    %u thread%s, %s caches, %s of memory%s%s%s%s%s%s\n", cell->threads,
             cell->threads == 1 ? "" : "s", cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot",
             ifm_format_human((double)estimate->memory, "B", memory), cell->cache_resident ? ", cache-resident" : "",
-            ifm_format_human(estimate->seconds, "s", seconds), estimate->scaled ? ", by its size" : "",
-            parts[0] == '\0' ? "" : ": ", parts);
+            alone ? "" : ", about ", alone ? "" : ifm_format_human(estimate->seconds, "s", seconds),
+            estimate->scaled ? ", by its size" : "", parts[0] == '\0' ? "" : ": ", parts);
     if (estimate->cap_wanted_s > 0)
         fprintf(out, "    the fewest blocks take longer than measure.cap; %gs holds them\n", estimate->cap_wanted_s);
     print_arms(cell, false, arena, out);
@@ -93,8 +94,8 @@ static void print_table(const struct ifm_plan *plan, const struct ifm_estimate *
     fprintf(out, "plan: %zu cell%s on %s; nothing has been recorded\n", plan->n_cells, plan->n_cells == 1 ? "" : "s",
             plan->device);
     for (size_t i = 0; i < plan->n_cells; i++)
-        print_cell(&plan->cells[i], &cells[i], arena, out);
-    fprintf(out, "time: about %s (%s to %s, as the stop rule decides)\n",
+        print_cell(&plan->cells[i], &cells[i], plan->n_cells == 1, arena, out);
+    fprintf(out, "time: about %s with start and end (%s to %s, as the stop rule decides)\n",
             ifm_format_human(total->seconds, "s", seconds), ifm_format_human(total->low, "s", low),
             ifm_format_human(total->high, "s", high));
 }

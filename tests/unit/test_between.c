@@ -245,6 +245,33 @@ static void a_word_that_was_taken_away_decides_nothing(void **state)
         }
 }
 
+/* Under load, or where most were disturbed, few blocks foretell nothing: the rule of gates, in either run. */
+static void few_blocks_foretell_nothing(void **state)
+{
+    (void)state;
+    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: ..."};
+    for (int i = 0; i < 8; i++) {
+        const bool busy = i & 1, in_reference = i & 2, enough = i & 4;
+        struct pair p;
+        const double e = exp(0.02446911851144969);
+        struct ifm_finding finding = load;
+        pair_start(&p);
+        struct side *side = in_reference ? &p.a : &p.b;
+        p.b.numbers[2].value = bracketed(1.97, 1.97 / e, 1.97 * e, 7, "");
+        side->numbers[4] = (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT,
+                                               bracketed(-50, -51, -49, enough ? 12 : 7, "faster")};
+        side->derived.n_numbers = 5;
+        side->derived.findings = &finding;
+        side->derived.n_findings = busy;
+        pair_compare(&p, NULL);
+        const struct ifm_between_row *row = row_of(&p, "quick", "speedup");
+        assert_string_equal(row->word, "undecided");
+        assert_int_equal(row->few, busy && !enough);
+        assert_true((row->further > 0) == !(busy && !enough));
+        pair_stop(&p);
+    }
+}
+
 /* What one arm left behind for another makes an interval wide that more blocks do not narrow: none are foretold. What
  * is decided all the same stands. */
 static void more_blocks_narrow_no_carry_over(void **state)
@@ -484,12 +511,12 @@ static void withheld_and_missing(void **state)
     pair_compare(&p, NULL);
     const struct ifm_between_row *refused = row_of(&p, "quick", "step_ns"), *few = row_of(&p, "plain", "step_ns");
     assert_int_equal(refused->change.state, IFM_STATE_REFUSED);
-    assert_facts(refused->change.reason, "step_ns|this run|rule-07: drift");
+    assert_facts(refused->change.reason, "time per step|this run|rule-07: drift");
     assert_int_equal(few->change.state, IFM_STATE_OK); /* the values without an interval, and why */
     assert_false(few->change.has_interval || few->speedup.has_interval);
     assert_true(few->beside && near(few->change.number, 0) && near(few->speedup.number, 1));
     assert_string_equal(few->word, "undecided");
-    assert_facts(few->speedup.text, "no interval|step_ns|reference|needs 6 blocks, has 3");
+    assert_facts(few->speedup.text, "no interval|time per step|reference|needs 6 blocks, has 3");
     assert_int_equal(few->mde.state, IFM_STATE_ABSENT);
     assert_int_equal(few->standing, IFM_STANDING_UNDECIDED);
     assert_false(few->has_estimate);
@@ -566,6 +593,7 @@ int main(void)
         cmocka_unit_test(error_rate_is_the_stated_one),
         cmocka_unit_test(locked_and_alike_is_decided),
         cmocka_unit_test(a_word_that_was_taken_away_decides_nothing),
+        cmocka_unit_test(few_blocks_foretell_nothing),
         cmocka_unit_test(more_blocks_narrow_no_carry_over),
         cmocka_unit_test(conditions_qualify),
         cmocka_unit_test(a_share_holds_what_its_ceiling_varies_by),

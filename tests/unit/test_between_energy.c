@@ -243,7 +243,7 @@ static void energy_follows_the_rules_of_times(void **state)
     pair_compare(&p, NULL);
     row = row_of(&p, "quick", "energy_per_step_j");
     assert_int_equal(row->change.state, IFM_STATE_REFUSED);
-    assert_facts(row->change.reason, "energy_per_step_j|this run|rule-05: two windows");
+    assert_facts(row->change.reason, "energy per step|this run|rule-05: two windows");
     p.b.plan.seed = 2;
     pair_compare(&p, NULL);
     row = row_of(&p, "quick", "energy_per_token_change_percent");

@@ -144,7 +144,7 @@ static void a_lost_ratio_blocks(void **state)
     assert_int_equal(lines.items[1].outcome, IFM_OUTCOME_PASS);
     assert_string_equal(lines.items[1].threshold, "at most +1 %");
     assert_int_equal(lines.n_notes, 2);
-    assert_facts(lines.notes[0], "c, y, speedup|reference|rule-07: drift");
+    assert_facts(lines.notes[0], "c, y, speed-up|reference|rule-07: drift");
     assert_facts(lines.notes[1], "c, z|rule-07: drift");
     assert_null(strstr(lines.notes[1], "reference"));
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
@@ -225,11 +225,18 @@ static void what_the_margin_divides_is_inconclusive(void **state)
     struct ifm_gate_lines lines = {0};
     ifm_gate_lines_between(&between, "main", arena, &lines);
     assert_int_equal(lines.n, 4);
-    assert_string_equal(lines.items[2].name, "energy_per_step_change_percent against main");
+    assert_string_equal(lines.items[2].name, "change in energy per step against main");
     assert_facts(lines.items[2].reason, "energy per baseline|both sides|42 more windows in each run");
     assert_int_equal(lines.items[3].outcome, IFM_OUTCOME_BLOCKED);
     assert_string_equal(lines.items[3].reason, "no interval: needs 6 blocks, has 3");
     assert_string_equal(lines.items[3].remedy, "measure more");
+    rows[1].few = true;
+    lines.n = 0;
+    ifm_gate_lines_between(&between, "main", arena, &lines);
+    assert_facts(lines.items[1].reason, "both sides|too few undisturbed blocks to foretell");
+    rows[1].few = false;
+    lines.n = 0;
+    ifm_gate_lines_between(&between, "main", arena, &lines);
     lines.n = 2;
     assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_INCONCLUSIVE);
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);

@@ -187,6 +187,31 @@ static const char *causes_beside(struct judged *j, struct ifm_companion c[2])
     return causes;
 }
 
+/* As many switches in a step of half the time are a larger share of it, and none more; what the lab's own thread waited
+ * says nothing beside what the program waited. */
+static void what_did_not_change_is_not_told(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct judged j;
+        const char *text = triage_beside(&j, "child_switches_voluntary", 3 + more, 3);
+        assert_int_equal(strstr(text, "voluntary switches +") != NULL, more);
+        jd_stop(&j);
+    }
+    for (int programs = 0; programs < 2; programs++) {
+        struct judged j;
+        equal_columns(&j);
+        j.fx.parts[0].step_ns[1] = 800000;
+        jd_record(&j);
+        fx_derive(&j.fx);
+        struct ifm_companion c[] = {{.column = "run_delay_ns", .own = 0.25 * 800000, .base = 0.02 * 400000},
+                                    {.column = programs ? "child_run_delay_ns" : "steal_ns", .own = 16000, .base = 0}};
+        (void)causes_beside(&j, c);
+        assert_int_equal(strstr(j.fx.verdict->triage[0].text, "CPU 25 % of its time") != NULL, !programs);
+        jd_stop(&j);
+    }
+}
+
 /* Twice the time, and 45 % of it waiting for a CPU where the baseline waits 2 %: most of the change, unless the program
  * also computes for twice as long. Then it waits because it is long. */
 static void waiting_does_not_explain_work(void **state)
@@ -434,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_clock_the_other_way_or_too_small_does_not),
         cmocka_unit_test(stolen_time_explains),
         cmocka_unit_test(an_equal_share_explains_nothing),
+        cmocka_unit_test(what_did_not_change_is_not_told),
         cmocka_unit_test(waiting_does_not_explain_work),
         cmocka_unit_test(work_explains_the_waiting_that_it_meets),
         cmocka_unit_test(processor_time_explains_by_its_ratio),

@@ -31,10 +31,10 @@ static double number_of(const struct advising *g, const struct ifm_cell *cell, s
     return ifm_is_ok(value) ? value->number : NAN;
 }
 
-/* ", and of 2 more arms" */
+/* "; 2 more arms too" */
 static const char *and_more(const struct advising *g, size_t n)
 {
-    return n < 2 ? "" : ifm_arena_printf(g->c.arena, ", and of %zu more arm%s", n - 1, n == 2 ? "" : "s");
+    return n < 2 ? "" : ifm_arena_printf(g->c.arena, "; %zu more arm%s too", n - 1, n == 2 ? "" : "s");
 }
 
 /* ---- variation ---- */

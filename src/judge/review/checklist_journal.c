@@ -8,7 +8,7 @@
 
 #define MEASURE_AGAIN "measure again with this version"
 #define FIND_NVML "let NVML be found: `inferometer doctor` says how"
-#define GO_ON "`inferometer run --resume` goes on"
+#define GO_ON "`inferometer run --resume RUN-FOLDER` goes on"
 
 /* What the journal says of an arm. */
 struct told {
