@@ -5,7 +5,7 @@
 #   tools/retake.sh [--any]             measure and place here
 #   tools/retake.sh --measure DIR       measure alone: DIR/run, and DIR/printed with what it printed
 #   tools/retake.sh [--any] --from DIR  place alone what DIR/run holds; it is printed again, in this build's words
-# Measuring tries TRIES times (3) until a run is solid, and keeps the first of the best word. What is not solid is shown
+# Measuring tries TRIES times (3) until a run is solid, and keeps the best word with the fewest warnings. What is not solid is shown
 # and not placed, unless --any is given. WAIT=1s waits less than ten minutes for a quiet machine.
 set -euo pipefail
 usage="usage: tools/retake.sh [--any] [--measure DIR | --from DIR]"
@@ -24,15 +24,18 @@ cd "$(dirname "$0")/.."
 export INFEROMETER=${INFEROMETER:-build/inferometer} COLUMNS=100 NO_COLOR=1 LC_ALL=C.UTF-8
 [ -n "$folder" ] || { folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT; }
 
-# The word of trust as a number, 0 of the best; of what printed none, 9.
+# The word of trust as a number, 0 of the best, and more for each further warning; of what printed none, 9000.
 rank() {
+    local word=9 more
+    more=$(tr '\n' ' ' <"$1" | tr -s ' ' | grep -oE '[0-9]+ more warning' | grep -oE '^[0-9]+' || echo 0)
     case "$(grep -oE '^(solid|noisy|biased|do not use):' "$1" || true)" in
-        solid:) echo 0 ;; noisy:) echo 1 ;; biased:) echo 2 ;; "do not use:") echo 3 ;; *) echo 9 ;;
+        solid:) word=0 more=0 ;; noisy:) word=1 ;; biased:) word=2 ;; "do not use:") word=3 ;;
     esac
+    echo $((1000 * word + more))
 }
 
 if $measure; then
-    best=9
+    best=9000
     for try in $(seq "${TRIES:-3}"); do
         "$INFEROMETER" decode --kv-len 8192 --wait-quiet "${WAIT:-10min}" --out "$folder/try-$try" >"$folder/printed-$try"
         cat "$folder/printed-$try"

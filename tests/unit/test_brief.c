@@ -122,7 +122,7 @@ static void a_fact_stands_once(void **state)
                                      .cell = D,
                                      .arm = "half",
                                      .outcome = IFM_OUTCOME_BLOCKED,
-                                     .reason = "change_percent is -50 %, but rule-02 lets it decide nothing: ",
+                                     .reason = "change in time is -50 %, but rule-02 lets it decide nothing: ",
                                      .remedy = ""};
     struct sample *s = sample_of(&found, 1);
     const char *reason;
