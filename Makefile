@@ -13,7 +13,7 @@ build: setup-build ## build the command, build/inferometer, and the library of s
 	@test -f build/build.ninja || cmake --preset release >/dev/null
 	@tools/build.sh inferometer inferometer_library inferometer_trace
 
-run: build ## measure this machine with examples/first-run.yaml; ends with a table and the report's path
+run: build ## measure this machine with examples/first-run.yaml; ends with a table and the report's path (RUN_FLAGS="--wait-quiet 10min")
 	@build/inferometer run -c examples/first-run.yaml --out $(OUT) $(RUN_FLAGS)
 
 check: setup-test ## the fast tier (STAGES="gcc ..." for some of it); ends with "N passed, N failed, N skipped"

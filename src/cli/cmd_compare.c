@@ -343,9 +343,13 @@ static void say_where_more_is(struct ifm_listing *listing, const struct ifm_give
                                         "alone may change a time; ratios inside each run are judged all the same");
             break;
         }
+    if (ifm_listing_shows(listing, "of", "share of the "))
+        ifm_listing_remark(listing,
+                           "less is better in every row: a share of a ceiling that doubles is a change of -50 %");
     if (listing->n_rows > 0)
-        ifm_listing_remark(listing, ifm_arena_printf(listing->arena, "notes of each run: inferometer report %s --verbose",
-                                                     given->words[given->n_words - 1]));
+        ifm_listing_remark(listing,
+                           ifm_arena_printf(listing->arena, "notes of each run: inferometer report %s --verbose",
+                                            given->words[given->n_words - 1]));
 }
 
 static void list_runs(const struct ifm_given *given, const struct ifm_folder *folders)

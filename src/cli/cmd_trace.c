@@ -258,8 +258,7 @@ static enum ifm_status tell_nothing(const struct ifm_given *given, const struct 
 {
     if (absence->reason[0] != '\0') /* which was said before it started */
         return ifm_fail(error, IFM_MISSING, given->command[0],
-                        ifm_arena_printf(given->arena,
-                                         "%s; for times of any program: `inferometer exec 'COMMAND'`",
+                        ifm_arena_printf(given->arena, "%s; for times of any program: `inferometer exec 'COMMAND'`",
                                          absence->remedy),
                         "it ran, and nothing was recorded of it");
     return ifm_fail(error, IFM_INVALID, given->command[0],

@@ -33,7 +33,7 @@ struct ifm_finding {
 /* ... and where that cannot be told from the load. */
 #define IFM_ORDER_HIDDEN_WORDS "whether the order of slots matters"
 /* Of a program whose processor time is decided where its time is not. */
-#define IFM_CPU_DECIDES "; CPU time decides: inferometer ci OLD NEW --metric cpu"
+#define IFM_CPU_DECIDES "; CPU time alone, without what it waits, decides: inferometer ci OLD NEW --metric cpu"
 /* How the one ends of an arm whose interval is wide by a clock that differs (rule 8). */
 #define IFM_CLOCKS_WORDS "its interval holds the change at one clock too; of its energy nothing is decided"
 
@@ -178,6 +178,9 @@ bool ifm_derived_is_busy(const struct ifm_derived *derived);
 /* Are enough blocks undisturbed to foretell how many more decide? */
 bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, const char *arm);
 #define IFM_TOO_FEW_TO_FORETELL "too few undisturbed blocks to foretell how many more decide"
+/* Is at least a tenth of a program's time neither its processor time nor waiting for a CPU: sleep, I/O, a GPU? Then its
+ * processor time does not stand for its time. */
+bool ifm_derived_waits(const struct ifm_derived *derived, const char *cell, const char *arm);
 /* Put numbers and findings in order, for ifm_derived_find and ifm_derived_finding. */
 void ifm_derived_sort(struct ifm_derived *derived, struct ifm_arena *arena);
 

@@ -32,6 +32,8 @@ static const char *cut(const struct ifm_builder *builder, const char *text, size
     size = 2 * clause > size ? clause : size;
     if (strstr(text + size, "--") != NULL)
         return text;
+    while (size > 0 && strchr(",;:", text[size - 1]) != NULL)
+        size--;
     static const char label[] = ". Remedy:"; /* alone it is no sentence */
     const size_t length = sizeof label - 1;
     if (size >= length && strncmp(text + size - length, label, length) == 0)
@@ -317,7 +319,7 @@ static void add_notes(struct ifm_builder *builder, const struct ifm_trust *trust
         const char *others = "";
         for (size_t k = i + 1; is_open(note) && k < document->n_notes; k++)
             if (is_open(&document->notes[k]) && alike_before(document, k) == i)
-                others = "; others alike";
+                others = "; others too";
         const size_t room = is_open(note) && whole ? 2 * WIDTH - 12 : WIDTH - 5;
         numbers[note->number] = ++shown;
         const char *text = cut(builder, beside_trust(builder, note->text, trust), room - strlen(others));
@@ -367,6 +369,18 @@ static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
 
 /* ---- the verdict ---- */
 
+/* "the machine disturbed 24 of 24 blocks". */
+static size_t first_clause(const char *text)
+{
+    size_t length = strcspn(text, ";:(");
+    const char *remedy = strstr(text, IFM_REMEDY);
+    if (remedy != NULL && (size_t)(remedy - text) < length)
+        length = (size_t)(remedy - text);
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    return length;
+}
+
 /* The reason of a gate on a comparison, up to what the word of trust says of that comparison. */
 static const char *reason_beside_trust(const struct ifm_builder *builder, const struct ifm_gate_result *result,
                                        const struct ifm_trust *trust)
@@ -375,8 +389,8 @@ static const char *reason_beside_trust(const struct ifm_builder *builder, const 
     const char *told = trust->told, *reason = result->reason;
     const bool taken = strncmp(told, undecided, sizeof undecided - 1) == 0;
     const char *at = taken ? strstr(reason, told + sizeof undecided - 1) : NULL;
-    if (at != NULL)
-        return ifm_arena_printf(builder->arena, "%.*s", (int)(at - reason - (at > reason + 1 ? 2 : 0)), reason);
+    if (at != NULL) /* with what it is, and not how much: that stands there */
+        return ifm_arena_printf(builder->arena, "%.*s", (int)((size_t)(at - reason) + first_clause(at)), reason);
     const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
     const bool foretold = told[0] != '\0' && strcmp(result->arm, trust->arm) == 0 &&
                           result->outcome == IFM_OUTCOME_INCONCLUSIVE &&

@@ -86,16 +86,18 @@ static const char *instead(const char *why)
                                                                                             : "";
 }
 
-/* A quantity without interval says why; `slow`: what else its note says. */
-static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value, const char *slow)
+/* A quantity without interval says why; `slow`: what else its note says; `typical`: its median stands beside it. */
+static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value, const char *slow,
+                                       bool typical)
 {
     struct ifm_field field = ifm_field_value(builder, value);
     bool silent = !ifm_is_ok(value) || value->has_interval || value->text == NULL;
     if (!silent && value->text[0] != '\0')
-        field.note = ifm_add_note(builder,
-                                  ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow,
-                                                   slow[0] == '\0' ? "" : "; ", value->text, instead(value->text)),
-                                  "");
+        field.note =
+            ifm_add_note(builder,
+                         ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow, slow[0] == '\0' ? "" : "; ",
+                                          value->text, typical ? instead(value->text) : ""),
+                         "");
     return field;
 }
 
@@ -131,8 +133,9 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ifm_field_text(ifm_quantity_bytes_words(metric, value->number, builder->arena), IFM_TONE_PLAIN);
     const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
-    struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN ? ifm_field_value(builder, value)
-                                                                                : quantity_field(builder, value, slow);
+    struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN
+                                 ? ifm_field_value(builder, value)
+                                 : quantity_field(builder, value, slow, metric == IFM_M_STEP_NS);
     /* programs that are compared have a sentence, which says so */
     const bool alone = metric == IFM_M_STEP_NS && arm->role == IFM_ROLE_BASELINE && !has_rivals(cell);
     const char *unseen = alone && ifm_is_ok(value) ? ifm_unseen_words(builder, cell, arm) : "";
@@ -572,9 +575,9 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
     }
     if (in_detail(builder)) {
         section->folded = true;
-        section->title = ifm_arena_printf(builder->arena, "%s: %s", cell->name,
-                                          ifm_cell_counts_programs(cell) ? "counts and figures"
-                                                                         : "rates, ceilings, figures");
+        section->title =
+            ifm_arena_printf(builder->arena, "%s: %s", cell->name,
+                             ifm_cell_counts_programs(cell) ? "counts and figures" : "rates, ceilings, figures");
     } else {
         const char *scaled = ifm_cell_scaled(builder, cell);
         section->subtitle =

@@ -23,6 +23,10 @@ static const char *tokens_of(struct ifm_builder *builder, const struct ifm_cell 
 {
     const char *tokens = ifm_cell_tokens_of(builder, cell);
     const struct ifm_arm *arm = cell->n_arms == 0 ? NULL : &cell->arms[0];
+    if (tokens[0] != '\0' && arm->ledger.layers > 1 && strcmp(cell->workload, "decode") == 0)
+        return ifm_arena_printf(builder->arena, "one attention layer at a time, counted %llu times%s",
+                                (unsigned long long)arm->ledger.layers,
+                                strstr(tokens, "generated data") != NULL ? ", generated data" : "");
     if (tokens[0] != '\0' || arm == NULL || arm->ledger.tokens_generated > 0 || arm->ledger.tokens_prompt == 0)
         return tokens;
     const char *file = ifm_arm_setting(arm, ifm_arena_printf(builder->arena, "%s.kv_file", cell->workload));

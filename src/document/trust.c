@@ -74,6 +74,8 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
          NULL},
         {"rule-12", "find what the output depends on before the speed", NULL, NULL},
     };
+    if (strcmp(rule, "rule-03") == 0 && ifm_was_loaded(from->events)) /* which starves the probe of a ceiling */
+        return remedy_of_load(from, arena);
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strcmp(rule, remedies[i].of) == 0)
             return remedy_in(&remedies[i], from);
@@ -375,6 +377,12 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     } else if (other_work) {
         trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
                                        more->busy ? " on a machine under load" : ": other work disturbed most blocks");
+    }
+    if (from->verdict->outcome == IFM_OUTCOME_PASS && from->verdict->n_gates > 0) { /* which were asked for */
+        const struct ifm_cell *cell = d->of.cell == NULL ? &from->plan->cells[0] : d->of.cell;
+        trust.cause = ifm_arena_printf(arena, "%s, within the margin of ±%.3g %%; the gates have their answer",
+                                       trust.cause, 100 * cell->measure.margin);
+        return trust;
     }
     if (other_work)
         trust.remedy = ifm_judge_quiet(&d->of, arena);

@@ -113,13 +113,15 @@ static const char *by_processor(const struct ifm_undecided *of)
     for (size_t i = 0; of->verdict != NULL && i < of->verdict->n_gates; i++)
         if (ifm_metric_of(of->verdict->gates[i].gate->metric) == IFM_M_CHANGE_CPU_PERCENT)
             return ""; /* it is judged already */
-    return ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0 ? IFM_CPU_DECIDES : "";
+    return ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0 &&
+                   !ifm_derived_waits(of->derived, of->cell->name, of->arm)
+               ? IFM_CPU_DECIDES
+               : "";
 }
 
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
-    return ifm_arena_printf(arena, "%s%s",
-                            ifm_quiet_remedy(of->events, of->cell->workload, of->cell->threads, arena),
+    return ifm_arena_printf(arena, "%s%s", ifm_quiet_remedy(of->events, of->cell->workload, of->cell->threads, arena),
                             by_processor(of));
 }
 

@@ -138,8 +138,7 @@ static void remark_of_runs(struct ifm_listing *listing, const char *text, const 
         if (end == NULL || strncmp(end, " [", 2) != 0)
             continue;
         if (strstr(end, label) == NULL)
-            listing->remarks[i] =
-                ifm_arena_printf(listing->arena, "%.*s, %s]", (int)strlen(remark) - 1, remark, label);
+            listing->remarks[i] = ifm_arena_printf(listing->arena, "%.*s, %s]", (int)strlen(remark) - 1, remark, label);
         return;
     }
     ifm_listing_remark(listing, ifm_arena_printf(listing->arena, "%s [%s]", text, label));

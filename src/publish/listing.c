@@ -76,6 +76,16 @@ void ifm_listing_hide(struct ifm_listing *listing)
     listing->hidden[listing->n_rows - 1] = true;
 }
 
+bool ifm_listing_shows(const struct ifm_listing *listing, const char *heading, const char *begin)
+{
+    for (size_t r = 0; r < listing->n_rows; r++)
+        for (size_t c = 0; c < listing->n_columns && !listing->hidden[r]; c++)
+            if (listing->columns[c].heading != NULL && strcmp(listing->columns[c].heading, heading) == 0 &&
+                strncmp(listing->shown[r * listing->n_columns + c], begin, strlen(begin)) == 0)
+                return true;
+    return false;
+}
+
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text)
 {
     size_t number = ifm_names_add(listing->note_numbers, text);

@@ -51,6 +51,8 @@ void ifm_listing_set_bounds(struct ifm_listing *listing, const char *low, const 
 void ifm_listing_set_level(struct ifm_listing *listing, const struct ifm_value *value);
 /* The row added last is for machines alone: a remark says for people what it would. */
 void ifm_listing_hide(struct ifm_listing *listing);
+/* Does a row that people see show a text that begins so in the column of that heading? */
+bool ifm_listing_shows(const struct ifm_listing *listing, const char *heading, const char *begin);
 /* The number of a note; equal texts are one note. */
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text);
 /* Why the row added last has no numbers, as its fields "reason" and "remedy" and as a note; "" = there is no remedy. */

@@ -154,13 +154,19 @@ static const char *place(const struct ifm_publication *p, const struct ifm_cell 
                             base);
 }
 
-/* ", energy -12.3 % [-13.0, -11.6]" against the baseline, of a token where there are any; "" where there is none. */
+/* The processor time of programs, and ", energy -12.3 % [-13.0, -11.6]" against the baseline, of a token where there
+ * are any; "" where there is none. */
 static const char *energy_of(const struct ifm_publication *p, const struct ifm_cell *cell, const char *arm,
                              struct ifm_arena *arena)
 {
     const char *of;
     const struct ifm_value *change = ifm_comparison_energy(p->derived, cell->name, arm, &of);
-    return ifm_is_ok(change) ? ifm_arena_printf(arena, ", energy %s", ifm_comparison_change(change, arena)) : "";
+    const struct ifm_value *cpu = ifm_derived_value(p->derived, cell->name, arm, IFM_M_CHANGE_CPU_PERCENT);
+    const char *text = ifm_is_ok(cpu)
+                           ? ifm_arena_printf(arena, ", CPU time %s: %s", ifm_comparison_change(cpu, arena), cpu->text)
+                           : "";
+    return ifm_is_ok(change) ? ifm_arena_printf(arena, "%s, energy %s", text, ifm_comparison_change(change, arena))
+                             : text;
 }
 
 /* `price` is what a compressed arm pays for its speed, "" of any other: never reported separately (rule 10). */
@@ -278,7 +284,8 @@ static const char *trust_line(const struct ifm_publication *p, struct ifm_arena 
     else if (trust.word != IFM_TRUST_SOLID && !told)
         why = ifm_arena_printf(arena, ": %s", shortened(plain(cause, SIZE_MAX, arena), CAUSE_BYTES, arena));
     if (trust.word != IFM_TRUST_SOLID && remedy[0] != '\0' && !names_a_file(remedy))
-        why = ifm_arena_printf(arena, "%s%s%s", why, told ? ": remedy: " : "; remedy: ", plain(remedy, SIZE_MAX, arena));
+        why =
+            ifm_arena_printf(arena, "%s%s%s", why, told ? ": remedy: " : "; remedy: ", plain(remedy, SIZE_MAX, arena));
     if (trust.warnings > 0)
         more = ifm_arena_printf(arena, "; %zu more warning%s", trust.warnings, trust.warnings == 1 ? "" : "s");
     return ifm_arena_printf(arena, "trust: %s%s%s\n", ifm_trust_label(trust.word), why, more);

@@ -76,8 +76,8 @@ static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *e
         fprintf(out, "    absent: %s\n", ifm_text_plain(cell->unsupported, arena));
         return;
     }
-    fprintf(out, "    %u thread%s, %s caches, %s of memory%s%s%s%s%s%s\n", cell->threads,
-            cell->threads == 1 ? "" : "s", cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot",
+    fprintf(out, "    %u thread%s, %s caches, %s of memory%s%s%s%s%s%s\n", cell->threads, cell->threads == 1 ? "" : "s",
+            cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot",
             ifm_format_human((double)estimate->memory, "B", memory), cell->cache_resident ? ", cache-resident" : "",
             alone ? "" : ", about ", alone ? "" : ifm_format_human(estimate->seconds, "s", seconds),
             estimate->scaled ? ", by its size" : "", parts[0] == '\0' ? "" : ": ", parts);

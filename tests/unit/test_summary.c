@@ -118,8 +118,9 @@ static void says_what_was_found(void **state)
     b.derived.findings = findings;
     b.derived.n_findings = 3;
     assert_non_null(strstr(compose(&b), "\ntrust: do not use: c is broken; 1 more warning\n"));
-    findings[2].text = "this is broken in more words than a line has room for, of which there are many and many more, "
-                       "and then some, and still others, so that in the end the comparison is: undecided. Remedy: `end other work`";
+    findings[2].text =
+        "this is broken in more words than a line has room for, of which there are many and many more, "
+        "and then some, and still others, so that in the end the comparison is: undecided. Remedy: `end other work`";
     assert_line(compose(&b), "trust: do not use: this is broken|... undecided; remedy: end other work; 1 more");
     findings[2].text = "\"/srv/run\" is broken"; /* a summary is pasted anywhere */
     assert_non_null(strstr(compose(&b), "\ntrust: do not use: the report says why; 1 more warning\n"));

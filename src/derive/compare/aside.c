@@ -148,12 +148,12 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
                                      : "";
     const struct ifm_value *cpu =
         ifm_derived_value(arm->d->out, work->cell->name, arm->arm->name, IFM_M_CHANGE_CPU_PERCENT);
-    const bool by_cpu =
-        !ifm_derive_is_wanted(work, IFM_M_CHANGE_CPU_PERCENT) && ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0;
+    const bool by_cpu = !ifm_derive_is_wanted(work, IFM_M_CHANGE_CPU_PERCENT) && ifm_is_ok(cpu) &&
+                        strcmp(cpu->text, "undecided") != 0 &&
+                        !ifm_derived_waits(arm->d->out, work->cell->name, arm->arm->name);
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "undecided: the machine disturbed %zu of %zu blocks (%s); at least %d undisturbed blocks are "
                        "needed, %zu %s there. Remedy: %s%s%s",
                        aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, aside->left,
-                       aside->left == 1 ? "is" : "are", quiet, longer,
-                       by_cpu ? IFM_CPU_DECIDES : "");
+                       aside->left == 1 ? "is" : "are", quiet, longer, by_cpu ? IFM_CPU_DECIDES : "");
 }

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#define REMEDY ". Remedy: "
+#define UNUSABLE 4.6 /* the logarithm of a hundred: an interval between its ends says nothing */
+
 bool ifm_log_estimate_of(const struct ifm_value *value, struct ifm_log_estimate *out)
 {
     double t;
@@ -166,6 +169,13 @@ static void set_values(struct ifm_between_row *row, const struct ifm_log_estimat
     if (!interval_of(loss, level, &change) || !interval_of(loss, 1.0 - 2.0 * (1.0 - level), &equal) ||
         !ifm_log_reach(loss, 0.5 + 0.5 * level, &bound) || !ifm_log_reach(loss, 0.8, &power)) {
         set_all(row, ifm_value_absent("no quantile of t for these blocks", "", blocks, of));
+        return;
+    }
+    if (change.high - change.low > UNUSABLE) {
+        set_all(row,
+                ifm_value_absent("the interval would span more than a hundredfold: too few rounds or blocks show how "
+                                 "much it varies",
+                                 "measure longer", blocks, of));
         return;
     }
     row->change = ifm_value_of_change(loss->mean, change, level, (size_t)blocks, of);
@@ -331,8 +341,6 @@ static struct ifm_between_row *add_row(struct pairing *p, const char *cell, cons
     return row;
 }
 
-#define REMEDY ". Remedy: "
-
 /* What a finding says up to its remedy, without "undecided: ", which the row says; `brief`: its first clause. */
 static const char *bare(const struct ifm_finding *finding, bool brief, struct ifm_arena *arena)
 {
@@ -343,7 +351,8 @@ static const char *bare(const struct ifm_finding *finding, bool brief, struct if
     return end == NULL ? text : ifm_arena_printf(arena, "%.*s", (int)(end - text), text);
 }
 
-/* "in the reference: ...; in this run: ... Remedy: ..."; "" where neither has a finding. What both need is said once. */
+/* "in the reference: ...; in this run: ... Remedy: ..."; "" where neither has a finding. What both need is said once.
+ */
 static const char *found_in(const struct pairing *p, const struct ifm_finding *reference,
                             const struct ifm_finding *other)
 {
@@ -360,12 +369,40 @@ static const char *found_in(const struct pairing *p, const struct ifm_finding *r
                             second, remedy == NULL ? "" : remedy);
 }
 
+/* The ceiling's probe keeps its best moments, the arm its mean: under load the share falls, and no kernel got slower.
+ */
+static const char *load_on_share(const struct pairing *p, const struct ifm_derived *derived,
+                                 const struct ifm_between_row *row)
+{
+    const struct ifm_value *marked = ifm_derived_value(derived, row->cell, row->arm, IFM_M_BLOCKS_MARKED);
+    const struct ifm_value *count = ifm_derived_value(derived, row->cell, row->arm, IFM_M_BLOCKS_COUNT);
+    if (row->metric != IFM_M_CEILING_READ_PERCENT && row->metric != IFM_M_CEILING_FLOPS_PERCENT)
+        return "";
+    if (ifm_is_ok(marked) && ifm_is_ok(count) && marked->number > 0 && 2 * marked->number >= count->number)
+        return ifm_arena_printf(p->arena, "the machine disturbed %.0f of %.0f blocks", marked->number, count->number);
+    return ifm_derived_is_busy(derived) ? "the machine was under load" : "";
+}
+
+/* "in this run the machine was under load, which lowers a share of a ceiling. Remedy: end other work"; "" of others. */
+static const char *load_on_shares(const struct pairing *p, const struct ifm_between_row *row)
+{
+    const char *here = load_on_share(p, p->reference->derived, row), *there = load_on_share(p, p->other->derived, row);
+    if (here[0] == '\0' && there[0] == '\0')
+        return "";
+    return ifm_arena_printf(
+        p->arena, "%s%s%s%s%s, which lowers a share of a ceiling" REMEDY "end other work, and measure both",
+        here[0] != '\0' ? "in the reference " : "", here, here[0] != '\0' && there[0] != '\0' ? ", " : "",
+        there[0] != '\0' ? "in this run " : "", there);
+}
+
 /* The findings of both runs on the arm that keep its row from deciding. */
 static void add_disputes(const struct pairing *p, struct ifm_between_row *row)
 {
     const struct ifm_derived *reference = p->reference->derived, *other = p->other->derived;
     row->disputed = found_in(p, ifm_derived_dispute(reference, row->cell, row->arm, row->metric),
                              ifm_derived_dispute(other, row->cell, row->arm, row->metric));
+    if (row->disputed[0] == '\0')
+        row->disputed = load_on_shares(p, row);
     row->widened = found_in(p, ifm_derived_widened(reference, row->cell, row->arm, row->metric),
                             ifm_derived_widened(other, row->cell, row->arm, row->metric));
     row->few = !row->energy && (!ifm_derived_foretells(reference, row->cell, row->arm) ||

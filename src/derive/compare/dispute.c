@@ -5,6 +5,8 @@
 #include "stats/paired.h"
 #include <string.h>
 
+#define WAITS 0.1
+
 static bool compares(enum ifm_metric_id metric)
 {
     return ifm_metrics[metric].kind == IFM_CLASS_COMPARE;
@@ -78,4 +80,13 @@ bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, 
     return !ifm_is_ok(change) ||
            ifm_stats_blocks_foretell((size_t)change->n, (size_t)ifm_derived_all_blocks(derived, cell, arm),
                                      ifm_derived_is_busy(derived));
+}
+
+bool ifm_derived_waits(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    const struct ifm_value *time = ifm_derived_value(derived, cell, arm, IFM_M_STEP_NS);
+    const struct ifm_value *cpu = ifm_derived_value(derived, cell, arm, IFM_M_COMMAND_CPU_NS);
+    const struct ifm_value *delay = ifm_derived_value(derived, cell, arm, IFM_M_COMMAND_RUN_DELAY_NS);
+    return ifm_is_ok(time) && ifm_is_ok(cpu) && ifm_is_ok(delay) &&
+           time->number - cpu->number - delay->number > WAITS * time->number;
 }
