@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# README's sample anew: what the command prints, and the pictures of its report, in the places of the old ones, README.md
-# and docs/report-*.png. The quiet machine that it needs is seldom the one that has a browser, so measuring and placing
+# README's sample anew: what the command prints, and the pictures of its report, in the places of the old ones:
+# README.md and docs/report-*.png. The quiet machine that it needs is seldom the one that has a browser, so measuring and placing
 # go apart too:
 #   tools/retake.sh [--any]             measure and place here
 #   tools/retake.sh --measure DIR       measure alone: DIR/run, and DIR/printed with what it printed
 #   tools/retake.sh [--any] --from DIR  place alone what DIR/run holds; it is printed again, in this build's words
-# Measuring tries TRIES times (3) until a run is solid, and keeps the best word with the fewest warnings. What is not solid is shown
-# and not placed, unless --any is given. WAIT=1s waits less than ten minutes for a quiet machine.
+# Measuring tries TRIES times (3) until a run is solid, and keeps the best word with the fewest warnings. What is not
+# solid is shown and not placed, unless --any is given. WAIT=1s waits less than ten minutes for a quiet machine.
 set -euo pipefail
 usage="usage: tools/retake.sh [--any] [--measure DIR | --from DIR]"
 any=false measure=true place=true folder=
@@ -37,7 +37,8 @@ rank() {
 if $measure; then
     best=9000
     for try in $(seq "${TRIES:-3}"); do
-        "$INFEROMETER" decode --kv-len 8192 --wait-quiet "${WAIT:-10min}" --out "$folder/try-$try" >"$folder/printed-$try"
+        "$INFEROMETER" decode --kv-len 8192 --wait-quiet "${WAIT:-10min}" --out "$folder/try-$try" \
+            >"$folder/printed-$try"
         cat "$folder/printed-$try"
         its=$(rank "$folder/printed-$try")
         if [ "$its" -lt "$best" ]; then

@@ -91,13 +91,11 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
                                        bool typical)
 {
     struct ifm_field field = ifm_field_value(builder, value);
-    bool silent = !ifm_is_ok(value) || value->has_interval || value->text == NULL;
-    if (!silent && value->text[0] != '\0')
-        field.note =
-            ifm_add_note(builder,
-                         ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow, slow[0] == '\0' ? "" : "; ",
-                                          value->text, typical ? instead(value->text) : ""),
-                         "");
+    if (!ifm_is_ok(value) || value->has_interval || ifm_is_empty(value->text))
+        return field;
+    const char *lead = slow[0] == '\0' ? "" : "; ", *remedy = typical ? instead(value->text) : "";
+    const char *text = ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow, lead, value->text, remedy);
+    field.note = ifm_add_note(builder, text, "");
     return field;
 }
 
@@ -575,9 +573,8 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
     }
     if (in_detail(builder)) {
         section->folded = true;
-        section->title =
-            ifm_arena_printf(builder->arena, "%s: %s", cell->name,
-                             ifm_cell_counts_programs(cell) ? "counts and figures" : "rates, ceilings, figures");
+        const char *what = ifm_cell_counts_programs(cell) ? "counts and figures" : "rates, ceilings, figures";
+        section->title = ifm_arena_printf(builder->arena, "%s: %s", cell->name, what);
     } else {
         const char *scaled = ifm_cell_scaled(builder, cell);
         section->subtitle =

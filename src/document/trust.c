@@ -367,8 +367,13 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
     const char *words = ifm_more_words(more, arena),
                *what = more->flag[0] != '\0' ? more->flag : remedy_in(&longer, from);
-    struct ifm_trust trust = {
-        .word = IFM_TRUST_NOISY, .place = "", .cause = decision_words(d, arena), .told = "", .arm = "", .rule = ""};
+    struct ifm_trust trust = {.word = IFM_TRUST_NOISY,
+                              .place = "",
+                              .cause = decision_words(d, arena),
+                              .told = "",
+                              .arm = "",
+                              .rule = "",
+                              .remedy = ""};
     if (one) {
         trust.arm = d->of.arm;
         trust.told = ifm_judge_undecided(&d->of, arena);

@@ -75,8 +75,8 @@ extern const enum ifm_metric_id ifm_ceiling_metrics[], ifm_cache_metrics[IFM_CAC
 enum ifm_metric_id ifm_metric_of(const char *id);
 /* The id nearest to a mistyped one; NULL when none is near. */
 const char *ifm_metric_nearest(const char *id);
-/* How people read a metric: the numbers that gates and comparisons are made of by their names, where files have ids; the
- * output error in percent, where files and gates have a fraction. */
+/* How people read a metric: what gates and comparisons are made of by name, where files have ids; the output error in
+ * percent, where files and gates have a fraction. */
 struct ifm_metric_told {
     const char *name, *unit;
     double factor;

@@ -61,7 +61,7 @@ for r in lost:
     assert r["value"] is None and r["change_percent"] is None, r
 PY
 "$INFEROMETER" gate hot --against main --format csv >gate.csv || [ $? != 2 ] || fail "gate: $(cat gate.csv)"
-grep '^energy_per_step_change_percent against main,null,twin,' gate.csv >/dev/null || fail "gate: $(cat gate.csv)"
+grep '^change in energy per step against main,null,twin,' gate.csv >/dev/null || fail "gate: $(cat gate.csv)"
 status=0
 "$INFEROMETER" gate none --against main --format csv >gate.csv || status=$?
 [ "$status" = 3 ] || fail "a lost energy does not block: $status"

@@ -245,33 +245,6 @@ static void a_word_that_was_taken_away_decides_nothing(void **state)
         }
 }
 
-/* Under load, or where most were disturbed, few blocks foretell nothing: the rule of gates, in either run. */
-static void few_blocks_foretell_nothing(void **state)
-{
-    (void)state;
-    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: ..."};
-    for (int i = 0; i < 8; i++) {
-        const bool busy = i & 1, in_reference = i & 2, enough = i & 4;
-        struct pair p;
-        const double e = exp(0.02446911851144969);
-        struct ifm_finding finding = load;
-        pair_start(&p);
-        struct side *side = in_reference ? &p.a : &p.b;
-        p.b.numbers[2].value = bracketed(1.97, 1.97 / e, 1.97 * e, 7, "");
-        side->numbers[4] = (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT,
-                                               bracketed(-50, -51, -49, enough ? 12 : 7, "faster")};
-        side->derived.n_numbers = 5;
-        side->derived.findings = &finding;
-        side->derived.n_findings = busy;
-        pair_compare(&p, NULL);
-        const struct ifm_between_row *row = row_of(&p, "quick", "speedup");
-        assert_string_equal(row->word, "undecided");
-        assert_int_equal(row->few, busy && !enough);
-        assert_true((row->further > 0) == !(busy && !enough));
-        pair_stop(&p);
-    }
-}
-
 /* What one arm left behind for another makes an interval wide that more blocks do not narrow: none are foretold. What
  * is decided all the same stands. */
 static void more_blocks_narrow_no_carry_over(void **state)
@@ -593,7 +566,6 @@ int main(void)
         cmocka_unit_test(error_rate_is_the_stated_one),
         cmocka_unit_test(locked_and_alike_is_decided),
         cmocka_unit_test(a_word_that_was_taken_away_decides_nothing),
-        cmocka_unit_test(few_blocks_foretell_nothing),
         cmocka_unit_test(more_blocks_narrow_no_carry_over),
         cmocka_unit_test(conditions_qualify),
         cmocka_unit_test(a_share_holds_what_its_ceiling_varies_by),

@@ -109,7 +109,8 @@ static size_t count_of(const char *text, const char *part)
     return n;
 }
 
-/* What disturbed a comparison is said in the line of trust, and not in a note, a gate's reason or a table beside it. */
+/* What disturbed a comparison is said in the line of trust, and not in a note or a table beside it; a gate's reason has
+ * its first clause alone, so that the verdict says why. */
 static void a_fact_stands_once(void **state)
 {
     (void)state;
@@ -138,7 +139,8 @@ static void a_fact_stands_once(void **state)
                                       .n_reasons = 1,
                                       .rollback_advice = ""};
     char *text = brief(s);
-    assert_int_equal(count_of(text, "30 of 30 blocks"), 1);
+    assert_int_equal(count_of(text, "30 of 30 blocks"), 2);
+    assert_int_equal(count_of(text, "at least 6"), 1);
     assert_int_equal(count_of(text, "--wait-quiet"), 1);
     assert_int_equal(count_of(text, "limit"), 1);
     assert_lacks(text, "wanted"); /* a table of one gate says what the reason says */

@@ -369,32 +369,6 @@ static const char *found_in(const struct pairing *p, const struct ifm_finding *r
                             second, remedy == NULL ? "" : remedy);
 }
 
-/* The ceiling's probe keeps its best moments, the arm its mean: under load the share falls, and no kernel got slower.
- */
-static const char *load_on_share(const struct pairing *p, const struct ifm_derived *derived,
-                                 const struct ifm_between_row *row)
-{
-    const struct ifm_value *marked = ifm_derived_value(derived, row->cell, row->arm, IFM_M_BLOCKS_MARKED);
-    const struct ifm_value *count = ifm_derived_value(derived, row->cell, row->arm, IFM_M_BLOCKS_COUNT);
-    if (row->metric != IFM_M_CEILING_READ_PERCENT && row->metric != IFM_M_CEILING_FLOPS_PERCENT)
-        return "";
-    if (ifm_is_ok(marked) && ifm_is_ok(count) && marked->number > 0 && 2 * marked->number >= count->number)
-        return ifm_arena_printf(p->arena, "the machine disturbed %.0f of %.0f blocks", marked->number, count->number);
-    return ifm_derived_is_busy(derived) ? "the machine was under load" : "";
-}
-
-/* "in this run the machine was under load, which lowers a share of a ceiling. Remedy: end other work"; "" of others. */
-static const char *load_on_shares(const struct pairing *p, const struct ifm_between_row *row)
-{
-    const char *here = load_on_share(p, p->reference->derived, row), *there = load_on_share(p, p->other->derived, row);
-    if (here[0] == '\0' && there[0] == '\0')
-        return "";
-    return ifm_arena_printf(
-        p->arena, "%s%s%s%s%s, which lowers a share of a ceiling" REMEDY "end other work, and measure both",
-        here[0] != '\0' ? "in the reference " : "", here, here[0] != '\0' && there[0] != '\0' ? ", " : "",
-        there[0] != '\0' ? "in this run " : "", there);
-}
-
 /* The findings of both runs on the arm that keep its row from deciding. */
 static void add_disputes(const struct pairing *p, struct ifm_between_row *row)
 {
@@ -402,7 +376,7 @@ static void add_disputes(const struct pairing *p, struct ifm_between_row *row)
     row->disputed = found_in(p, ifm_derived_dispute(reference, row->cell, row->arm, row->metric),
                              ifm_derived_dispute(other, row->cell, row->arm, row->metric));
     if (row->disputed[0] == '\0')
-        row->disputed = load_on_shares(p, row);
+        row->disputed = ifm_derived_load_on(reference, other, row->cell, row->arm, row->metric, p->arena);
     row->widened = found_in(p, ifm_derived_widened(reference, row->cell, row->arm, row->metric),
                             ifm_derived_widened(other, row->cell, row->arm, row->metric));
     row->few = !row->energy && (!ifm_derived_foretells(reference, row->cell, row->arm) ||

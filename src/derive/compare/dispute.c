@@ -90,3 +90,29 @@ bool ifm_derived_waits(const struct ifm_derived *derived, const char *cell, cons
     return ifm_is_ok(time) && ifm_is_ok(cpu) && ifm_is_ok(delay) &&
            time->number - cpu->number - delay->number > WAITS * time->number;
 }
+
+/* The ceiling's probe keeps its best moments, the arm its mean: under load the share falls, and no kernel got slower.
+ */
+static const char *load_on(const struct ifm_derived *derived, const char *cell, const char *arm,
+                           struct ifm_arena *arena)
+{
+    const struct ifm_value *marked = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_MARKED);
+    const struct ifm_value *count = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_COUNT);
+    if (ifm_is_ok(marked) && ifm_is_ok(count) && marked->number > 0 && 2 * marked->number >= count->number)
+        return ifm_arena_printf(arena, "the machine disturbed %.0f of %.0f blocks", marked->number, count->number);
+    return ifm_derived_is_busy(derived) ? "the machine was under load" : "";
+}
+
+const char *ifm_derived_load_on(const struct ifm_derived *reference, const struct ifm_derived *other, const char *cell,
+                                const char *arm, enum ifm_metric_id metric, struct ifm_arena *arena)
+{
+    if (metric != IFM_M_CEILING_READ_PERCENT && metric != IFM_M_CEILING_FLOPS_PERCENT)
+        return "";
+    const char *there = load_on(reference, cell, arm, arena), *here = load_on(other, cell, arm, arena);
+    if (there[0] == '\0' && here[0] == '\0')
+        return "";
+    return ifm_arena_printf(arena, "%s%s%s%s%s" IFM_LOAD_LOWERS ". Remedy: end other work, and measure both",
+                            there[0] != '\0' ? "in the reference " : "", there,
+                            there[0] != '\0' && here[0] != '\0' ? ", " : "", here[0] != '\0' ? "in this run " : "",
+                            here);
+}

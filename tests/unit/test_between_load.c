@@ -1,0 +1,65 @@
+/* Load of one of two runs: what it keeps from being foretold, and from being decided. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "derive/compare/between.h"
+#include "unit/between_sample.h"
+#include <math.h>
+
+/* Few blocks foretell nothing, in either run: the rule of gates. A share of a ceiling decides nothing at all. */
+static void few_blocks_foretell_nothing(void **state)
+{
+    (void)state;
+    static const char here[] =
+        "in this run the machine was under load" IFM_LOAD_LOWERS ". Remedy: end other work, and measure both",
+                      in_reference[] = "in the reference the machine was under load" IFM_LOAD_LOWERS
+                                       ". Remedy: end other work, and measure both";
+    for (int i = 0; i < 8; i++) {
+        const bool busy = i & 1, enough = i & 4, few = busy && !enough;
+        const double e = exp(0.02446911851144969);
+        struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: ..."};
+        struct pair p;
+        pair_start(&p);
+        struct side *side = i & 2 ? &p.a : &p.b;
+        p.b.numbers[2].value = bracketed(1.97, 1.97 / e, 1.97 * e, 7, "");
+        side->numbers[4] = (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT,
+                                               bracketed(-50, -51, -49, enough ? 12 : 7, "faster")};
+        side->derived.n_numbers = 5;
+        side->derived.findings = &load;
+        side->derived.n_findings = busy;
+        pair_compare(&p, NULL);
+        assert_int_equal(row_of(&p, "quick", "speedup")->further > 0, !few);
+        assert_string_equal(row_of(&p, "quick", "ceiling_read_percent")->disputed, !busy   ? ""
+                                                                                   : i & 2 ? in_reference
+                                                                                           : here);
+        pair_stop(&p);
+    }
+}
+
+/* An interval over more than a hundredfold is no answer, whatever lies in it. */
+static void an_interval_of_everything_is_absent(void **state)
+{
+    (void)state;
+    for (int wide = 0; wide < 2; wide++) {
+        struct pair p;
+        const double e = exp(wide ? 2.5 : 0.5);
+        pair_start(&p);
+        p.b.numbers[2].value = bracketed(2, 2 / e, 2 * e, 7, "");
+        pair_compare(&p, NULL);
+        assert_int_equal(row_of(&p, "quick", "speedup")->change.state, wide ? IFM_STATE_ABSENT : IFM_STATE_OK);
+        pair_stop(&p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_blocks_foretell_nothing),
+        cmocka_unit_test(an_interval_of_everything_is_absent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
