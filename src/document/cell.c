@@ -322,6 +322,11 @@ static void add_ceilings(struct ifm_builder *builder, const struct ifm_cell *cel
         if (kind == IFM_CEILING_FLOPS && ifm_is_ok(clock))
             ifm_say(builder, line, IFM_TONE_PLAIN, " at %s", ifm_quantity_number(clock, builder->arena));
     }
+    /* The interval of a share is the arm's alone; this is what moves it more. */
+    if (list->n_items > 0 && builder->from->plan->machine != NULL && builder->from->plan->machine->gpu == NULL &&
+        ifm_was_loaded(builder->from->events))
+        ifm_say(builder, &ifm_add_item(builder, list)->line, IFM_TONE_PLAIN,
+                "Other programs ran: on a quiet machine these ceilings are higher, and shares of them other ones");
 }
 
 static struct ifm_field bytes_field(struct ifm_builder *builder, double bytes)

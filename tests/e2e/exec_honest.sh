@@ -117,4 +117,15 @@ grep -qi blocked gate || fail "the gate is not blocked: $(cat gate)"
     >out 2>errors || [ $? = 3 ] || fail "base: $(cat errors)"
 value base other change_percent | has '^refused None .*runs failed (exit status 3)' ||
     fail "compared with failed runs: $(value base other change_percent)"
-echo "trees to their end, daemons refused, failed runs no samples"
+
+# Programs that take about as long run as often in a slot: what one leaves for later runs then meets both alike.
+slots()
+{
+    rm -rf level
+    "$INFEROMETER" exec a b --device fake --script "step_ns=30000000; arm.b.step_ns=$1" --name a --name b --seed 1 \
+        --cap 2s --quiet --out level >out 2>errors || fail "level: $(cat errors)"
+    grep '"calibrate"' level/run.log | grep -o 'samples_per_slot":[0-9]*' | tr -dc '0-9\n' | tr '\n' ' '
+}
+[ "$(slots 9000000)" = "1 1 " ] || fail "30 and 9 ms: $(slots 9000000)runs a slot, not 1 1"
+[ "$(slots 1000000)" = "1 30 " ] || fail "30 and 1 ms: $(slots 1000000)runs a slot, not 1 30"
+echo "trees to their end, daemons refused, failed runs no samples, equal slots of programs alike"

@@ -30,6 +30,7 @@ enum { CAP_BLOCKS = 12 };
  * slot. */
 static const double CEILING_SLOT_NS = 2e7, CORES_SLOT_NS = 8e6;
 enum { CORES_SAMPLES = 4 };
+enum { ALIKE = 4 }; /* times as many runs in a slot, at most, of programs that take about as long */
 static const double KEPT_LEAST = 0x1p27; /* of a guest's caches, whatever it is told */
 enum { ENOUGH_SAMPLES_PER_SLOT = 1000, MOST_SAMPLES_PER_SLOT = 1000000, MOST_INNER = 1 << 30 };
 
@@ -380,19 +381,32 @@ double ifm_cell_block_s(const struct ifm_cell_run *cell)
     return block_s;
 }
 
+/* All arms have the same number of samples in a slot where repeats are counted, and so have programs that take about as
+ * long. Swapped, two equal programs of equal slots are the same sequence of runs: then whatever one of them leaves for
+ * the runs behind it (a counter, a log that is rotated) meets both alike, as each block's order is drawn. With one run
+ * beside three, a state of four runs meets one of them alone. */
+static void level_samples(struct ifm_cell_run *cell)
+{
+    uint32_t fewest = UINT32_MAX, most = 0;
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        if (ifm_plan_in_blocks(cell->plan, i)) {
+            fewest = cell->arms[i].samples < fewest ? cell->arms[i].samples : fewest;
+            most = cell->arms[i].samples > most ? cell->arms[i].samples : most;
+        }
+    const bool alike = ifm_cell_counts_programs(cell->plan) && most / ALIKE <= fewest;
+    for (size_t i = 0; i < cell->plan->n_arms; i++)
+        if (ifm_plan_in_blocks(cell->plan, i) && (alike || cell->plan->measure.stop == IFM_STOP_REPEATS))
+            cell->arms[i].samples = fewest;
+}
+
 enum ifm_status ifm_cell_choose(struct ifm_cell_run *cell, double clock_ns, struct ifm_error *error)
 {
-    uint32_t samples = UINT32_MAX;
     choose_counts(cell, clock_ns);
+    level_samples(cell);
     choose_lead(cell);
     choose_rows(cell);
-    for (size_t i = 0; i < cell->plan->n_arms; i++)
-        if (ifm_plan_in_blocks(cell->plan, i) && cell->arms[i].samples < samples)
-            samples = cell->arms[i].samples;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
-        struct ifm_arm_run *arm = &cell->arms[i];
-        if (cell->plan->measure.stop == IFM_STOP_REPEATS && ifm_plan_in_blocks(cell->plan, i))
-            arm->samples = samples; /* the same repeats for every arm, in the same number of blocks */
+        const struct ifm_arm_run *arm = &cell->arms[i];
         IFM_TRY(IFM_FACT(cell->session, error, calibrate, true, .cell = cell->plan->name, .arm = arm->plan->name,
                          .inner = arm->inner, .samples_per_slot = arm->samples, .step_ns = arm->step_ns,
                          .clock_ns = clock_ns, .clock_tick_ns = cell->tick_ns, .lead = arm->lead, .rows = cell->rows));
