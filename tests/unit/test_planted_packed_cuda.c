@@ -149,7 +149,7 @@ static void fast_kernels(void **context)
     refuse_cell(*context, &ifm_workload_decode,
                 SMALL "formats=int8,int4,int2,e4m3 arms=ours batch=1 q_heads=3 kv_heads=1 head_dim=128", 4, lists);
     refuse_cell(*context, &ifm_workload_decode,
-                SMALL "formats=int8,int4 arms=ours batch=1 q_heads=2 kv_heads=1 head_dim=64", 2, lists);
+                SMALL "formats=int8,int4,int2,e4m3 arms=ours batch=1 q_heads=2 kv_heads=1 head_dim=64", 4, lists);
 }
 
 static void shuffled_pages(void **context)
