@@ -65,7 +65,6 @@ static void place_at_once(struct ifm_decode_cuda_run *run, uint64_t token, unsig
     a->fresh = next->fresh;
     a->output = next->output;
     a->made = next->q;
-    a->rows = NULL;
     if (run->cycle.rows_at == NULL)
         return;
     a->rows = run->cycle.rows_at + token * 2 * run->pairs * run->settings->head_dim;
@@ -84,6 +83,7 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
     a->first = packed->first == NULL ? NULL : packed->first + table * run->launch.blocks;
     a->q = (const float *)run->q_at + at;
     a->out = (float *)run->out_at + at;
+    a->fresh = a->rows = NULL;
     if (run->cycle.feeds)
         place_at_once(run, token, layer);
     else if (run->cycle.rows_at != NULL)
