@@ -6,6 +6,8 @@
 #include "kernel/cuda/kv_pack.h"
 #include "kernel/cuda/kv_pack_math.cuh"
 
+#include "kernel/cuda/early.cuh"
+
 namespace
 {
 

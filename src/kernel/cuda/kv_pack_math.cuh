@@ -3,8 +3,6 @@
 #ifndef IFM_KERNEL_CUDA_KV_PACK_MATH_CUH
 #define IFM_KERNEL_CUDA_KV_PACK_MATH_CUH
 
-#include "kernel/cuda/early.cuh"
-
 #include <stdint.h>
 
 namespace
