@@ -1,7 +1,6 @@
 /* A compressed cache that grows on the GPU: its newest rows, and packed pages in the order that attention reads. Device
  * code only. */
 #include "kernel/cuda/decode_feed.cuh"
-#include "kernel/cuda/early.cuh"
 #include "kernel/cuda/kv_append.h"
 
 namespace
@@ -41,7 +40,6 @@ extern "C" __global__ void __launch_bounds__(IFM_KV_ARRANGE_THREADS) ifm_kv_arra
     const uint32_t first = (blockIdx.x % IFM_KV_ARRANGE_BLOCKS * IFM_KV_ARRANGE_THREADS + threadIdx.x) * 4;
     const unsigned char *from = a.from + static_cast<uint64_t>(page) * bytes;
     unsigned char *to = a.to + static_cast<uint64_t>(a.places[page]) * bytes;
-    wait_for_previous();
     for (uint32_t at = first; at < bytes; at += IFM_KV_ARRANGE_BLOCKS * IFM_KV_ARRANGE_THREADS * 4)
         *reinterpret_cast<uint32_t *>(to + at) = ifm_kv_to_fragment(&a.layout, from, at);
 }

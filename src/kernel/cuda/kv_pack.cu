@@ -6,8 +6,6 @@
 #include "kernel/cuda/kv_pack.h"
 #include "kernel/cuda/kv_pack_math.cuh"
 
-#include "kernel/cuda/early.cuh"
-
 namespace
 {
 
@@ -130,7 +128,7 @@ __device__ __forceinline__ void errors(const COLUMN &c, const pack_range *r, flo
         for (int k = 0; k < N; k++) {
             const float from_zero = subtract(x, r[k].zero);
             const float code = to_integer(clamp(times(from_zero, r[k].inverse), 0.0f, steps));
-            const float off = less_product(from_zero, code, r[k].scale); /* 4 bits times 11 */
+            const float off = subtract(from_zero, times(code, r[k].scale));
             sum[k] = add(sum[k], c.weighted(i, times(off, off)));
         }
     }
@@ -613,11 +611,8 @@ __device__ __forceinline__ void pack_e4m3(const ifm_kv_pack &a, const ifm_kv_pac
         put_k_e4m3(x, a.head_dim, inverse, to);
 }
 
-/* May begin early: the rows lie there since long before the launch in front. Waiting at the end, so that who waits for
- * these pages waits for that launch too. */
 template <int BITS> __device__ __forceinline__ void pack(const ifm_kv_pack &a)
 {
-    let_next_begin();
     const uint32_t blocks = IFM_KV_PACK_BLOCKS(a.head_dim), of_k = blocks - TOKENS / COLUMNS;
     const uint32_t part = blockIdx.x % blocks;
     const ifm_kv_pack_job job = a.jobs[blockIdx.x / blocks];
@@ -626,7 +621,6 @@ template <int BITS> __device__ __forceinline__ void pack(const ifm_kv_pack &a)
         pack_k<BITS>(a, job, part, page);
     else
         pack_v<BITS>(a, job, part - of_k, page);
-    wait_for_previous();
 }
 
 } // namespace
@@ -649,7 +643,5 @@ extern "C" __global__ void __launch_bounds__(IFM_KV_PACK_THREADS) ifm_kv_pack_in
 extern "C" __global__ void __launch_bounds__(IFM_KV_PACK_THREADS) ifm_kv_pack_e4m3(ifm_kv_pack a)
 {
     const ifm_kv_pack_job job = a.jobs[blockIdx.x / 2];
-    let_next_begin();
     pack_e4m3(a, job, a.to + static_cast<uint64_t>(job.to) * a.page_bytes, blockIdx.x % 2 != 0);
-    wait_for_previous();
 }

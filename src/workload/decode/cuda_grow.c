@@ -132,9 +132,8 @@ void ifm_decode_grow_close(struct ifm_decode_grow *grow)
     free(grow->due);
 }
 
-/* Pages of token `token` from `canonical` into their order. `early`: behind their packing. */
-static void arrange(struct ifm_decode_grow *grow, uint64_t token, const unsigned char *canonical, unsigned char *pool,
-                    bool early)
+/* Pages of token `token` from `canonical` into their order. */
+static void arrange(struct ifm_decode_grow *grow, uint64_t token, const unsigned char *canonical, unsigned char *pool)
 {
     const uint32_t first = grow->due[token], n = grow->due[token + 1] - first;
     grow->arrange_of.from = canonical;
@@ -143,9 +142,7 @@ static void arrange(struct ifm_decode_grow *grow, uint64_t token, const unsigned
     grow->arrange_of.n = n;
     grow->arrange.blocks = n * IFM_KV_ARRANGE_BLOCKS;
     grow->arrange.arguments = &grow->arrange_of;
-    if (n > 0 && early)
-        ifm_cuda_launch_early(grow->device, &grow->arrange);
-    else if (n > 0)
+    if (n > 0)
         ifm_cuda_launch(grow->device, &grow->arrange);
 }
 
@@ -176,9 +173,8 @@ void ifm_decode_grow_pages(struct ifm_decode_grow *grow, uint64_t token, unsigne
     const uint32_t first = grow->due[token], n = grow->due[token + 1] - first;
     const uint16_t *sides = (const uint16_t *)(const void *)(pool + grow->body);
     unsigned char *canonical = grow->canonical + layer * (size_t)grow->most * grow->arrange_of.layout.page_bytes;
-    grow->pack.early = token > 0 || layer > 0; /* the first one is behind copies */
     ifm_decode_pack_launch(grow->device, &grow->pack, sides, canonical, grow->jobs + first, n);
-    arrange(grow, token, canonical, pool, true);
+    arrange(grow, token, canonical, pool);
 }
 
 void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, void *const *pools)
@@ -188,5 +184,5 @@ void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, void *const *pools)
     ifm_cuda_fill(grow->device, grow->canonical, UINT32_MAX, canonical_bytes(grow) / sizeof(uint32_t));
     for (unsigned layer = 0; layer < grow->layers; layer++)
         for (uint64_t token = 0; token < grow->tokens; token++)
-            arrange(grow, token, grow->canonical, pools[layer], false);
+            arrange(grow, token, grow->canonical, pools[layer]);
 }

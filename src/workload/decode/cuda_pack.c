@@ -36,8 +36,6 @@ void ifm_decode_pack_launch(struct ifm_device *device, struct ifm_decode_pack *p
     pack->arguments.n_jobs = n;
     pack->launch.blocks = pack->blocks * n;
     pack->launch.arguments = &pack->arguments;
-    if (n > 0 && pack->early)
-        ifm_cuda_launch_early(device, &pack->launch);
-    else if (n > 0)
+    if (n > 0)
         ifm_cuda_launch(device, &pack->launch);
 }

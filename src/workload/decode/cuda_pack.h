@@ -11,7 +11,6 @@ struct ifm_decode_pack {
     struct ifm_kv_pack arguments;
     struct ifm_cuda_launch launch;
     unsigned blocks; /* of a job */
-    bool early;      /* the launch in front of the next one is a kernel, and wrote none of the rows */
 };
 
 /* For pages of `layout`, of a compressed format. */
