@@ -128,7 +128,7 @@ __device__ __forceinline__ void errors(const COLUMN &c, const pack_range *r, flo
         for (int k = 0; k < N; k++) {
             const float from_zero = subtract(x, r[k].zero);
             const float code = to_integer(clamp(times(from_zero, r[k].inverse), 0.0f, steps));
-            const float off = subtract(from_zero, times(code, r[k].scale));
+            const float off = less_product(from_zero, code, r[k].scale); /* 4 bits times 11 */
             sum[k] = add(sum[k], c.weighted(i, times(off, off)));
         }
     }
