@@ -130,9 +130,32 @@ static bool add_block(const struct ifm_decode_attend *a, unsigned blocks, unsign
     return true;
 }
 
+static bool append(const struct ifm_decode_advance_of *a, uint32_t pair);
+
+/* The queries of all heads, and the rows of all pairs; `a` then attends as outside a cycle. */
+static bool feed(struct ifm_decode_attend *a)
+{
+    const uint32_t pairs = a->n_units / a->parts;
+    const struct ifm_decode_advance_of next = {a->k,    a->v,  a->table, a->units, a->rows,     a->fresh,  a->output,
+                                               a->made, pairs, a->group, a->parts, a->head_dim, a->tokens, a->pages};
+    if (a->fresh == NULL)
+        return true;
+    for (uint64_t head = 0; head < (uint64_t)pairs * a->group; head++)
+        if (!fake_decode_feed(&next, head))
+            return false;
+    for (uint32_t pair = 0; a->rows != NULL && pair < pairs; pair++)
+        if (!append(&next, pair))
+            return false;
+    a->q = a->made;
+    return true;
+}
+
 bool fake_decode_split(const struct fake_launch *launch, bool wrong)
 {
-    const struct ifm_decode_attend *a = (const void *)launch->arguments;
+    struct ifm_decode_attend fed, *a = &fed;
+    memcpy(&fed, launch->arguments, sizeof fed);
+    if (!feed(a))
+        return false;
     if (launch->threads != 32 * IFM_DECODE_WARPS || (a->splits != 0 && launch->blocks != a->n_units * a->splits))
         return false;
     for (uint32_t unit = 0; unit < a->n_units; unit++) {

@@ -44,6 +44,7 @@ static void advance_again(const struct ifm_decode_cuda_run *run)
 static void attend_again(struct ifm_decode_cuda_run *run)
 {
     run->packed.arguments.fresh = run->packed.arguments.rows = NULL; /* its query and its row are there */
+    run->arguments.fresh = run->arguments.rows = NULL;
     ifm_cuda_launch(run->device, &run->launch);
 }
 
@@ -142,8 +143,11 @@ static void last_pair_left_out(void *state)
 {
     struct ifm_decode_cuda_run *run = state;
     const unsigned blocks = run->cycle.advance.blocks;
+    const bool feeds = run->cycle.feeds;
     run->cycle.advance.blocks -= 1;
+    run->cycle.feeds = false;
     nothing_for_the_last_pair(state);
+    run->cycle.feeds = feeds;
     run->cycle.advance.blocks = blocks;
 }
 
@@ -220,6 +224,7 @@ static void *other_buffer(struct ifm_decode_cuda_run *run, const char *what, con
 static void by_another_table(struct ifm_decode_cuda_run *run, uint64_t from, uint64_t to)
 {
     const uint32_t *const real = run->cycle.next.table;
+    const bool feeds = run->cycle.feeds;
     uint32_t *table = malloc(run->pages * sizeof *table);
     assert_non_null(table);
     memcpy(table, run->table, run->pages * sizeof *table);
@@ -228,7 +233,9 @@ static void by_another_table(struct ifm_decode_cuda_run *run, uint64_t from, uin
     run->cycle.next.table = other_buffer(run, "another table", table, run->pages * sizeof *table);
     free(table);
     keep_caches(run);
+    run->cycle.feeds = false;
     run_cycle(run, ifm_decode_cuda_place);
+    run->cycle.feeds = feeds;
     run->cycle.next.table = real;
 }
 

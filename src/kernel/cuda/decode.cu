@@ -73,23 +73,11 @@ template <int D> __device__ __forceinline__ void clear_empty(const ifm_decode_at
     }
 }
 
-/* CLUSTER: blocks of a unit, which are one cluster; 0: blocks meet in global memory. */
-template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend(const ifm_decode_attend &a)
+/* For the outputs, queries, partials and tickets of the step in front; the cache was there before. In a cycle the next
+ * one reads, before it waits, what the one in front of us may have written. */
+__device__ __forceinline__ void wait_in_turn(const ifm_decode_attend &a)
 {
-    extern __shared__ __align__(128) char shared[];
-    __shared__ warp_stats stats[WARPS][HEADS];
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const uint32_t ring = static_cast<uint32_t>(__cvta_generic_to_shared(shared)) + warp * STAGES * sizes<D>::STAGE;
-    /* Behind the rings; a cluster has one unit, and its rings are read to the end before the first row is left. */
-    float *rows = reinterpret_cast<float *>(shared + (CLUSTER == 0 ? WARPS * STAGES * sizes<D>::STAGE : 0));
-    const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
-    uint32_t unit = unit_of_block(a, first), at = first + warp, stage = 0;
-    loader next = {at, end, unit, at - tile_of(a, unit), tiles_of(a, unit), pages_of(a, unit)};
-    find_unit(a, next);
-    for (int i = 0; i < STAGES; i++)
-        load_next<D>(a, next, ring + i * sizes<D>::STAGE, lane);
-    let_next_begin();
-    wait_for_previous(); /* for its outputs, queries, partials and tickets; the cache was there before */
+    wait_in_turn(a);
     if (CLUSTER == 0 && a.tokens == 0)
         clear_empty<D>(a);
     for (uint32_t from = first; from < end; unit++) {
@@ -99,12 +87,16 @@ template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend
             continue;
         const heads h = heads_of(a, unit);
         attention<D> work;
-        begin<D>(a, h, work, lane);
+        if (a.fresh != nullptr)
+            make_queries<D>(a, h, made, from == begins);
+        begin<D>(a.fresh != nullptr ? made : a.q + row_of(a, h), h, work, lane);
         for (; at < to; at += WARPS) {
             const uint32_t tile = ring + stage * sizes<D>::STAGE;
             float c[4];
             asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory");
             __syncwarp();
+            if (a.rows != nullptr && at + 1 == ends)
+                add_newest<D>(a, unit, h.pair, tile, lane);
             score<D>(a.scale, work, tile, tokens - (at - begins) * TILE, lane, c);
             raise<D>(work, c);
             add_values<D>(work, tile, c, lane);
@@ -146,7 +138,7 @@ SPLIT(ifm_decode_split_128, 128, IFM_DECODE_STAGES_128)
     extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(32 * WARPS, 1)                         \
         name(ifm_decode_attend a)                                                                                      \
     {                                                                                                                  \
-        attend<D, STAGES, BLOCKS>(a);                                                               \
+        attend<D, STAGES, BLOCKS>(a);                                                                                  \
     }
 CLUSTER(ifm_decode_cluster_64_2, 64, IFM_DECODE_STAGES_PAIR, 2)
 CLUSTER(ifm_decode_cluster_64_4, 64, IFM_DECODE_STAGES_CLUSTER, 4)

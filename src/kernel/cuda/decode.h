@@ -36,7 +36,7 @@ struct ifm_decode_unit {
 };
 
 struct ifm_decode_attend { /* all kernels that attend */
-    const uint16_t *k, *v; /* of a layer */
+    uint16_t *k, *v;       /* of a layer */
     const uint32_t *table; /* where the pages of all pairs lie, one pair's behind another's; NULL = in that order */
     const struct ifm_decode_unit *units; /* [units + 1], the last one only with its `tile` */
     const uint32_t *first; /* flat split: the unit of each block's first tile; NULL where `tokens` is set */
@@ -49,6 +49,11 @@ struct ifm_decode_attend { /* all kernels that attend */
     uint32_t pages;                 /* of every pair, where `tokens` is set */
     uint32_t splits;                /* blocks of a unit; 0 = flat: blocks share the tiles of all units equally */
     float scale;                    /* log2(e) / sqrt(head_dim) */
+    /* Of an inference cycle, by the split kernels alone: what ifm_decode_advance does, without a launch of its own. */
+    const float *fresh;  /* queries are made of these and of `output`, and stored in `made`; NULL = `q` has them */
+    const float *output; /* of the attention in front; NULL = there is none */
+    float *made;
+    const float *rows; /* become K and V of each pair's newest token; NULL = it is there */
 };
 
 /* ifm_decode_advance: what a token does in front of the attention of a layer. A pair's row goes into the cache, as its

@@ -124,10 +124,10 @@ __device__ __forceinline__ uint32_t pair_up(uint32_t a, uint32_t b, bool high)
 }
 
 template <int D>
-__device__ __forceinline__ void begin(const ifm_decode_attend &a, const heads &h, attention<D> &to, uint32_t lane)
+__device__ __forceinline__ void begin(const float *q, const heads &h, attention<D> &to, uint32_t lane)
 {
     const uint32_t g = lane / 4, t = lane % 4;
-    const float4 *from = reinterpret_cast<const float4 *>(a.q + row_of(a, h) + (g < h.n ? g : 0) * D) + 2 * t;
+    const float4 *from = reinterpret_cast<const float4 *>(q + (g < h.n ? g : 0) * D) + 2 * t;
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
         float4 x = from[8 * i], y = from[8 * i + 1];

@@ -38,9 +38,9 @@ static const char *supports_naive(const struct ifm_machine *machine, void *asked
 static void enqueue(void *opened)
 {
     struct ifm_decode_cuda_run *run = opened;
-    const unsigned char *pool = run->pools[run->turn];
-    run->arguments.k = (const void *)pool;
-    run->arguments.v = (const void *)(pool + run->half);
+    unsigned char *pool = run->pools[run->turn];
+    run->arguments.k = (void *)pool;
+    run->arguments.v = (void *)(pool + run->half);
     if (run->early)
         ifm_cuda_launch_early(run->device, &run->launch);
     else
@@ -133,7 +133,8 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, struct ifm_
     IFM_TRY(choose_kernel(run, &work, &split, error));
     IFM_TRY(ifm_cuda_allow_shared(run->device, run->launch.function, split.shared, error));
     a->splits = split.splits;
-    run->early = split.early && !s->inference; /* it reads the cache before it waits, and the kernel in front appends */
+    run->early = split.early;
+    run->cycle.feeds = s->inference;
     run->launch.blocks = split.blocks;
     run->launch.threads = 32 * IFM_DECODE_WARPS;
     run->launch.shared = split.shared;

@@ -149,6 +149,24 @@ static void find_caches(struct ifm_decode_cuda_run *run, uint64_t token, unsigne
     next->units = a->units;
 }
 
+/* Attention does what a launch in front of it did: makes queries, and appends the rows. */
+static void feed(struct ifm_decode_attend *a, const struct ifm_decode_advance_of *next)
+{
+    a->fresh = next->fresh;
+    a->output = next->output;
+    a->made = next->q;
+    a->rows = next->rows;
+}
+
+/* Whether a place may begin while the launch in front of it ends, as it reads its cache before it waits for that. Not
+ * where that writes what this one reads: it is of the same layer, or packs pages or goes back to where a cycle begins.
+ * What lies before that has ended, as no kernel of a cycle lets the next one begin sooner. */
+static bool is_early(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+{
+    return run->early && run->cycle.feeds && run->layers > 1 && (token > 0 || layer > 0) &&
+           !ifm_decode_cuda_packed_due(run, token);
+}
+
 void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
 {
     const struct ifm_decode_cuda_cycle *cycle = &run->cycle;
@@ -166,9 +184,11 @@ void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsi
         next->rows = cycle->rows_at == NULL ? NULL : cycle->rows_at + token * run->pairs * 2 * a->head_dim;
         a->q = q + at;
         a->out = out + at;
-        ifm_cuda_launch(run->device, &cycle->advance);
+        feed(a, cycle->feeds ? next : &(struct ifm_decode_advance_of){0});
+        if (!cycle->feeds)
+            ifm_cuda_launch(run->device, &cycle->advance);
     }
-    if (run->packed.cache != NULL && ifm_decode_cuda_packed_early(run, token, layer))
+    if (is_early(run, token, layer))
         ifm_cuda_launch_early(run->device, &run->launch);
     else
         ifm_cuda_launch(run->device, &run->launch);

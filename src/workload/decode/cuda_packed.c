@@ -305,7 +305,7 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struc
         if (units[i + 1].item - units[i].item != units[1].item)
             work.tokens = 0;
     *split = ifm_decode_split_of(&work);
-    run->early = split->early && !run->settings->inference; /* it reads the cache before it waits */
+    run->early = split->early;
     a->splits = split->splits;
     snprintf(name, sizeof name, "ifm_packed_%s_%u", ifm_kv_format_name(run->form->format), a->head_dim);
     IFM_TRY(ifm_cuda_find(run->device, "packed", name, &run->launch.function, error));
@@ -331,7 +331,7 @@ static enum ifm_status launch_split(struct ifm_decode_cuda_run *run, const struc
     IFM_TRY(ifm_decode_cuda_buffer(run, name, NULL, a->n_units * sizeof(uint32_t), &tickets, error));
     a->partials = partials;
     a->tickets = tickets;
-    run->packed.feeds = run->settings->inference;
+    run->cycle.feeds = run->settings->inference;
     return IFM_OK;
 }
 

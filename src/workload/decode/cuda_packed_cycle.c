@@ -65,7 +65,6 @@ static void place_at_once(struct ifm_decode_cuda_run *run, uint64_t token, unsig
     a->fresh = next->fresh;
     a->output = next->output;
     a->made = next->q;
-    a->rows = NULL;
     if (run->cycle.rows_at == NULL)
         return;
     a->rows = run->cycle.rows_at + token * 2 * run->pairs * run->settings->head_dim;
@@ -84,7 +83,8 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
     a->first = packed->first == NULL ? NULL : packed->first + table * run->launch.blocks;
     a->q = (const float *)run->q_at + at;
     a->out = (float *)run->out_at + at;
-    if (packed->feeds)
+    a->fresh = a->rows = NULL;
+    if (run->cycle.feeds)
         place_at_once(run, token, layer);
     else if (run->cycle.rows_at != NULL)
         ifm_decode_grow(&packed->grow, token, layer, run->cycle.rows_at + token * row, run->pools[layer],
@@ -93,13 +93,10 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
         ifm_cuda_launch(run->device, &run->cycle.advance);
 }
 
-/* Not where the launch in front writes what this one reads: it is of the same layer, or what packs pages or goes back
- * to where a cycle begins. What lies before that has ended, as no kernel of ours lets the next one begin sooner. */
-bool ifm_decode_cuda_packed_early(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+bool ifm_decode_cuda_packed_due(const struct ifm_decode_cuda_run *run, uint64_t token)
 {
     const uint32_t *due = run->packed.grow.due;
-    return run->packed.feeds && run->layers > 1 && (token > 0 || layer > 0) &&
-           (due == NULL || due[token] == due[token + 1]);
+    return due != NULL && due[token] != due[token + 1];
 }
 
 void ifm_decode_cuda_packed_rewind(struct ifm_decode_cuda_run *run)

@@ -16,9 +16,10 @@
 enum { IFM_DECODE_CUDA_LAYERS = 128, IFM_DECODE_CUDA_PLACES = 16384 };
 
 /* What an inference cycle has besides. A place is a token in a layer: two launches, one that appends the row and makes
- * the query, and one that attends; of a compressed cache ours does all of it in one. */
+ * the query, and one that attends; ours does all of it in one. */
 struct ifm_decode_cuda_cycle {
     bool appends;
+    bool feeds; /* attention makes its queries and appends its rows itself */
     struct ifm_cuda_launch advance, rewind;
     struct ifm_decode_advance_of next; /* what a place changes in it is in the cycle */
     struct ifm_decode_rewind_of back;
@@ -40,7 +41,6 @@ struct ifm_decode_cuda_packed {
     struct ifm_packed_attend arguments; /* `body` and `sides` are the turn's */
     struct ifm_kv_shape shape;
     uint64_t *capacity; /* [pairs], of it */
-    bool feeds;         /* attention of a cycle makes its queries and appends its rows itself */
     /* Of a cycle that appends. */
     struct ifm_decode_grow grow;
     void *sides;                         /* there: sinks and rings of a layer when a cycle begins */
@@ -69,7 +69,7 @@ struct ifm_decode_cuda_run {
     void *pools[IFM_DECODE_CUDA_LAYERS];
     struct ifm_cuda_steps *steps;
     struct ifm_cuda_launch launch;
-    bool early;                         /* before the step in front has ended */
+    bool early;                         /* a step may begin before the one in front has ended */
     struct ifm_decode_attend arguments; /* `k` and `v` are the turn's */
     struct ifm_decode_cuda_packed packed;
     struct ifm_decode_cuda_cycle cycle;
@@ -128,8 +128,8 @@ void ifm_decode_cuda_packed_close(struct ifm_decode_cuda_run *run);
 IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_cycle_open(struct ifm_decode_cuda_run *run, struct ifm_error *error);
 /* The launches in front of a place's attention, by what the cycle says of its queries; what its attention takes. */
 void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer);
-/* Whether that may begin while the launch in front of it ends: it reads its cache before it waits for that. */
-bool ifm_decode_cuda_packed_early(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer);
+/* Whether pages are packed at that token. */
+bool ifm_decode_cuda_packed_due(const struct ifm_decode_cuda_run *run, uint64_t token);
 void ifm_decode_cuda_packed_rewind(struct ifm_decode_cuda_run *run);
 /* The host's cache becomes as long as the device's at token `token`, before it is taken. */
 void ifm_decode_cuda_packed_adopt(const struct ifm_decode_cuda_run *run, uint64_t token);
