@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Every test of the tree that wants a real GPU, from a folder of tools/portable.sh. Builds nothing, changes no setting of
-# the GPU; about six minutes of an H100 or H200. Others may not use the GPU meanwhile: one test takes all its memory.
+# Every test of the tree that wants a real GPU, from a folder of tools/portable.sh. Builds nothing, and changes no setting
+# of the GPU; six minutes of an H100 with 16 CPUs. Nobody else may use the GPU meanwhile: one test takes all its memory.
 #
 #   cmake --preset portable && cmake --build build-portable
 #   tools/portable.sh DIR $(tools/gpu_tests.sh --programs)
 #   tools/gpu_tests.sh DIR [REGEX]      all tests, or those whose names match
 #
-# One line a test, then "N passed, N failed, N skipped"; all that they print is in $OUT/gpu_tests.log (here without OUT).
-# Exit status: 0 passed, 1 not, 2 usage, 77 there is no GPU. IFM_GPU_JOBS tests run side by side, but for those `alone`.
+# One line a test, then "N passed, N failed, N skipped"; all that they print is in gpu_tests.log, in $OUT or here. Exit
+# status: 0 passed, 1 not, 2 usage, 77 there is no GPU. IFM_GPU_JOBS tests run side by side, but for those `alone`.
 set -uo pipefail
 here=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/..")
 
@@ -117,8 +117,8 @@ lost_memory()
 {
     found python3
     local slots=0 status=0 pid hog
-    "$lab" gemm --device cuda --m 1 --n 32768 --k 16384 --layers 1 --weights f16,int4 --gemm-arms ours --cap 60s \
-        --ceilings none --stop repeats --repeats 100000000 --out run >first 2>&1 &
+    "$lab" gemm --device cuda --m 1 --n 32768 --k 16384 --layers 1 --weights f16,int4 --gemm-arms ours \
+        --ceilings none --repeats 5000 --out run >first 2>&1 &
     pid=$!
     while kill -0 $pid 2>/dev/null && [ "$slots" -lt 8 ]; do
         sleep 0.1
@@ -237,7 +237,8 @@ has_gpu() { "$lab" null --device cuda --dry-run >"$work/gpu" 2>&1; }
 all()
 {
     local name tool
-    local cycle=(--inference --decode-tokens 8 --batch 2 --q-heads 8 --kv-heads 2 --kv-len 508 --layers 2 --decode-arms ours)
+    local cycle=(--inference --decode-tokens 6 --batch 1 --q-heads 8 --kv-heads 2 --layers 1 --decode-arms ours
+        --kv-len 540) # with four more tokens a page is full, and packed
     for name in test_hard_gemm_cuda test_planted_gemm_cuda; do # the longest first
         job "nvrtc/$name" by_nvrtc $name
         job "$name" program $name
@@ -251,14 +252,16 @@ all()
             --layers 1 --decode-arms ours
         job $tool/decode_paged checked $tool decode --compress 1 --batch 3 --q-heads 4 --kv-heads 4 --kv-len 700 \
             --layers 1 --head-dim 64 --layout paged --ragged 0.7 --decode-arms ours,naive
-        job $tool/attention checked $tool attention --batch 1 --q-heads 2 --kv-heads 1 --seq-len 257 --arms ours,mma,naive
-        job $tool/attention_128 checked $tool attention --batch 1 --q-heads 2 --kv-heads 1 --seq-len 385 --head-dim 128 \
-            --causal --storage bf16 --arms ours,mma
+        job $tool/attention checked $tool attention --batch 1 --q-heads 2 --kv-heads 1 --seq-len 257 \
+            --arms ours,mma,naive
+        job $tool/attention_128 checked $tool attention --batch 1 --q-heads 2 --kv-heads 1 --seq-len 385 \
+            --head-dim 128 --causal --storage bf16 --arms ours,mma
         job $tool/gemm_mma checked $tool gemm --m 3 --n 640 --k 320 --layers 1 --gemm-arms ours,naive --group 64
         job $tool/gemm_wgmma checked $tool gemm --m 64,128,256 --n 512 --k 1024 --layers 1 --gemm-arms ours
         job $tool/gemm_wide checked $tool gemm --m 64,128,256 --n 8512 --k 192 --layers 1 --weights f16,bf16 \
             --gemm-arms ours
-        job $tool/gemm_tma checked $tool gemm --m 65,129 --n 8576 --k 448 --layers 1 --weights f16,bf16 --gemm-arms ours
+        job $tool/gemm_tma checked $tool gemm --m 65,129 --n 8576 --k 448 --layers 1 --weights f16,bf16 \
+            --gemm-arms ours
     done
     for name in attention decode; do
         job nvrtc/test_hard_${name}_cuda by_nvrtc test_hard_${name}_cuda
