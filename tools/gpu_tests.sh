@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test of the tree that wants a real GPU, from a folder of tools/portable.sh. Builds nothing, and changes no setting
+# Every test of the tree that wants a real GPU, from a folder of tools/portable.sh. Builds nothing, changes no setting
 # of the GPU; six minutes of an H100 with 16 CPUs. Nobody else may use the GPU meanwhile: one test takes all its memory.
 #
 #   cmake --preset portable && cmake --build build-portable
