@@ -51,7 +51,7 @@ enum ifm_status ifm_buffer_check(const char *name, uint64_t needed, uint64_t ava
     char need[48], have[48];
     if (needed <= available)
         return IFM_OK;
-    return ifm_fail(error, IFM_USAGE, NULL, "choose a smaller shape, free memory, or raise the memory limit",
+    return ifm_fail(error, IFM_MISSING, NULL, "choose a smaller shape, free memory, or raise the memory limit",
                     "buffer '%s' needs %s (%llu B), %s (%llu B) available", name,
                     ifm_format_human((double)needed, "B", need), (unsigned long long)needed,
                     ifm_format_human((double)available, "B", have), (unsigned long long)available);

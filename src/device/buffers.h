@@ -27,7 +27,7 @@ void ifm_buffer_lend(struct ifm_buffer *list, const void *data);
 const struct ifm_buffer *ifm_buffer_lent(const struct ifm_buffer *list, size_t i);
 /* Sum of `mapped`. */
 size_t ifm_buffer_total(const struct ifm_buffer *list);
-/* Fails when `needed` is more than `available`, naming both. */
+/* IFM_MISSING when `needed` is more than `available`, naming both: other arms may fit. */
 IFM_CHECKED enum ifm_status ifm_buffer_check(const char *name, uint64_t needed, uint64_t available,
                                              struct ifm_error *error);
 

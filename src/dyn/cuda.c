@@ -106,6 +106,9 @@ const char *ifm_cuda_error(const struct ifm_cuda *cuda, CUresult result)
 enum ifm_status ifm_cuda_fail(const struct ifm_cuda *cuda, CUresult result, const char *where, const char *what,
                               struct ifm_error *error)
 {
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return ifm_fail(error, IFM_MISSING, where, "choose a smaller shape, or end what else holds the GPU's memory",
+                        "%s: %s", what, ifm_cuda_error(cuda, result));
     return ifm_fail(error, IFM_INTERNAL, where, NULL, "%s: %s", what, ifm_cuda_error(cuda, result));
 }
 

@@ -78,8 +78,11 @@ const struct ifm_cupti *ifm_cupti_load(int driver_version, struct ifm_cuda_absen
 
 const char *ifm_cupti_chip(const struct ifm_cupti *cupti, struct ifm_cuda_absence *absence)
 {
+    struct ifm_cupti_initialize begin = {.size = IFM_CUPTI_SIZE(struct ifm_cupti_initialize, reserved)};
     struct ifm_cupti_chip chip = {.size = IFM_CUPTI_SIZE(struct ifm_cupti_chip, name)};
-    const int result = cupti->p_cuptiDeviceGetChipName(&chip);
+    int result = cupti->p_cuptiProfilerInitialize(&begin); /* before it, CUPTI 13.0 reads the name through NULL */
+    if (result == IFM_CUPTI_SUCCESS)
+        result = cupti->p_cuptiDeviceGetChipName(&chip);
     if (result == IFM_CUPTI_SUCCESS && chip.name != NULL)
         return chip.name;
     *absence = ifm_cupti_why(cupti, result, "asking for the name of the chip");

@@ -65,6 +65,21 @@ for script in fails=cublasLtCreate fails=cublasLtMatmulAlgoGetHeuristic none=1 f
     grep -q 'leave cublaslt out of gemm.arms' log || fail "$script: no remedy: $(cat log)"
 done
 
+# ---- memory or a kernel that is not there costs an arm, never the cell ----
+# left NAME SCRIPT REASON: naive.f16 is left out with that reason, naive.int4 is measured
+left()
+{
+    fake "$2" "$INFEROMETER" gemm "${counts[@]}" --n 512 --k 512 --layers 1 --weights f16,int4 --gemm-arms naive \
+        --ceilings none --out "$1" >log 2>&1 || fail "$1: $(cat log)"
+    "$INFEROMETER" verify "$1" >verified 2>&1 || fail "$1: $(cat verified)"
+    grep '"stage":"arm_failed".*"naive.f16"' "$1/run.log" | has -F -- "$3" || fail "$1: $(cat log)"
+    [ "$(grep -c '"stage":"arm_failed"' "$1/run.log")" = 1 ] || fail "$1: more than one arm is left out"
+    [ "$(number "$1" naive.int4 step_ns)" = 200000 ] || fail "$1: $(number "$1" naive.int4 step_ns)"
+    case "$(number "$1" naive.f16 step_ns)" in absent*) ;; *) fail "$1: a time of the arm that is left out" ;; esac
+}
+left memory oom_over=300000 CUDA_ERROR_OUT_OF_MEMORY
+left kernel missing=ifm_gemm_naive_f16 "there is no kernel ifm_gemm_naive_f16"
+
 # ---- what this device does not do ----
 refused()
 {

@@ -317,7 +317,8 @@ CUresult fake_cuMemAlloc(CUdeviceptr *pointer, size_t bytes)
 {
     if (sticky != CUDA_SUCCESS)
         return sticky;
-    if (++allocations >= fake_number("oom_at", UINT64_MAX) || bytes > card_bytes() - used_bytes())
+    if (++allocations >= fake_number("oom_at", UINT64_MAX) || bytes > fake_number("oom_over", SIZE_MAX) ||
+        bytes > card_bytes() - used_bytes())
         return CUDA_ERROR_OUT_OF_MEMORY;
     struct object *object = add(MEMORY);
     object->data = malloc(bytes);

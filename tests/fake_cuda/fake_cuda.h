@@ -14,6 +14,7 @@
  *   sms=132              multiprocessors (default 2)
  *   memory=64            MiB of the card's memory (default 2048)
  *   oom_at=3             the third allocation, and each after it, fails
+ *   oom_over=4096        an allocation of more bytes fails
  *   fails=KERNEL:5       from its fifth run on this kernel stops with an illegal access; "any" is every kernel
  *   fails_rows=FILE:3    it fails only once FILE has three lines
  *   stuck=1              not even a reset of the primary context helps

@@ -137,6 +137,7 @@ int cuptiDeviceGetChipName(struct ifm_cupti_chip *params)
 {
     static char chip[32];
     BEGIN(chip, name);
+    NEED(profiler.initialized);
     const char *value = value_of("chip");
     snprintf(chip, sizeof chip, "%.31s", value == NULL ? "GH100" : value);
     params->name = chip;

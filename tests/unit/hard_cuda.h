@@ -89,7 +89,7 @@ static inline void hard_each(struct bench *bench, const struct ifm_workload *wor
     struct ifm_setting settings[PLANTED_SETTINGS];
     const size_t n =
         planted_settings(bench->arena, ifm_arena_printf(bench->arena, "%s.", workload->name), text, settings);
-    const struct ifm_device_options options = {.threads = 1, .no_graphs = true};
+    const struct ifm_device_options options = planted_options(true);
     struct ifm_arm_list arms;
     struct ifm_error error = {0};
     const char *why_not = NULL;

@@ -16,6 +16,15 @@
 
 /* ---- the bench ---- */
 
+/* Kernels by NVRTC, where the environment asks for them (tools/gpu_tests.sh). */
+static inline struct ifm_device_options planted_options(bool no_graphs)
+{
+    const char *kernels = getenv("IFM_TEST_KERNELS");
+    const bool nvrtc = kernels != NULL && strcmp(kernels, "nvrtc") == 0;
+    return (struct ifm_device_options){
+        .threads = 1, .no_graphs = no_graphs, .kernels = nvrtc ? IFM_KERNELS_NVRTC : IFM_KERNELS_AUTO};
+}
+
 struct bench {
     struct ifm_arena *arena;
     struct ifm_machine machine;
@@ -66,7 +75,7 @@ struct fault_list {
 static inline size_t refuse_arm(struct bench *bench, const struct ifm_workload *workload, const struct ifm_arm *arm,
                                 const struct fault_list *lists, bool no_graphs)
 {
-    const struct ifm_device_options options = {.threads = 1, .no_graphs = no_graphs};
+    const struct ifm_device_options options = planted_options(no_graphs);
     struct ifm_device *device;
     struct ifm_error error = {0};
     struct opened opened;

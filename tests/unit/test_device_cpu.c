@@ -180,11 +180,11 @@ static void refuses_more_memory_than_there_is(void **state)
     struct ifm_error error = {0};
     void *data = NULL;
     bool fresh;
-    assert_int_equal(device->ops->buffer(device, "cache", (size_t)1 << 46, &data, &fresh, &error), IFM_USAGE);
+    assert_int_equal(device->ops->buffer(device, "cache", (size_t)1 << 46, &data, &fresh, &error), IFM_MISSING);
     assert_non_null(strstr(error.message, "buffer 'cache' needs 64.0 TiB (70368744177664 B), "));
     assert_non_null(strstr(error.message, " available"));
     assert_null(data);
-    assert_int_equal(device->ops->buffer(device, "cache", SIZE_MAX, &data, &fresh, &error), IFM_USAGE);
+    assert_int_equal(device->ops->buffer(device, "cache", SIZE_MAX, &data, &fresh, &error), IFM_MISSING);
     json_t *facts = device->ops->facts(device);
     assert_int_equal(json_integer_value(json_object_get(facts, "buffer_bytes")), 0);
     json_decref(facts);

@@ -294,10 +294,10 @@ static void says_when_memory_does_not_suffice(void **state)
     struct ifm_error error = {0};
     void *data;
     bool fresh;
-    assert_int_equal(device->ops->buffer(device, "cache", 200 << 20, &data, &fresh, &error), IFM_USAGE);
+    assert_int_equal(device->ops->buffer(device, "cache", 200 << 20, &data, &fresh, &error), IFM_MISSING);
     assert_non_null(strstr(error.message, "available"));
     buffer(device, "a", 4096, true);
-    assert_int_equal(device->ops->buffer(device, "b", 4096, &data, &fresh, &error), IFM_INTERNAL);
+    assert_int_equal(device->ops->buffer(device, "b", 4096, &data, &fresh, &error), IFM_MISSING);
     assert_facts(error.message, "CUDA_ERROR_OUT_OF_MEMORY");
     assert_int_equal(device->ops->health(device, &error), IFM_OK); /* a cell may be smaller */
     close_device(device);

@@ -298,7 +298,7 @@ static void has_buffers_and_workers(void **state)
     device->set = 0;
     assert_int_equal(device->ops->buffer(device, "a", 1000, &b, &fresh, &error), IFM_OK);
     assert_ptr_equal(a, b);
-    assert_int_equal(device->ops->buffer(device, "b", (size_t)9 << 30, &b, &fresh, &error), IFM_USAGE);
+    assert_int_equal(device->ops->buffer(device, "b", (size_t)9 << 30, &b, &fresh, &error), IFM_MISSING);
     assert_non_null(strstr(error.message, "needs 9.00 GiB"));
     device->ops->parallel(device, 3, add_index, &sum);
     assert_int_equal(sum, 300 + 9);

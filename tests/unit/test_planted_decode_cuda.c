@@ -197,7 +197,7 @@ static void layers(void **context)
         fail_msg("%s", error.message);
     give_settings(&arms, settings, n);
     for (size_t i = 0; i < arms.n; i++) {
-        const struct ifm_device_options options = {.threads = 1};
+        const struct ifm_device_options options = planted_options(false);
         struct ifm_device *device;
         struct opened opened;
         if (ifm_device_cuda.open(&options, &device, &error) != IFM_OK ||

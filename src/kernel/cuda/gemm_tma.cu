@@ -2,9 +2,9 @@
  * with tiles that the copy engine brings (TMA): other images of this file are empty. Device code only.
  *
  * A block has 128 rows of the weights and all activations, and goes over k in steps of 64. Two warpgroups multiply; one
- * more warp asks for the tiles of a step, into a ring of stages, whose barriers say when a stage is full and when it is
- * read. So nobody waits for everybody, and one warpgroup multiplies while the other waits for its products. Sums are in
- * one order: the same bits in every run. */
+ * more warp, the producer, asks for the tiles of a step, into a ring of stages, whose barriers say when a stage is full
+ * and when it is empty again. So nobody waits for everybody, and one warpgroup multiplies while the other waits for its
+ * products. Sums are in one order: the same bits in every run. */
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/gemm_ptx.cuh"
 #include "kernel/cuda/gemm_sums.cuh"
@@ -16,7 +16,7 @@ namespace
 
 enum { DEPTH = IFM_CUDA_GEMM_DEPTH, ROWS = IFM_CUDA_GEMM_TMA_ROWS };
 enum {
-    WARPS = ROWS / 16 /* that multiply; one more asks for tiles */,
+    WARPS = ROWS / 16 /* that multiply, beside the producer */,
     LINE = 2 * DEPTH /* bytes of a row of a tile */
 };
 
@@ -63,8 +63,8 @@ template <bool IS_BF16, int COLUMNS> struct product {
 
     const ifm_cuda_gemm_tma &all;
     const ifm_cuda_gemm &a;
-    unsigned char *room;         /* the stages, in shared memory, at a multiple of 1024 */
-    uint32_t stages, full, read; /* addresses: of the stages; of a barrier for each, one behind the other */
+    unsigned char *room;          /* the stages, in shared memory, at a multiple of 1024 */
+    uint32_t stages, full, empty; /* addresses: of the stages; of two barriers for each */
     uint32_t warp, lane, row, steps;
 
     __device__ __forceinline__ product(const ifm_cuda_gemm_tma &arguments, unsigned char *shared)
@@ -73,7 +73,7 @@ template <bool IS_BF16, int COLUMNS> struct product {
         room = shared + (1024 - shared_address(shared) % 1024) % 1024;
         stages = shared_address(room);
         full = stages + STAGES * STAGE;
-        read = full + STAGES * 8;
+        empty = full + STAGES * 8;
         warp = threadIdx.x / 32;
         lane = threadIdx.x % 32;
         row = blockIdx.x * ROWS;
@@ -84,13 +84,13 @@ template <bool IS_BF16, int COLUMNS> struct product {
     {
         for (uint32_t s = 0; s < STAGES; s++) {
             barrier_create(full + 8 * s, 1);
-            barrier_create(read + 8 * s, WARPS);
+            barrier_create(empty + 8 * s, WARPS);
         }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
 
-    /* The stage is full when its activations are there too: m rows of them, as the copy engine is slow where it fills
-     * rows that are not there. What lies behind them is multiplied, and is no part of any output. */
+    /* The stage is full when its activations are there too. They are m rows, as the copy engine is slow where it fills
+     * rows that are not there: the columns behind them are multiplied as they lie, and written nowhere. */
     __device__ __forceinline__ void fetch_weights(uint32_t step) const
     {
         const uint32_t s = step % STAGES;
@@ -108,7 +108,7 @@ template <bool IS_BF16, int COLUMNS> struct product {
     {
         for (uint32_t step = 0; step < steps; step++) {
             if (step >= STAGES) {
-                barrier_wait(read + 8 * (step % STAGES), (step / STAGES - 1) % 2);
+                barrier_wait(empty + 8 * (step % STAGES), (step / STAGES - 1) % 2);
                 fetch_weights(step);
             }
             fetch_activations(step);
@@ -131,7 +131,7 @@ template <bool IS_BF16, int COLUMNS> struct product {
             commit();
             wait<0>(); /* with products under way round the loop, ptxas makes each wait for the one before (C7514) */
             if (lane == 0)
-                barrier_arrive(read + 8 * s);
+                barrier_arrive(empty + 8 * s);
         }
     }
 
@@ -161,16 +161,16 @@ template <bool IS_BF16, int COLUMNS> struct product {
 
     __device__ __forceinline__ void run() const
     {
-        const bool asks = warp == WARPS && lane == 0;
-        let_next_begin();
-        if (asks) {
+        const bool is_producer = warp == WARPS && lane == 0;
+        let_next_begin(); /* it reads weights alone before this grid has ended, which no kernel writes */
+        if (is_producer) {
             create_barriers();
             for (uint32_t step = 0; step < STAGES && step < steps; step++)
                 fetch_weights(step);
         }
         __syncthreads();
-        if (asks) {
-            wait_for_previous(); /* activations are its outputs */
+        if (is_producer) {
+            wait_for_previous(); /* activations are its outputs; ours wait for them, so for its end too */
             fetch_all();
         } else if (warp < WARPS) {
             float total[COLUMNS / 2];

@@ -122,7 +122,7 @@ enum ifm_status ifm_arm_open(struct ifm_cell_run *cell, size_t index, struct ifm
     cell->arms[index].plan = &cell->plan->arms[index];
     ifm_turn_begin(cell, index, &turn);
     enum ifm_status status = ifm_turn_end(&turn, open_arm(cell, index, error), error);
-    if (status == IFM_MISSING) /* a kernel, or a library that takes the shape: the others have what they need */
+    if (status == IFM_MISSING) /* a kernel, memory, a library that takes the shape: others may have what they need */
         cell->session->arm_at_fault = true;
     return status;
 }
