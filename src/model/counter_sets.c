@@ -100,7 +100,7 @@ static bool add_metrics(struct ifm_counter_set *set, const struct counter_line *
     while (set->n < IFM_COUNTER_METRICS_MOST) {
         text = set->texts[set->n];
         if (!next_word(&at, " +", text, sizeof set->texts[0]))
-            return *at == '\0';
+            return text[0] == '\0'; /* else the name is too long for its place */
         set->column[set->n++] = column;
     }
     return *at == '\0';

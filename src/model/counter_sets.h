@@ -17,7 +17,7 @@ extern const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS];
 
 struct ifm_counter_set {
     char name[24];
-    char texts[IFM_COUNTER_METRICS_MOST][72]; /* names of CUPTI */
+    char texts[IFM_COUNTER_METRICS_MOST][96]; /* names of CUPTI */
     size_t column[IFM_COUNTER_METRICS_MOST];  /* that each is added to */
     size_t n;
 };
