@@ -32,6 +32,7 @@ enum {
     ACTIVE,
     CONFLICTS,
     L2,
+    LINK,
     WARPS_ACTIVE,
     ELIGIBLE,
     WAITS_MEMORY,

@@ -20,6 +20,7 @@ static const struct {
     {IFM_M_TENSOR_ACTIVE_PERCENT, TENSOR},
     {IFM_M_BANK_CONFLICT_PERCENT, CONFLICTS},
     {IFM_M_L2_BUSY_PERCENT, L2},
+    {IFM_M_L2_LINK_PERCENT, LINK},
 };
 
 static const struct {

@@ -29,6 +29,7 @@ const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS] = {
     {"limits_active", "ppm"},
     {"limits_conflicts", "ppm"},
     {"limits_l2", "ppm"},
+    {"limits_link", "ppm"},
     {"limits_warps", "count"},
     {"limits_eligible", "count"},
     {"waits_memory", "count"},

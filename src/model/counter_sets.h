@@ -12,7 +12,7 @@
 
 /* The columns that a set may fill, and behind them what counting a slot costs the host. Of the unit "ppm" are metrics
  * that the profiler gives in per cent. */
-enum { IFM_COUNTER_COST = 31, IFM_COUNTER_COLUMNS, IFM_COUNTER_SETS_MOST = 8, IFM_COUNTER_METRICS_MOST = 16 };
+enum { IFM_COUNTER_COST = 32, IFM_COUNTER_COLUMNS, IFM_COUNTER_SETS_MOST = 8, IFM_COUNTER_METRICS_MOST = 16 };
 extern const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS];
 
 struct ifm_counter_set {

@@ -523,7 +523,7 @@ NOT_RECOMPUTED = {
                     "gpm_memory_percent gpm_sm_percent gpm_occupancy_percent gpm_tensor_percent gpm_cost_ns "
                     "tensor_flops tensor_int8_ops tensor_flops_over_ledger "
                     "occupancy_percent occupancy_limit_percent issue_percent tensor_active_percent "
-                    "bank_conflict_percent l2_busy_percent sm_idle_percent wait_memory_percent "
+                    "bank_conflict_percent l2_busy_percent l2_link_percent sm_idle_percent wait_memory_percent "
                     "wait_dependency_percent wait_wgmma_percent wait_barrier_percent wait_shared_percent "
                     "wait_arithmetic_percent wait_other_percent "
                     "clock_counted_mhz range_step_ns counters_slower_percent "

@@ -18,7 +18,7 @@
  *   stale=METRIC         nothing is written for it
  *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, sectorhits=3000, sectormisses=1000,
  *   writes=100, fabric=0, warps=8, f16=0, bf16=0, fp8=0    for each kernel
- *   occupancy=25, issue=40, tensor=10, active=95, conflicts=2, l2=30    in per cent
+ *   occupancy=25, issue=40, tensor=10, active=95, conflicts=2, l2=30, link=20    in per cent
  *   there=16, eligible=4, long_scoreboard=6, wait=2, gmma=1, barrier=1, short_scoreboard=0, math_pipe=0    warps in
  *                        each cycle
  * Thread rule: one thread. */
@@ -349,6 +349,7 @@ static bool of_range(const char *metric, double cycles, double *out)
                 {"sm__cycles_active.avg", "active", 95, true},
                 {"bank_conflicts", "conflicts", 2, true},
                 {"lts__t_sectors.avg", "l2", 30, true},
+                {"ltcfabric2ltc", "link", 20, true},
                 {"sm__warps_active.sum", "there", 16, false},
                 {"warps_eligible", "eligible", 4, false},
                 {"stalled_long_scoreboard", "long_scoreboard", 6, false},
