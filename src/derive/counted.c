@@ -487,17 +487,22 @@ struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm)
     return value;
 }
 
+struct counted ifm_counted_begin(const struct ifm_arm_work *arm, struct ifm_arena *arena)
+{
+    const bool in_question = ifm_plan_isolates(arm->work->cell, arm->index); /* else it has no slots in the pass */
+    struct counted c = {arm, ranges_of(arm, arena), NULL, ifm_derive_is_counted(arm->work) && in_question,
+                        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), "blocks")};
+    c.values = IFM_ARENA_ARRAY(arena, double, c.ranges.n + 1);
+    return c;
+}
+
 void ifm_derive_counted(const struct ifm_arm_work *arm)
 {
     struct ifm_arena *scratch = ifm_arena_create();
-    const bool in_question = ifm_plan_isolates(arm->work->cell, arm->index); /* else it has no slots in the pass */
-    struct counted c = {arm, ranges_of(arm, scratch), NULL, ifm_derive_is_counted(arm->work) && in_question,
-                        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), "blocks")};
-    c.values = IFM_ARENA_ARRAY(scratch, double, c.ranges.n + 1);
+    const struct counted c = ifm_counted_begin(arm, scratch);
     emit_memory(&c);
     emit_cache(&c);
     emit_work(&c);
-    ifm_counted_limits(&c);
     emit_cost(&c);
     ifm_arena_destroy(scratch);
 }

@@ -82,7 +82,7 @@ bool ifm_counted_is_withheld(const struct counted *c, unsigned column, struct if
 /* Emits the mean over ranges, where it was asked for; `most`: above it the number is impossible. True when it is one.
  */
 bool ifm_counted_emit(const struct counted *c, enum ifm_metric_id metric, const struct quotient *q, double most);
-/* limits.c: how near the arm is to each limit inside the multiprocessors, and what its warps wait for. */
-void ifm_counted_limits(const struct counted *c);
+/* The arm's ranges, in the arena. */
+struct counted ifm_counted_begin(const struct ifm_arm_work *arm, struct ifm_arena *arena);
 
 #endif

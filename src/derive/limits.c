@@ -16,11 +16,8 @@ static const struct {
     enum ifm_metric_id metric;
     unsigned column;
 } units[] = {
-    {IFM_M_ISSUE_PERCENT, ISSUE},
-    {IFM_M_TENSOR_ACTIVE_PERCENT, TENSOR},
-    {IFM_M_BANK_CONFLICT_PERCENT, CONFLICTS},
-    {IFM_M_L2_BUSY_PERCENT, L2},
-    {IFM_M_L2_LINK_PERCENT, LINK},
+    {IFM_M_ISSUE_PERCENT, ISSUE}, {IFM_M_TENSOR_ACTIVE_PERCENT, TENSOR}, {IFM_M_BANK_CONFLICT_PERCENT, CONFLICTS},
+    {IFM_M_L2_BUSY_PERCENT, L2},  {IFM_M_L2_LINK_PERCENT, LINK},
 };
 
 static const struct {
@@ -82,7 +79,7 @@ static void emit_waits(const struct counted *c, double idle)
     emit_share(c, IFM_M_WAIT_OTHER_PERCENT, idle * (whole - sum) / whole, n_all);
 }
 
-void ifm_counted_limits(const struct counted *c)
+static void emit_limits(const struct counted *c)
 {
     const struct quotient busy = {{ACTIVE, N}, ALONE, PERCENT}, issue = {{ISSUE, N}, ALONE, PERCENT};
     size_t n;
@@ -103,4 +100,12 @@ void ifm_counted_limits(const struct counted *c)
         return;
     emit_share(c, IFM_M_OCCUPANCY_LIMIT_PERCENT, idle * (1 - there / 100), n);
     emit_waits(c, idle);
+}
+
+void ifm_derive_limits(const struct ifm_arm_work *arm)
+{
+    struct ifm_arena *scratch = ifm_arena_create();
+    const struct counted c = ifm_counted_begin(arm, scratch);
+    emit_limits(&c);
+    ifm_arena_destroy(scratch);
 }

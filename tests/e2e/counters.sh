@@ -115,7 +115,8 @@ for index, arm in enumerate(cell["arms"]):
         n = numbers[arm["name"], metric]
         assert n["state"] == "ok" and math.isclose(n["value"], expected, rel_tol=1e-4, abs_tol=1e-9), (n, expected)
     for metric, expected in (("occupancy_percent", 25), ("issue_percent", 40), ("tensor_active_percent", 10),
-                             ("bank_conflict_percent", 2), ("l2_busy_percent", 30), ("l2_link_percent", 20), ("sm_idle_percent", 5),
+                             ("bank_conflict_percent", 2), ("l2_busy_percent", 30), ("l2_link_percent", 20),
+                             ("sm_idle_percent", 5),
                              ("occupancy_limit_percent", 60 * 0.75), ("wait_memory_percent", 60 * 6 / 12),
                              ("wait_dependency_percent", 60 * 2 / 12), ("wait_wgmma_percent", 60 * 1 / 12),
                              ("wait_barrier_percent", 60 * 1 / 12), ("wait_shared_percent", 0),
@@ -169,8 +170,8 @@ grep -q "warps wait for a reason, of 12 that wait" <<<"$(number waiting read.bul
 reads above "conflicts=130"
 grep -q "130 is above 101, which cannot be" <<<"$(number above read.bulk bank_conflict_percent)" ||
     fail "above: $(number above read.bulk bank_conflict_percent)"
-fake "issue=20;conflicts=70;long_scoreboard=12;wait=0;gmma=0;barrier=0" "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 \
-    "${counts[@]}" --out near >log 2>&1 || fail "near: $(cat log)"
+fake "issue=20;conflicts=70;long_scoreboard=12;wait=0;gmma=0;barrier=0" "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 \
+    --kv-len 1024 "${counts[@]}" --out near >log 2>&1 || fail "near: $(cat log)"
 "$INFEROMETER" profile near >shown 2>&1 || fail "near: $(cat shown)"
 grep '^f16 ' shown | head -1 | grep -q 'bank conflicts *70.0 %' || fail "a busy unit is not the first: $(cat shown)"
 grep '^f16 ' shown | sed -n 2p | grep -q 'waits for L2 or memory *80.0 %' || fail "no wait: $(cat shown)"
