@@ -170,7 +170,8 @@ grep -q "warps wait for a reason, of 12 that wait" <<<"$(number waiting read.bul
 reads above "conflicts=130"
 grep -q "130 is above 101, which cannot be" <<<"$(number above read.bulk bank_conflict_percent)" ||
     fail "above: $(number above read.bulk bank_conflict_percent)"
-fake "issue=20;conflicts=70;long_scoreboard=12;wait=0;gmma=0;barrier=0" "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 \
+fake "issue=20;conflicts=70;long_scoreboard=12;wait=0;gmma=0;barrier=0" \
+    "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 \
     --kv-len 1024 "${counts[@]}" --out near >log 2>&1 || fail "near: $(cat log)"
 "$INFEROMETER" profile near >shown 2>&1 || fail "near: $(cat shown)"
 grep '^f16 ' shown | head -1 | grep -q 'bank conflicts *70.0 %' || fail "a busy unit is not the first: $(cat shown)"
