@@ -1,5 +1,6 @@
 /* Flags and words of commands that take no parameters, and what commands print alike. */
 #include "cli/cli.h"
+#include "workload/workload.h"
 
 #include "base/file.h"
 #include "base/text.h"
@@ -131,11 +132,41 @@ enum ifm_status ifm_arguments_parse(int argc, char **argv, struct ifm_given *giv
     return ifm_format_parse(format, "choose one of table, md, csv, json, jsonl", &given->format, error);
 }
 
+/* A workload by its name, behind a command that looks into programs or runs: what to type instead, with the rest of
+ * the line. */
+static bool is_of_workload(const struct ifm_given *given, int argc, char **argv, struct ifm_error *error)
+{
+    static const struct {
+        const char *verb, *flags, *then;
+    } rows[] = {{"profile", "--counters --trace --out DIR", "`, then `inferometer profile DIR"},
+                {"trace", "--trace", ""},
+                {"ncu", "--counters", ""}};
+    const char *name = given->n_words > 0 ? given->words[0] : "";
+    if (argc < 2 || strcmp(argv[1], name) != 0 || ifm_workload_find(name) == NULL || ifm_dir_exists(name))
+        return false;
+    const char *rest = "";
+    for (int i = 2; i < argc; i++)
+        rest = ifm_arena_printf(given->arena, "%s %s", rest, argv[i]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].verb, given->verb->name) != 0)
+            continue;
+        (void)ifm_fail(error, IFM_USAGE, "",
+                       ifm_arena_printf(given->arena, "measure it: `inferometer %s%s%s %s%s`", name, rest,
+                                        strstr(rest, "--device") == NULL ? " --device cuda" : "", rows[i].flags,
+                                        rows[i].then),
+                       "%s is a workload of the lab, and no %s", name, i == 0 ? "run folder" : "program behind --");
+        return true;
+    }
+    return false;
+}
+
 enum ifm_status ifm_plain_run(const struct ifm_verb *verb, int argc, char **argv, struct ifm_error *error)
 {
     struct ifm_given given = {.arena = ifm_arena_create(), .verb = verb};
     enum ifm_status status = ifm_arguments_parse(argc, argv, &given, error);
-    if (status == IFM_OK)
+    if (given.command == NULL && is_of_workload(&given, argc, argv, error))
+        status = IFM_USAGE;
+    else if (status == IFM_OK)
         status = verb->plain(&given, error);
     ifm_arena_destroy(given.arena);
     return status;

@@ -95,7 +95,10 @@ static enum ifm_status metrics_of(const struct ifm_counter_sets *sets, const cha
     struct ifm_text text = {0};
     bool any = false;
     for (size_t s = 0; s < sets->n; s++) {
+        const char *own = ifm_counter_columns[sets->items[s].column[sets->items[s].n - 1]].id;
         known[s] = sets->items[s].name;
+        if (strncmp(own, "limits_", 7) == 0 || strncmp(own, "waits_", 6) == 0) /* `profile` asks for more of these */
+            continue;
         if (chosen == NULL ? s > 0 : strcmp(chosen, "all") != 0 && strcmp(chosen, known[s]) != 0)
             continue;
         any = true;

@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Advice from WORTH_PERCENT on: below, all of a limit that is lifted gives less than a third. */
-enum { TOP = 3, MOST = 4, LIKELY_PERCENT = 60, WORTH_PERCENT = 30 };
+/* Advice from WORTH_PERCENT on: below, all of a limit that is lifted gives less than a third. A unit from
+ * LIKELY_PERCENT on stands before all waiting, which follows from it. */
+enum { TOP = 3, MOST = 24, LIKELY_PERCENT = 60, WORTH_PERCENT = 30 };
 
 static const struct ifm_listing_column columns[] = {
     {"cell", NULL, true},      {"arm", "arm", true},  {"rank", NULL, false},  {"limit", "limit", true},
@@ -22,46 +23,106 @@ static const struct ifm_listing_column columns[] = {
     {"", "notes", true},
 };
 
+/* Kinds of limits. OF_CELL: the number is the cell's and not the arm's. GPU: there is one on a GPU alone; INSIDE: of a
+ * GPU's multiprocessors, by counters. UNIT: how busy a unit is, and not what is idle. WAIT: at most WAITS_SHOWN of
+ * them. */
+enum { OF_ARM = 0, OF_CELL = 1, GPU = 2, INSIDE = 4 | GPU, UNIT = 8, WAIT = 16, IS_INSIDE = 4, WAITS_SHOWN = 2 };
+
 /* What can limit a step: the metric that tells, and one that tells when it is absent. */
 static const struct profile_limit {
     const char *name;
-    bool of_cell, gpu; /* the number is the cell's; it is there on a GPU alone */
-    const struct profile_source {
+    unsigned kind;
+    struct profile_source {
         enum ifm_metric_id metric; /* IFM_M_NONE = there is no second one */
         const char *of, *from, *surer;
     } sources[2];
     const char *advice;
 } limits[] = {
     {"memory",
-     false,
-     false,
+     OF_ARM | UNIT,
      {{IFM_M_DRAM_THROUGHPUT_PERCENT, "the memory's peak", "counters", ""},
       {IFM_M_CEILING_READ_PERCENT, "the read ceiling measured here", "ledger and time",
        "--counters on a GPU counts the bytes"}},
      "move fewer bytes: smaller formats, larger batches that share weights, data that stays in a cache"},
     {"arithmetic",
-     false,
-     false,
+     OF_ARM | UNIT,
      {{IFM_M_CEILING_FLOPS_PERCENT, "the FLOP ceiling measured here", "ledger and time",
        "tensor_flops over ledger, by --counters, shows operations beyond the ledger's"},
       {IFM_M_NONE, "", "", ""}},
      "do fewer operations, or use units that do more of them: matrix units, a lower precision"},
     {"launch gaps",
-     false,
-     true,
+     GPU,
      {{IFM_M_GPU_GAP_PERCENT, "the time of a step", "trace and time",
        "recorded kernels run up to some per cent longer, so that it is the least"},
       {IFM_M_GPU_IDLE_PERCENT, "the time of a recorded slot", "trace",
        "recording widens gaps: see trace_slower_percent"}},
      "launch less often: CUDA graphs over more steps, fused kernels, longer steps"},
     {"power cap",
-     true,
-     true,
+     OF_CELL | GPU,
      {{IFM_M_GPU_POWER_CAPPED_PERCENT, "the cell's time", "driver", ""}, {IFM_M_NONE, "", "", ""}},
      "the power limit lowers the clock: spend fewer joules (bytes, operations), or compare at a fixed clock"},
+    {"L2",
+     INSIDE | UNIT,
+     {{IFM_M_L2_BUSY_PERCENT, "the L2's peak of sectors", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "ask the L2 less often: tiles in shared memory, full sectors, multicast"},
+    {"the L2's link",
+     INSIDE | UNIT,
+     {{IFM_M_L2_LINK_PERCENT, "the cycles of the link between its halves", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "ask the L2 less often, as for the L2; a stream at the memory's peak keeps it this busy"},
+    {"matrix units",
+     INSIDE | UNIT,
+     {{IFM_M_TENSOR_ACTIVE_PERCENT, "their cycles", "counters", ""},
+      {IFM_M_GPM_TENSOR_PERCENT, "the time of the windows of energy", "the GPU's monitor",
+       "--counters counts their cycles"}},
+     "fewer operations: no padding, a lower precision"},
+    {"instructions",
+     INSIDE | UNIT,
+     {{IFM_M_ISSUE_PERCENT, "the slots of the schedulers", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "fewer instructions: wider accesses, less index arithmetic, matrix units"},
+    {"bank conflicts",
+     INSIDE | UNIT,
+     {{IFM_M_BANK_CONFLICT_PERCENT, "the time of the shared memory's pipe", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "pad or swizzle tiles, so that the threads of a warp take different banks"},
+    {"idle multiprocessors",
+     INSIDE,
+     {{IFM_M_SM_IDLE_PERCENT, "the time of a range", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "more blocks, or blocks of equal length; fewer gaps between kernels"},
+    {"occupancy",
+     INSIDE,
+     {{IFM_M_OCCUPANCY_LIMIT_PERCENT, "the slots of the schedulers, at most", "counters", ""},
+      {IFM_M_NONE, "", "", ""}},
+     "more warps: fewer registers a thread, less shared memory a block, more blocks"},
+    {"waits for L2 or memory",
+     INSIDE | WAIT,
+     {{IFM_M_WAIT_MEMORY_PERCENT, "the slots of the schedulers", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "more bytes in flight: wider loads, prefetching (cp.async, TMA), more warps"},
+    {"waits between dependent instructions",
+     INSIDE | WAIT,
+     {{IFM_M_WAIT_DEPENDENCY_PERCENT, "the slots of the schedulers", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "more independent instructions a thread, or more warps"},
+    {"waits for wgmma",
+     INSIDE | WAIT,
+     {{IFM_M_WAIT_WGMMA_PERCENT, "the slots of the schedulers", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "more wgmma in flight; where the matrix units are busy this is as it should be"},
+    {"waits at a barrier",
+     INSIDE | WAIT,
+     {{IFM_M_WAIT_BARRIER_PERCENT, "the slots of the schedulers", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "give the warps of a block equal work; smaller blocks; fewer barriers"},
+    {"waits for shared memory or special functions",
+     INSIDE | WAIT,
+     {{IFM_M_WAIT_SHARED_PERCENT, "the slots of the schedulers", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "fewer trips through shared memory, no bank conflicts, fewer exp and divisions"},
+    {"waits for an arithmetic unit",
+     INSIDE | WAIT,
+     {{IFM_M_WAIT_ARITHMETIC_PERCENT, "the slots of the schedulers", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "fewer operations on the busiest unit, or another unit"},
+    {"waits for other reasons",
+     INSIDE | WAIT,
+     {{IFM_M_WAIT_OTHER_PERCENT, "the slots of the schedulers", "counters", ""}, {IFM_M_NONE, "", "", ""}},
+     "`inferometer profile -- PROGRAM` names ten reasons more, by ncu"},
 };
 enum { LIMITS = sizeof limits / sizeof *limits };
-_Static_assert((int)LIMITS == (int)MOST, "room for each limit");
+_Static_assert((int)LIMITS <= (int)MOST, "room for each limit");
 
 struct profile_share {
     const struct profile_limit *limit;
@@ -74,9 +135,9 @@ static const struct ifm_value *value_in(const struct ifm_folder *folder, const s
                                         const struct profile_source *source)
 {
     const struct ifm_number *number =
-        source->metric == IFM_M_NONE
-            ? NULL
-            : ifm_derived_find(folder->derived, cell->name, limit->of_cell ? "" : arm->name, source->metric);
+        source->metric == IFM_M_NONE ? NULL
+                                     : ifm_derived_find(folder->derived, cell->name,
+                                                        (limit->kind & OF_CELL) != 0 ? "" : arm->name, source->metric);
     return number == NULL ? NULL : &number->value;
 }
 
@@ -147,11 +208,14 @@ static void add_missing(struct ifm_listing *listing, const struct ifm_cell *cell
 {
     begin_row(listing, cell, arm, share->limit);
     ifm_listing_set(listing, "share", json_null(), "absent");
-    if (share->value == NULL && arm->ledger.flops == 0 && arm->ledger.bytes_read == 0 && !share->limit->gpu)
+    if (share->value == NULL && arm->ledger.flops == 0 && arm->ledger.bytes_read == 0 &&
+        (share->limit->kind & GPU) == 0)
         ifm_listing_absent(listing, "nobody says how many bytes and operations it takes", "");
     else if (share->value == NULL)
         ifm_listing_absent(listing, "this run has no number of it",
-                           share->limit->gpu ? "measure with --trace, on a GPU" : "measure with --ceilings read,flops");
+                           (share->limit->kind & IS_INSIDE) != 0 ? "measure with --counters, on a GPU"
+                           : (share->limit->kind & GPU) != 0     ? "measure with --trace, on a GPU"
+                                                                 : "measure with --ceilings read,flops");
     else
         ifm_listing_absent(listing, share->value->reason, share->value->remedy);
 }
@@ -162,29 +226,68 @@ static bool is_of_programs(const struct ifm_plan *plan)
     return plan->n_cells > 0 && strcmp(plan->cells[0].workload, "command") == 0;
 }
 
+/* Units near their peak come first, then the largest shares. */
+static double rank_of(const struct profile_share *share)
+{
+    const bool near = (share->limit->kind & UNIT) != 0 && share->value->number >= LIKELY_PERCENT;
+    return share->value->number + (near ? 100 : 0);
+}
+
+/* The shares of an arm in order; `inside`: how many of them are of the multiprocessors. */
+static size_t find_shares(const struct ifm_folder *folder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                          bool on_gpu, struct profile_share found[static MOST], size_t *inside)
+{
+    struct profile_share share;
+    size_t n = 0;
+    *inside = 0;
+    for (size_t i = 0; i < LIMITS; i++) {
+        if ((!on_gpu && (limits[i].kind & GPU) != 0) || !find_share(folder, cell, arm, &limits[i], &share))
+            continue;
+        size_t at = n++;
+        for (; at > 0 && rank_of(&found[at - 1]) < rank_of(&share); at--)
+            found[at] = found[at - 1];
+        found[at] = share;
+        *inside += (limits[i].kind & IS_INSIDE) != 0;
+    }
+    return n;
+}
+
+/* What could not be told. Of the multiprocessors one row speaks for all, where nothing of them is known. */
+static void add_all_missing(struct ifm_listing *listing, const struct ifm_folder *folder, const struct ifm_cell *cell,
+                            const struct ifm_arm *arm, bool on_gpu, bool inside)
+{
+    static const struct profile_limit all = {"inside the kernels", INSIDE, {{IFM_M_OCCUPANCY_PERCENT, "", "", ""}}, ""};
+    struct profile_share share;
+    for (size_t i = 0; i < LIMITS; i++)
+        if ((limits[i].kind & IS_INSIDE) == 0 && (on_gpu || (limits[i].kind & GPU) == 0) &&
+            !find_share(folder, cell, arm, &limits[i], &share))
+            add_missing(listing, cell, arm, &share);
+    if (on_gpu && !inside && !find_share(folder, cell, arm, &all, &share))
+        add_missing(listing, cell, arm, &share);
+}
+
 static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder, const struct ifm_cell *cell,
                     const struct ifm_arm *arm)
 {
-    struct profile_share found[MOST], share;
+    struct profile_share found[MOST];
     const bool on_gpu = folder->plan->device != NULL && strcmp(folder->plan->device, "cuda") == 0;
-    size_t n = 0;
-    for (size_t i = 0; i < LIMITS; i++)
-        if ((on_gpu || !limits[i].gpu) && find_share(folder, cell, arm, &limits[i], &share)) {
-            size_t at = n++;
-            for (; at > 0 && found[at - 1].value->number < share.value->number; at--)
-                found[at] = found[at - 1];
-            found[at] = share;
-        }
-    for (size_t i = 0; i < n && i < TOP; i++)
-        add_share(listing, cell, arm, &found[i], i + 1, on_gpu);
-    for (size_t i = 0; i < LIMITS; i++)
-        if ((on_gpu || !limits[i].gpu) && !find_share(folder, cell, arm, &limits[i], &share))
-            add_missing(listing, cell, arm, &share);
-    if (!is_of_programs(folder->plan) && (n == 0 || found[0].value->number < LIKELY_PERCENT))
+    size_t inside, shown = 0, waits = 0;
+    const size_t n = find_shares(folder, cell, arm, on_gpu, found, &inside);
+    for (size_t i = 0; i < n && shown < TOP; i++) {
+        const bool wait = (found[i].limit->kind & WAIT) != 0;
+        if (wait && waits == WAITS_SHOWN)
+            continue;
+        waits += wait;
+        add_share(listing, cell, arm, &found[i], ++shown, on_gpu);
+    }
+    add_all_missing(listing, folder, cell, arm, on_gpu, inside > 1);
+    if (!is_of_programs(folder->plan) && (n == 0 || found[0].value->number < LIKELY_PERCENT) &&
+        (!on_gpu || inside == 0))
         ifm_listing_remark(listing,
-                           on_gpu ? "Where no share is large, what a step waits for is not measured here. Surer: "
-                                    "occupancy, stalls and bank conflicts by `inferometer profile --nvtx latency/ARM/ "
-                                    "--launch-count 10 -- COMMAND`, with the command of this run."
+                           on_gpu ? "Where no share is large, what a step waits for is not measured here: --counters "
+                                    "counts occupancy, waits and bank conflicts, and so does `inferometer profile "
+                                    "--nvtx latency/ARM/ --launch-count 10 -- COMMAND` by ncu, with the command of "
+                                    "this run."
                                   : "Where no share is large, what a step waits for is not measured here. Surer: "
                                     "`inferometer cachegrind` for its accesses, perf for its instructions.");
 }

@@ -15,6 +15,10 @@
 #define EXAMPLE                                                                                                        \
     "such as inferometer profile runs/DIR, inferometer profile -- ./program, or "                                      \
     "inferometer profile --import report.ncu-rep"
+/* A workload of the lab needs no ncu. */
+#define WITHOUT_NCU                                                                                                    \
+    "`inferometer trace -- PROGRAM` tells launch gaps and how busy the GPU's parts are; of a workload of the lab "     \
+    "--counters --trace and `inferometer profile DIR` tell all"
 #define LEAST_PERCENT 5.0     /* shown from here on */
 #define WORTH_PERCENT 30.0    /* advice from here on: below, all of a limit that is lifted gives less than a third */
 #define OUR_CLOCK "ifm_stamp" /* the lab's own kernel, which no program of a user has */
@@ -168,6 +172,9 @@ enum ifm_status ifm_profile_program(const struct ifm_given *given, struct ifm_er
     IFM_TRY(ifm_ncu_wish_of(given, &wish, error));
     IFM_TRY(ifm_ncu_capability(given, &capability, error));
     wish.metrics = ifm_ncu_limit_names(capability, given->arena);
-    IFM_TRY(ifm_ncu_run(given, &wish, &log, &size, error));
+    const enum ifm_status status = ifm_ncu_run(given, &wish, &log, &size, error);
+    if (status == IFM_MISSING) /* no ncu, or no permission */
+        ifm_error_hint(error, "%s. Without it: " WITHOUT_NCU, ifm_arena_strdup(given->arena, error->hint));
+    IFM_TRY(status);
     return tell(given, ifm_path_base(given->command[0]), log, size, error);
 }

@@ -3,7 +3,7 @@
  * The record of that pass is its own; nothing of it enters a time or a rate. A number is withheld where what was
  * counted cannot be: a range too short for its edges, a share above the whole, hits and misses that are not the
  * accesses. */
-#include "derive/internal.h"
+#include "derive/counted.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,45 +28,6 @@ const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, 
     return NULL;
 }
 
-/* The columns of one range, by their place in `names`; IFM_ABSENT where it was not read. */
-enum {
-    HITS,
-    ACCESSES,
-    MISSES,
-    SECTORS,
-    WRITE_SECTORS,
-    FABRIC,
-    READ,
-    WRITE,
-    RANGE_NS,
-    CYCLES,
-    WARPS,
-    F16,
-    BF16,
-    TF32,
-    INT8,
-    SECTOR_HITS,
-    SECTOR_MISSES,
-    COST,
-    N
-};
-static const char *const names[N] = {"l2_hits",           "l2_accesses",       "l2_misses",       "l2_sectors",
-                                     "l2_write_sectors",  "l2_fabric_sectors", "dram_read_bytes", "dram_write_bytes",
-                                     "counters_range_ns", "counters_cycles",   "warps",           "tensor_f16_ops",
-                                     "tensor_bf16_ops",   "tensor_tf32_ops",   "tensor_int8_ops", "l2_sector_hits",
-                                     "l2_sector_misses",  "counters_cost_ns"};
-
-struct counted_range {
-    int64_t values[N];
-    double steps;
-};
-
-struct counted_ranges {
-    struct counted_range *items;
-    size_t n;
-    bool has[N]; /* columns of the record */
-};
-
 static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct ifm_arena *arena)
 {
     const struct ifm_record *record = ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS);
@@ -76,7 +37,7 @@ static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct if
         return out;
     out.items = IFM_ARENA_ARRAY(arena, struct counted_range, record->n_slots + 1);
     for (size_t i = 0; i < N; i++) {
-        columns[i] = ifm_derive_column(record, names[i]);
+        columns[i] = ifm_derive_column(record, ifm_counter_columns[i].id);
         out.has[i] = columns[i] >= 0;
     }
     for (size_t k = 0; k < record->n_slots; k++) {
@@ -93,13 +54,6 @@ static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct if
 
 /* ---- numbers ---- */
 
-/* sum of `scale[i]` values[over[i]], over the value of `under`; under N: over the steps. */
-struct quotient {
-    unsigned over[2]; /* N = none */
-    unsigned under;
-    double scale;
-};
-
 static bool value_in(const struct counted_range *range, const struct quotient *q, double *out)
 {
     double sum = 0;
@@ -112,7 +66,7 @@ static bool value_in(const struct counted_range *range, const struct quotient *q
     }
     if (q->under < N && range->values[q->under] <= 0) /* IFM_ABSENT is below 0 */
         return false;
-    *out = q->scale * sum / (q->under < N ? (double)range->values[q->under] : range->steps);
+    *out = q->scale * sum / (q->under < N ? (double)range->values[q->under] : q->under == N ? range->steps : 1);
     return true;
 }
 
@@ -158,12 +112,13 @@ static struct ifm_value unread(const struct ifm_arm_work *arm, unsigned column, 
                                     ? "no instrument of this version counts what the device does"
                                     : arm->work->cell->unsupported,
                                 "measure on a GPU: device.kind=cuda", 0, "ranges");
-    if (!ifm_plan_counts(arm->work->cell, names[column]))
+    if (!ifm_plan_counts(arm->work->cell, ifm_counter_columns[column].id))
         return ifm_value_absent("the counters of this device have no such number", "measure on a GPU: device.kind=cuda",
                                 0, "ranges");
     IFM_EACH_TOLD(event, arm->work, column_absent, NULL) {
         const struct ifm_event_column_absent *told = IFM_FACTS(event, column_absent);
-        if (strcmp(told->pass, ifm_pass_names[IFM_PASS_COUNTERS]) != 0 || strcmp(told->column, names[column]) != 0)
+        if (strcmp(told->pass, ifm_pass_names[IFM_PASS_COUNTERS]) != 0 ||
+            strcmp(told->column, ifm_counter_columns[column].id) != 0)
             continue;
         reason = told->reason;
         remedy = told->remedy;
@@ -196,10 +151,10 @@ static const char *longer_slots(const struct ifm_arm_work *arm)
                : "longer slots: --override measure.slot_min=5ms";
 }
 
-/* What every number of counters shares: true where `out` says why there is none. */
-static bool is_withheld(const struct ifm_arm_work *arm, const struct counted_ranges *ranges, unsigned column,
-                        struct ifm_value *out)
+bool ifm_counted_is_withheld(const struct counted *c, unsigned column, struct ifm_value *out)
 {
+    const struct ifm_arm_work *arm = c->arm;
+    const struct counted_ranges *ranges = &c->ranges;
     const char *shortest = too_short(arm, ranges);
     size_t n = 0, of = 0;
     for (size_t r = 0; r < ranges->n; r++)
@@ -227,14 +182,6 @@ static bool is_withheld(const struct ifm_arm_work *arm, const struct counted_ran
 
 /* ---- what is emitted ---- */
 
-struct counted {
-    const struct ifm_arm_work *arm;
-    struct counted_ranges ranges;
-    double *values; /* room for one of each range */
-    bool asked;     /* the run was asked to count */
-    struct ifm_value slower;
-};
-
 #define WHILE "counters were read"
 
 static bool is_listed(const struct counted *c, enum ifm_metric_id metric)
@@ -242,8 +189,7 @@ static bool is_listed(const struct counted *c, enum ifm_metric_id metric)
     return c->asked || ifm_derive_is_wanted(c->arm->work, metric);
 }
 
-/* The share or amount; `most`: above it the number is impossible. True when it is a number. */
-static bool emit(const struct counted *c, enum ifm_metric_id metric, const struct quotient *q, double most)
+bool ifm_counted_emit(const struct counted *c, enum ifm_metric_id metric, const struct quotient *q, double most)
 {
     struct ifm_value value;
     const bool is_time = q->over[0] == RANGE_NS || (q->under == RANGE_NS && q->over[0] != CYCLES);
@@ -252,7 +198,7 @@ static bool emit(const struct counted *c, enum ifm_metric_id metric, const struc
         return false;
     if (slow != NULL)
         value = ifm_value_absent(slow, "longer steps", 0, "ranges");
-    else if (!is_withheld(c->arm, &c->ranges, q->over[0], &value)) {
+    else if (!ifm_counted_is_withheld(c, q->over[0], &value)) {
         const size_t n = values_of(&c->ranges, q, c->values);
         value = n > 0 ? ifm_derive_mean(c->values, n, "ranges") : unread(c->arm, q->over[0], c->ranges.n);
         if (n > 0 && value.number > most)
@@ -291,17 +237,17 @@ static void emit_memory(const struct counted *c)
     const struct ifm_machine *machine = c->arm->d->plan->machine;
     const double bytes = (double)ledger->bytes_read + (double)ledger->bytes_written;
     const struct quotient read = {{READ, N}, N, 1};
-    if (emit(c, IFM_M_DRAM_BYTES_READ, &read, INFINITY))
+    if (ifm_counted_emit(c, IFM_M_DRAM_BYTES_READ, &read, INFINITY))
         emit_spread(c, IFM_M_DRAM_BYTES_READ_SD_PERCENT, &read, true);
-    (void)emit(c, IFM_M_DRAM_BYTES_WRITTEN, &(struct quotient){{WRITE, N}, N, 1}, INFINITY);
+    (void)ifm_counted_emit(c, IFM_M_DRAM_BYTES_WRITTEN, &(struct quotient){{WRITE, N}, N, 1}, INFINITY);
     const struct quotient over = {{READ, WRITE}, N, 1 / bytes};
-    if (bytes > 0 && emit(c, IFM_M_DRAM_BYTES_OVER_LEDGER, &over, INFINITY))
+    if (bytes > 0 && ifm_counted_emit(c, IFM_M_DRAM_BYTES_OVER_LEDGER, &over, INFINITY))
         say_too_few(c, moments_of(c->values, values_of(&c->ranges, &over, c->values)).mean);
     if (machine != NULL && machine->gpu != NULL && machine->gpu->memory_clock_khz > 0 &&
         machine->gpu->memory_bus_bits > 0) {
         const double peak = 2e-6 * machine->gpu->memory_clock_khz * machine->gpu->memory_bus_bits / 8; /* B/ns */
-        (void)emit(c, IFM_M_DRAM_THROUGHPUT_PERCENT, &(struct quotient){{READ, WRITE}, RANGE_NS, 100 / peak},
-                   100 * PEAK_SLACK);
+        (void)ifm_counted_emit(c, IFM_M_DRAM_THROUGHPUT_PERCENT,
+                               &(struct quotient){{READ, WRITE}, RANGE_NS, 100 / peak}, 100 * PEAK_SLACK);
     }
 }
 
@@ -311,7 +257,7 @@ static struct ifm_value hit_value(const struct counted *c)
     struct ifm_arena *arena = c->arm->d->arena;
     struct ifm_value value;
     double hits = 0, accesses = 0, misses = 0;
-    if (is_withheld(c->arm, &c->ranges, HITS, &value))
+    if (ifm_counted_is_withheld(c, HITS, &value))
         return value;
     for (size_t r = 0; r < c->ranges.n; r++) {
         const int64_t *at = c->ranges.items[r].values;
@@ -365,7 +311,7 @@ static struct ifm_value sector_value(const struct counted *c)
     struct ifm_arena *arena = c->arm->d->arena;
     struct ifm_value value;
     struct ifm_interval interval;
-    if (is_withheld(c->arm, &c->ranges, SECTOR_HITS, &value) || is_withheld(c->arm, &c->ranges, SECTOR_MISSES, &value))
+    if (ifm_counted_is_withheld(c, SECTOR_HITS, &value) || ifm_counted_is_withheld(c, SECTOR_MISSES, &value))
         return value;
     const struct of_set hits = of_set(c, SECTOR_HITS), misses = of_set(c, SECTOR_MISSES), all = of_set(c, SECTORS);
     const double lookups = hits.step + misses.step;
@@ -396,30 +342,36 @@ static void emit_cache(const struct counted *c)
         if (hit.state == IFM_STATE_OK)
             emit_spread(c, IFM_M_L2_HIT_SD_PP, &(struct quotient){{HITS, N}, ACCESSES, 100}, false);
     }
-    (void)emit(c, IFM_M_L2_FABRIC_PERCENT, &(struct quotient){{FABRIC, N}, SECTORS, 100}, 100);
+    (void)ifm_counted_emit(c, IFM_M_L2_FABRIC_PERCENT, &(struct quotient){{FABRIC, N}, SECTORS, 100}, 100);
     /* A record of before these columns has no such number. */
     if (c->ranges.has[SECTOR_HITS] ? is_listed(c, IFM_M_L2_SECTOR_HIT_PERCENT)
                                    : ifm_derive_is_wanted(c->arm->work, IFM_M_L2_SECTOR_HIT_PERCENT))
         ifm_derive_emit(c->arm, IFM_M_L2_SECTOR_HIT_PERCENT, sector_value(c));
-    (void)emit(c, IFM_M_L2_WRITE_SECTORS, &(struct quotient){{WRITE_SECTORS, N}, N, 1}, INFINITY);
+    (void)ifm_counted_emit(c, IFM_M_L2_WRITE_SECTORS, &(struct quotient){{WRITE_SECTORS, N}, N, 1}, INFINITY);
 }
 
 /* Whether the record has the column and the chip counts it: those of before tf32 and int8 had neither, and not every
  * chip has a pass for them. */
-static bool is_counted(const struct counted *c, unsigned column)
+bool ifm_counted_has(const struct counted *c, unsigned column)
 {
     IFM_EACH_TOLD(event, c->arm->work, column_absent, NULL) {
         const struct ifm_event_column_absent *told = IFM_FACTS(event, column_absent);
-        if (strcmp(told->pass, ifm_pass_names[IFM_PASS_COUNTERS]) == 0 && strcmp(told->column, names[column]) == 0)
+        if (strcmp(told->pass, ifm_pass_names[IFM_PASS_COUNTERS]) == 0 &&
+            strcmp(told->column, ifm_counter_columns[column].id) == 0)
             return false;
     }
     return c->ranges.has[column];
 }
 
+double ifm_counted_mean(const struct counted *c, const struct quotient *q, size_t *n)
+{
+    *n = values_of(&c->ranges, q, c->values);
+    return moments_of(c->values, *n).mean;
+}
+
 static double mean_of_steps(const struct counted *c, unsigned column, size_t *n)
 {
-    *n = values_of(&c->ranges, &(struct quotient){{column, N}, N, 1}, c->values);
-    return moments_of(c->values, *n).mean;
+    return ifm_counted_mean(c, &(struct quotient){{column, N}, N, 1}, n);
 }
 
 /* Operations by the kinds of factors, which are of ranges of their own; each that the chip counts has to be there. */
@@ -430,9 +382,9 @@ static struct ifm_value flops_value(const struct counted *c)
     double sum = 0;
     size_t n = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (kinds[i] == TF32 && !is_counted(c, TF32))
+        if (kinds[i] == TF32 && !ifm_counted_has(c, TF32))
             continue;
-        if (is_withheld(c->arm, &c->ranges, kinds[i], &value))
+        if (ifm_counted_is_withheld(c, kinds[i], &value))
             return value;
         sum += mean_of_steps(c, kinds[i], &n);
     }
@@ -443,18 +395,18 @@ static void emit_work(const struct counted *c)
 {
     const double flops = (double)c->arm->arm->ledger.flops;
     double integers = 0;
-    (void)emit(c, IFM_M_WARPS_LAUNCHED, &(struct quotient){{WARPS, N}, N, 1}, INFINITY);
-    (void)emit(c, IFM_M_RANGE_STEP_NS, &(struct quotient){{RANGE_NS, N}, N, 1}, INFINITY);
-    (void)emit(c, IFM_M_CLOCK_COUNTED_MHZ, &(struct quotient){{CYCLES, N}, RANGE_NS, 1e3}, INFINITY);
+    (void)ifm_counted_emit(c, IFM_M_WARPS_LAUNCHED, &(struct quotient){{WARPS, N}, N, 1}, INFINITY);
+    (void)ifm_counted_emit(c, IFM_M_RANGE_STEP_NS, &(struct quotient){{RANGE_NS, N}, N, 1}, INFINITY);
+    (void)ifm_counted_emit(c, IFM_M_CLOCK_COUNTED_MHZ, &(struct quotient){{CYCLES, N}, RANGE_NS, 1e3}, INFINITY);
     if (!is_listed(c, IFM_M_TENSOR_FLOPS))
         return;
     const struct ifm_value value = flops_value(c);
     ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS, value);
-    if (is_counted(c, INT8)) {
+    if (ifm_counted_has(c, INT8)) {
         size_t n = 0;
         integers = mean_of_steps(c, INT8, &n);
         if (n == 0 || integers > 0) /* an arm without any has no use for a column of zeros */
-            (void)emit(c, IFM_M_TENSOR_INT8_OPS, &(struct quotient){{INT8, N}, N, 1}, INFINITY);
+            (void)ifm_counted_emit(c, IFM_M_TENSOR_INT8_OPS, &(struct quotient){{INT8, N}, N, 1}, INFINITY);
         integers = n == 0 ? NAN : integers;
     }
     if (value.state == IFM_STATE_OK && value.number + integers > 0 && flops > 0)
@@ -479,7 +431,7 @@ static void emit_cost(const struct counted *c)
 bool ifm_derive_is_counted(const struct ifm_cell_work *work)
 {
     return (work->cell->measure.counters && !ifm_derive_counts_cpu(work)) ||
-           ifm_derive_column(ifm_derive_record_of(work, IFM_PASS_COUNTERS), names[RANGE_NS]) >= 0;
+           ifm_derive_column(ifm_derive_record_of(work, IFM_PASS_COUNTERS), ifm_counter_columns[RANGE_NS].id) >= 0;
 }
 
 /* ---- against the baseline ---- */
@@ -491,7 +443,8 @@ struct block_hits {
 
 static void add_hits(const struct ifm_record *record, size_t arm, struct block_hits *blocks)
 {
-    const int hits = ifm_derive_column(record, names[HITS]), all = ifm_derive_column(record, names[ACCESSES]);
+    const int hits = ifm_derive_column(record, ifm_counter_columns[HITS].id),
+              all = ifm_derive_column(record, ifm_counter_columns[ACCESSES].id);
     for (size_t k = 0, b = 0; k < record->n_slots; k++) {
         const struct ifm_slot *slot = &record->slots[k];
         b += k > 0 && slot->block != record->slots[k - 1].block;
@@ -534,13 +487,19 @@ struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm)
     return value;
 }
 
+struct counted ifm_counted_begin(const struct ifm_arm_work *arm, struct ifm_arena *arena)
+{
+    const bool in_question = ifm_plan_isolates(arm->work->cell, arm->index); /* else it has no slots in the pass */
+    struct counted c = {arm, ranges_of(arm, arena), NULL, ifm_derive_is_counted(arm->work) && in_question,
+                        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), "blocks")};
+    c.values = IFM_ARENA_ARRAY(arena, double, c.ranges.n + 1);
+    return c;
+}
+
 void ifm_derive_counted(const struct ifm_arm_work *arm)
 {
     struct ifm_arena *scratch = ifm_arena_create();
-    const bool in_question = ifm_plan_isolates(arm->work->cell, arm->index); /* else it has no slots in the pass */
-    struct counted c = {arm, ranges_of(arm, scratch), NULL, ifm_derive_is_counted(arm->work) && in_question,
-                        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), "blocks")};
-    c.values = IFM_ARENA_ARRAY(scratch, double, c.ranges.n + 1);
+    const struct counted c = ifm_counted_begin(arm, scratch);
     emit_memory(&c);
     emit_cache(&c);
     emit_work(&c);

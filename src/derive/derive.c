@@ -75,6 +75,7 @@ static void derive_cell(const struct ifm_cell_work *work)
         ifm_derive_facts_of_arm(arm);
         ifm_derive_counters(arm);
         ifm_derive_counted(arm);
+        ifm_derive_limits(arm);
         ifm_derive_cpu_counted(arm);
         ifm_derive_monitored(arm);
         ifm_derive_traced(arm);

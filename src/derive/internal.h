@@ -319,6 +319,8 @@ void ifm_derive_counter_changes(const struct ifm_arm_work *arm);
 /* counted.c: numbers of the pass of counters, per step over its ranges; absent where a gate asks for one in vain. */
 void ifm_derive_counted(const struct ifm_arm_work *arm);
 bool ifm_derive_is_counted(const struct ifm_cell_work *work); /* the cell was asked to count, or did */
+/* limits.c: how near the arm is to each limit inside the multiprocessors, and what its warps wait for. */
+void ifm_derive_limits(const struct ifm_arm_work *arm);
 /* cpu_counted.c: the same of a processor's counters. */
 void ifm_derive_cpu_counted(const struct ifm_arm_work *arm);
 /* monitored.c: what the GPU's own monitor said of the windows of energy. */

@@ -107,7 +107,8 @@ static void counters_stop(struct ifm_instrument_state *state)
     state->values[IFM_COUNTER_COST] += ifm_clock_since(began).ns;
     for (size_t m = 0; whole && m < set->n; m++) {
         int64_t *value = &state->values[set->column[m]];
-        *value = (*value == IFM_ABSENT ? 0 : *value) + (int64_t)llround(counted[m]);
+        const bool percent = strcmp(ifm_counter_columns[set->column[m]].unit, "ppm") == 0;
+        *value = (*value == IFM_ABSENT ? 0 : *value) + (int64_t)llround((percent ? 1e4 : 1) * counted[m]);
     }
     state->read += whole;
 }

@@ -23,6 +23,21 @@ const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS] = {
     {"tensor_int8_ops", "count"},
     {"l2_sector_hits", "count"},
     {"l2_sector_misses", "count"},
+    {"limits_occupancy", "ppm"},
+    {"limits_issue", "ppm"},
+    {"limits_tensor", "ppm"},
+    {"limits_active", "ppm"},
+    {"limits_conflicts", "ppm"},
+    {"limits_l2", "ppm"},
+    {"limits_link", "ppm"},
+    {"limits_warps", "count"},
+    {"limits_eligible", "count"},
+    {"waits_memory", "count"},
+    {"waits_dependency", "count"},
+    {"waits_wgmma", "count"},
+    {"waits_barrier", "count"},
+    {"waits_shared", "count"},
+    {"waits_arithmetic", "count"},
     {"counters_cost_ns", "ns"},
 };
 
@@ -86,7 +101,7 @@ static bool add_metrics(struct ifm_counter_set *set, const struct counter_line *
     while (set->n < IFM_COUNTER_METRICS_MOST) {
         text = set->texts[set->n];
         if (!next_word(&at, " +", text, sizeof set->texts[0]))
-            return *at == '\0';
+            return text[0] == '\0'; /* else the name is too long for its place */
         set->column[set->n++] = column;
     }
     return *at == '\0';

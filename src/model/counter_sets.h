@@ -10,13 +10,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The columns that a set may fill, and behind them what counting a slot costs the host. */
-enum { IFM_COUNTER_COST = 17, IFM_COUNTER_COLUMNS, IFM_COUNTER_SETS_MOST = 4, IFM_COUNTER_METRICS_MOST = 16 };
+/* The columns that a set may fill, and behind them what counting a slot costs the host. Of the unit "ppm" are metrics
+ * that the profiler gives in per cent. */
+enum { IFM_COUNTER_COST = 32, IFM_COUNTER_COLUMNS, IFM_COUNTER_SETS_MOST = 8, IFM_COUNTER_METRICS_MOST = 16 };
 extern const struct ifm_column ifm_counter_columns[IFM_COUNTER_COLUMNS];
 
 struct ifm_counter_set {
     char name[24];
-    char texts[IFM_COUNTER_METRICS_MOST][72]; /* names of CUPTI */
+    char texts[IFM_COUNTER_METRICS_MOST][96]; /* names of CUPTI */
     size_t column[IFM_COUNTER_METRICS_MOST];  /* that each is added to */
     size_t n;
 };

@@ -37,8 +37,17 @@ struct columns {
 /* Columns that passes of earlier rules did not have. */
 static bool is_planned(const struct ifm_machine *machine, const char *column)
 {
-    const bool is_later = strcmp(column, "tensor_tf32_ops") == 0 || strcmp(column, "tensor_int8_ops") == 0;
-    return !is_later || ifm_machine_plans_by(machine, IFM_PLAN_RULES_TF32_INT8);
+    static const struct {
+        const char *begins;
+        unsigned since;
+    } rows[] = {{"tensor_tf32_ops", IFM_PLAN_RULES_TF32_INT8},
+                {"tensor_int8_ops", IFM_PLAN_RULES_TF32_INT8},
+                {"limits_", IFM_PLAN_RULES_LIMITS},
+                {"waits_", IFM_PLAN_RULES_LIMITS}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strncmp(column, rows[i].begins, strlen(rows[i].begins)) == 0)
+            return ifm_machine_plans_by(machine, rows[i].since);
+    return true;
 }
 
 static void add_columns(struct columns *list, const struct ifm_machine *machine, const struct ifm_column *columns,

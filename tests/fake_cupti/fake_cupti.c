@@ -18,6 +18,9 @@
  *   stale=METRIC         nothing is written for it
  *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, sectorhits=3000, sectormisses=1000,
  *   writes=100, fabric=0, warps=8, f16=0, bf16=0, fp8=0    for each kernel
+ *   occupancy=25, issue=40, tensor=10, active=95, conflicts=2, l2=30, link=20    in per cent
+ *   there=16, eligible=4, long_scoreboard=6, wait=2, gmma=1, barrier=1, short_scoreboard=0, math_pipe=0    warps in
+ *                        each cycle
  * Thread rule: one thread. */
 #include "fake_cupti.h"
 #include "dyn/cupti.h"
@@ -334,6 +337,36 @@ static double each_of(const char *metric)
     return 0;
 }
 
+/* What a range has whatever its kernels are: shares in per cent, and warps for each of its cycles. */
+static bool of_range(const char *metric, double cycles, double *out)
+{
+    static const struct {
+        const char *words, *key;
+        double fallback;
+        bool percent;
+    } rows[] = {{"sm__warps_active.avg", "occupancy", 25, true},
+                {"issue_active.avg", "issue", 40, true},
+                {"pipe_tensor_cycles_active", "tensor", 10, true},
+                {"sm__cycles_active.avg", "active", 95, true},
+                {"bank_conflicts", "conflicts", 2, true},
+                {"lts__t_sectors.avg", "l2", 30, true},
+                {"ltcfabric2ltc", "link", 20, true},
+                {"sm__warps_active.sum", "there", 16, false},
+                {"warps_eligible", "eligible", 4, false},
+                {"stalled_long_scoreboard", "long_scoreboard", 6, false},
+                {"stalled_wait", "wait", 2, false},
+                {"stalled_gmma", "gmma", 1, false},
+                {"stalled_barrier", "barrier", 1, false},
+                {"stalled_short_scoreboard", "short_scoreboard", 0, false},
+                {"stalled_math_pipe_throttle", "math_pipe", 0, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(metric, rows[i].words) != NULL) {
+            *out = (rows[i].percent ? 1 : cycles) * number(rows[i].key, rows[i].fallback);
+            return true;
+        }
+    return false;
+}
+
 int cuptiProfilerHostEvaluateToGpuValues(struct ifm_cupti_evaluate *params)
 {
     BEGIN(evaluate, values);
@@ -344,9 +377,11 @@ int cuptiProfilerHostEvaluateToGpuValues(struct ifm_cupti_evaluate *params)
             return IFM_CUPTI_INVALID_METRIC_NAME;
         if (fake_script_says(getenv("FAKE_CUPTI"), "stale", name))
             continue;
-        params->values[i] = strstr(name, "duration") != NULL ? (double)profiler.ns + 20000
-                            : strstr(name, "cycles") != NULL ? 1.755 * ((double)profiler.ns + 20000)
-                                                             : each_of(name) * (double)profiler.kernels;
+        const double ns = (double)profiler.ns + 20000, cycles = 1.755 * ns;
+        if (!of_range(name, cycles, &params->values[i]))
+            params->values[i] = strstr(name, "duration") != NULL ? ns
+                                : strstr(name, "cycles") != NULL ? cycles
+                                                                 : each_of(name) * (double)profiler.kernels;
         if (fake_script_says(getenv("FAKE_CUPTI"), "nan", name))
             params->values[i] = NAN;
         if (fake_script_says(getenv("FAKE_CUPTI"), "negative", name))

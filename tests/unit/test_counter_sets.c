@@ -70,7 +70,8 @@ static void other_texts_are_refused(void **state)
                                       "chips: A1\nset: x\nwarps:\n",
                                       "chips: A2\nset: x\nwarps: m\n",
                                       "chips: A1\nset: a_name_of_more_than_any_set_has\nwarps: m\n",
-                                      "chips: A1\nset: 1\nwarps: m\nset: 2\nset: 3\nset: 4\nset: 5\n"};
+                                      "chips: A1\nset: 1\nwarps: m\nset: 2\nset: 3\nset: 4\nset: 5\n"
+                                      "set: 6\nset: 7\nset: 8\nset: 9\n"};
     struct ifm_counter_sets sets;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (ifm_counter_sets_read(bad[i], "A1", &sets))
@@ -84,6 +85,8 @@ static void other_texts_are_refused(void **state)
     char many[2048] = "chips: A1\nset: x\nwarps:";
     for (int i = 0; i < IFM_COUNTER_METRICS_MOST + 1; i++)
         snprintf(many + strlen(many), sizeof many - strlen(many), " m%d.sum +", i);
+    assert_false(ifm_counter_sets_read(many, "A1", &sets));
+    snprintf(many, sizeof many, "chips: A1\nset: x\nwarps: %0*d", (int)sizeof sets.items[0].texts[0], 1); /* no room */
     assert_false(ifm_counter_sets_read(many, "A1", &sets));
 }
 

@@ -67,7 +67,7 @@ static struct ifm_instrument_state *open_instrument(void)
     struct ifm_error error = {0};
     setenv("FAKE_CUPTI", "", 1);
     assert_int_equal(ifm_instrument_gpu_counters.open(&state, &error), IFM_OK);
-    assert_int_equal(ifm_instrument_gpu_counters.groups(state), 4);
+    assert_int_equal(ifm_instrument_gpu_counters.groups(state), 7);
     return state;
 }
 
@@ -77,7 +77,7 @@ static void sets_take_turns(void **unused)
     struct ifm_instrument_state *state = open_instrument();
     int64_t values[IFM_COUNTER_COLUMNS];
     for (int turn = 0; turn < 2; turn++)
-        for (unsigned group = 0; group < 4; group++) {
+        for (unsigned group = 0; group < 7; group++) {
             ifm_instrument_gpu_counters.choose(state, group);
             for (int again = 0; again < 2; again++) {
                 count(state, "", values);
@@ -88,13 +88,17 @@ static void sets_take_turns(void **unused)
                 assert_int_equal(column(values, "tensor_bf16_ops") == IFM_ABSENT, group != 2);
                 assert_int_equal(column(values, "tensor_tf32_ops") == IFM_ABSENT, group != 3);
                 assert_int_equal(column(values, "tensor_int8_ops") == IFM_ABSENT, group != 0);
+                assert_int_equal(column(values, "limits_eligible") == IFM_ABSENT, group != 4);
+                assert_int_equal(column(values, "limits_occupancy"), group == 4 ? 250000 : IFM_ABSENT); /* 25 % */
+                assert_int_equal(column(values, "waits_memory") == IFM_ABSENT, group != 5);
+                assert_int_equal(column(values, "waits_barrier") == IFM_ABSENT, group != 6);
             }
         }
     struct ifm_instrument_told told;
     ifm_instrument_gpu_counters.tell(state, &told);
     assert_string_equal(told.source, "CUPTI 13.0, chip GH100");
-    assert_int_equal(told.slots, 16);
-    assert_int_equal(told.read, 16);
+    assert_int_equal(told.slots, 28);
+    assert_int_equal(told.read, 28);
     ifm_instrument_gpu_counters.close(state);
 }
 
