@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # README's sample anew: what the command prints, and the pictures of its report, in the places of the old ones:
-# README.md and docs/report-*.png. The quiet machine that it needs is seldom the one that has a browser, so measuring and placing
-# go apart too:
+# README.md and docs/report-*.png. The quiet machine that it needs is seldom the one that has a browser, so measuring
+# and placing go apart too:
 #   tools/retake.sh [--any]             measure and place here
 #   tools/retake.sh --measure DIR       measure alone: DIR/run, and DIR/printed with what it printed
 #   tools/retake.sh [--any] --from DIR  place alone what DIR/run holds; it is printed again, in this build's words

@@ -181,8 +181,8 @@ bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, 
 /* Is at least a tenth of a program's time neither its processor time nor waiting for a CPU: sleep, I/O, a GPU? Then its
  * processor time does not stand for its time. */
 bool ifm_derived_waits(const struct ifm_derived *derived, const char *cell, const char *arm);
-/* Between two runs: the load in one that lowers a share of a ceiling, "in this run the machine disturbed 30 of 30 blocks,
- * which ..."; "" = none, or another number. */
+/* Between two runs: the load in one that lowers a share of a ceiling, "in this run the machine was under load, which
+ * ..."; "" = none, or another number. */
 const char *ifm_derived_load_on(const struct ifm_derived *reference, const struct ifm_derived *other, const char *cell,
                                 const char *arm, enum ifm_metric_id metric, struct ifm_arena *arena);
 #define IFM_LOAD_LOWERS ", which lowers a share of a ceiling"

@@ -65,7 +65,7 @@ grep '^change in energy per step against main,null,twin,' gate.csv >/dev/null ||
 status=0
 "$INFEROMETER" gate none --against main --format csv >gate.csv || status=$?
 [ "$status" = 3 ] || fail "a lost energy does not block: $status"
-grep '^energy_per_step_change.*blocked.*no energy pass.*--energy' gate.csv >/dev/null || fail "gate: $(cat gate.csv)"
+grep '^change in energy per step.*blocked.*no energy pass.*--energy' gate.csv >/dev/null || fail "gate: $(cat gate.csv)"
 
 # ---- another card of the same name ----
 card=1234 run card 400 "${energy[@]}" 300ms

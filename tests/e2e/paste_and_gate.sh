@@ -21,7 +21,7 @@ source "$(dirname "$0")/lib.sh"
 "$INFEROMETER" summary out >summary.txt || fail "no summary"
 bytes=$(wc -c <summary.txt)
 [ "$bytes" -le 1024 ] || fail "the summary has $bytes bytes"
-[ "$bytes" -gt 900 ] || fail "the summary leaves room unused: $bytes bytes"
+[ "$bytes" -gt 850 ] || fail "the summary leaves room unused: $bytes bytes"
 grep -q '^- and [0-9]* more$' summary.txt || fail "the summary does not say what it left out"
 for private in "$PWD" "$(hostname)" "$(basename "$PWD")"; do
     ! grep -qF -- "$private" summary.txt || fail "the summary tells $private"

@@ -220,7 +220,7 @@ CASES = {
         "cells": [("sdpa", FASTER)],
         "gates": [{**FAST_GATE, "name": "L2 hits", "metric": "l2_hit_change_pp", "op": "at_least", "threshold": 10}],
         "expect": [("sdpa", "candidate", "l2_hit_change_pp", ABSENT, "no instrument of this pass reads L2 counters")],
-        "verdict": ("blocked", 4), "says": "l2_hit_change_pp is absent: no instrument of this pass reads L2 counters",
+        "verdict": ("blocked", 4), "says": "change in L2 hits is absent: no instrument of this pass reads L2 counters",
     },
     "gate_slower": {
         "source": "the slower candidate before a gate that asks for a tenth less time",
