@@ -55,6 +55,15 @@ static void no_monitor_says_why(void **state)
         strstr(use_of("gpm=1,1,1,1", IFM_FAKE_NVML "fake_nvml_old.so", 3).why, "this driver has no monitor"));
     assert_non_null(strstr(use_of("gpm=1,1,1,1 gpm_rc=4", NEW, 3).why, "no permission"));
     assert_non_null(strstr(use_of("gpm=1,1,1,1", NEW, 0).why, "within a second"));
+    ifm_gpm_open(&gpm, NULL, "there is no driver", "");
+    assert_string_equal(gpm.why, "there is no driver");
+    struct ifm_nvml nvml;
+    char room[256];
+    const char *reason, *remedy;
+    setenv("FAKE_NVML", "gpus=1", 1); /* a GPU without the monitor */
+    assert_true(ifm_nvml_open(NEW, &nvml, room, &reason, &remedy));
+    ifm_gpm_open(&gpm, &nvml, "", "0000:00:00.0");
+    assert_true(gpm.why[0] != '\0'); /* whichever call refuses: no GPU at that place, or no monitor */
     ifm_gpm_begin(&gpm, NULL, "there is no driver", 0);
     assert_string_equal(ifm_gpm_end(&gpm).why, "there is no driver");
 }

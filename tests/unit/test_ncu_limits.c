@@ -121,6 +121,7 @@ static void what_lacks_is_said(void **state)
     assert_true(fabs(limits.items[0].share - 40) < 1e-9); /* by time */
     assert_true(fabs(limits.time_ns - 4000) < 1e-9);
     assert_true(limits.n > 5);
+    assert_non_null(strstr(limit_in(&limits, "L2")->reason, "lts__throughput")); /* which metric, by name */
     for (size_t i = 1; i < limits.n; i++) {
         assert_true(isnan(limits.items[i].share));
         assert_non_null(strstr(limits.items[i].reason, "the report lacks"));
