@@ -73,6 +73,17 @@ template <int D> __device__ __forceinline__ void clear_empty(const ifm_decode_at
     }
 }
 
+/* For the outputs, queries, partials and tickets of the step in front; the cache was there before. In a cycle the next
+ * one reads, before it waits, what the one in front of us may have written. */
+__device__ __forceinline__ void wait_in_turn(const ifm_decode_attend &a)
+{
+    if (a.fresh == nullptr)
+        let_next_begin();
+    wait_for_previous();
+    if (a.fresh != nullptr)
+        let_next_begin();
+}
+
 /* CLUSTER: blocks of a unit, which are one cluster; 0: blocks meet in global memory. */
 template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend(const ifm_decode_attend &a)
 {
@@ -89,11 +100,7 @@ template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend
     find_unit(a, next);
     for (int i = 0; i < STAGES; i++)
         load_next<D>(a, next, ring + i * sizes<D>::STAGE, lane);
-    if (a.fresh == nullptr)
-        let_next_begin();
-    wait_for_previous();    /* for its outputs, queries, partials and tickets; the cache was there before */
-    if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
-        let_next_begin();
+    wait_in_turn(a);
     if (CLUSTER == 0 && a.tokens == 0)
         clear_empty<D>(a);
     for (uint32_t from = first; from < end; unit++) {
