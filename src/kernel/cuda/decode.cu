@@ -77,6 +77,29 @@ template <int D> __device__ __forceinline__ void clear_empty(const ifm_decode_at
  * one reads, before it waits, what the one in front of us may have written. */
 __device__ __forceinline__ void wait_in_turn(const ifm_decode_attend &a)
 {
+    if (a.fresh == nullptr)
+        let_next_begin();
+    wait_for_previous();
+    if (a.fresh != nullptr)
+        let_next_begin();
+}
+
+/* CLUSTER: blocks of a unit, which are one cluster; 0: blocks meet in global memory. */
+template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend(const ifm_decode_attend &a)
+{
+    extern __shared__ __align__(128) char shared[];
+    __shared__ warp_stats stats[WARPS][HEADS];
+    __shared__ __align__(16) float made[HEADS * D];
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const uint32_t ring = static_cast<uint32_t>(__cvta_generic_to_shared(shared)) + warp * STAGES * sizes<D>::STAGE;
+    /* Behind the rings; a cluster has one unit, and its rings are read to the end before the first row is left. */
+    float *rows = reinterpret_cast<float *>(shared + (CLUSTER == 0 ? WARPS * STAGES * sizes<D>::STAGE : 0));
+    const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
+    uint32_t unit = unit_of_block(a, first), at = first + warp, stage = 0;
+    loader next = {at, end, unit, at - tile_of(a, unit), tiles_of(a, unit), pages_of(a, unit)};
+    find_unit(a, next);
+    for (int i = 0; i < STAGES; i++)
+        load_next<D>(a, next, ring + i * sizes<D>::STAGE, lane);
     wait_in_turn(a);
     if (CLUSTER == 0 && a.tokens == 0)
         clear_empty<D>(a);
