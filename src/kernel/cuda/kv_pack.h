@@ -1,7 +1,7 @@
 /* Arguments of the kernels of kv_pack.cu: C and CUDA.
  *
  * ifm_kv_pack_FORMAT (int8, e4m3, int4, int2) writes whole pages of kv/format.h, bit for bit as kernel/cpu/kv_encode.h
- * does, out of rows of f16: K [128][head_dim], then V [128][head_dim]. */
+ * does, out of rows of f16: K [128][head_dim], then V [128][head_dim]. Two blocks a job: its K, and its V. */
 #ifndef IFM_KERNEL_CUDA_KV_PACK_H
 #define IFM_KERNEL_CUDA_KV_PACK_H
 
@@ -9,8 +9,7 @@
 
 enum {
     IFM_KV_PACK_TOKENS = 128,  /* of a page */
-    IFM_KV_PACK_THREADS = 128, /* of a block; two have a channel of K, or a token of V */
-    IFM_KV_PACK_COLUMNS = 64,  /* channels or tokens of a block */
+    IFM_KV_PACK_THREADS = 128, /* of a block; each has a channel of K, or a token of V */
     IFM_KV_PACK_ROOM = 2560    /* bytes of shared memory behind the values */
 };
 
@@ -28,11 +27,9 @@ struct ifm_kv_pack {
     uint32_t k_scale, k_zero, v_scale, promoted, k_codes, v_codes, k_low; /* as in struct ifm_kv_layout */
 };
 
-/* Blocks of a job, and dynamic shared memory of a block: values and weights of its channels, or values of its tokens.
- * e4m3 has a block for K and one for V, and keeps all values as they come. */
-#define IFM_KV_PACK_BLOCKS(head_dim) (((head_dim) + IFM_KV_PACK_COLUMNS - 1) / IFM_KV_PACK_COLUMNS + 2)
-#define IFM_KV_PACK_BLOCKS_E4M3 2
-#define IFM_KV_PACK_SHARED (2 * IFM_KV_PACK_TOKENS * IFM_KV_PACK_COLUMNS * 4 + IFM_KV_PACK_ROOM)
+/* Tokens of V that a block has at a time, and dynamic shared memory of a block; e4m3 keeps all values as they come. */
+#define IFM_KV_PACK_TILE(head_dim) ((head_dim) <= 128 ? 128 : 64)
+#define IFM_KV_PACK_SHARED(head_dim) ((head_dim) * (IFM_KV_PACK_TILE(head_dim) + 1) * 4 + IFM_KV_PACK_ROOM)
 #define IFM_KV_PACK_SHARED_E4M3(head_dim) ((head_dim)*IFM_KV_PACK_TOKENS * 2 + IFM_KV_PACK_ROOM)
 
 #endif

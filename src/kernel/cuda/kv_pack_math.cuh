@@ -26,11 +26,6 @@ __device__ __forceinline__ float divide(float a, float b)
 {
     return __fdiv_rn(a, b);
 }
-/* x - a b, where a b is exact. */
-__device__ __forceinline__ float less_product(float x, float a, float b)
-{
-    return __fmaf_rn(-a, b, x);
-}
 __device__ __forceinline__ int32_t bits_of(float x)
 {
     return __float_as_int(x);

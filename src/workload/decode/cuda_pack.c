@@ -20,9 +20,8 @@ enum ifm_status ifm_decode_pack_open(struct ifm_device *device, const struct ifm
                                                   .v_codes = (uint32_t)l->v_codes,
                                                   .k_low = (uint32_t)l->k_low}};
     out->launch.threads = IFM_KV_PACK_THREADS;
-    const bool floats = l->format == IFM_KV_E4M3;
-    out->blocks = floats ? IFM_KV_PACK_BLOCKS_E4M3 : IFM_KV_PACK_BLOCKS(l->head_dim);
-    out->launch.shared = floats ? IFM_KV_PACK_SHARED_E4M3(l->head_dim) : 0U + IFM_KV_PACK_SHARED;
+    out->launch.shared =
+        l->format == IFM_KV_E4M3 ? IFM_KV_PACK_SHARED_E4M3(l->head_dim) : IFM_KV_PACK_SHARED(l->head_dim);
     IFM_TRY(ifm_cuda_find(device, "kv_pack", name, &out->launch.function, error));
     return ifm_cuda_allow_shared(device, out->launch.function, out->launch.shared, error);
 }
@@ -34,7 +33,7 @@ void ifm_decode_pack_launch(struct ifm_device *device, struct ifm_decode_pack *p
     pack->arguments.to = to;
     pack->arguments.jobs = jobs;
     pack->arguments.n_jobs = n;
-    pack->launch.blocks = pack->blocks * n;
+    pack->launch.blocks = 2 * n;
     pack->launch.arguments = &pack->arguments;
     if (n > 0)
         ifm_cuda_launch(device, &pack->launch);

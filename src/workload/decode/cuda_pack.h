@@ -10,7 +10,6 @@
 struct ifm_decode_pack {
     struct ifm_kv_pack arguments;
     struct ifm_cuda_launch launch;
-    unsigned blocks; /* of a job */
 };
 
 /* For pages of `layout`, of a compressed format. */

@@ -27,10 +27,6 @@ inline float divide(float a, float b)
 {
     return a / b;
 }
-inline float less_product(float x, float a, float b)
-{
-    return std::fma(-a, b, x);
-}
 inline int32_t bits_of(float x)
 {
     return static_cast<int32_t>(ifm_f32_bits(x));
