@@ -119,6 +119,8 @@ const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cel
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most);
 /* "batch 1": what attention.scale made of the batch that the name says; "" where it made nothing of it. */
 const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *cell);
+/* What was measured as the most that the machine gives, and by what. */
+void ifm_cell_ceilings(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 /* The caches that a cell of probes found. */
 void ifm_cell_caches(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 
