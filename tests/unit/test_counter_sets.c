@@ -70,8 +70,8 @@ static void other_texts_are_refused(void **state)
                                       "chips: A1\nset: x\nwarps:\n",
                                       "chips: A2\nset: x\nwarps: m\n",
                                       "chips: A1\nset: a_name_of_more_than_any_set_has\nwarps: m\n",
-                                      "chips: A1\nset: 1\nwarps: m\nset: 2\nset: 3\nset: 4\nset: 5\n"
-                                      "set: 6\nset: 7\nset: 8\nset: 9\n"};
+                                      ("chips: A1\nset: 1\nwarps: m\nset: 2\nset: 3\nset: 4\nset: 5\n"
+                                       "set: 6\nset: 7\nset: 8\nset: 9\n")};
     struct ifm_counter_sets sets;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (ifm_counter_sets_read(bad[i], "A1", &sets))
