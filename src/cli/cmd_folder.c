@@ -120,9 +120,11 @@ enum ifm_status ifm_cmd_verify(int argc, char **argv, struct ifm_error *error)
 enum ifm_status ifm_cmd_summary(const struct ifm_given *given, struct ifm_error *error)
 {
     struct ifm_folder folder;
-    if (given->n_words != 1) {
-        ifm_fail(error, IFM_USAGE, "", "",
-                 given->n_words == 0 ? "summary needs a run folder" : "summary takes one run folder");
+    if (given->n_words > 1)
+        return ifm_fail(error, IFM_USAGE, "", "`inferometer compare A B` holds two runs beside one another",
+                        "summary takes one run folder");
+    if (given->n_words == 0) {
+        ifm_fail(error, IFM_USAGE, "", "", "summary needs a run folder");
         return ifm_folder_hint(NULL, error);
     }
     IFM_TRY(ifm_folder_check(given->words[0], false, error));

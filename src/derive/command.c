@@ -123,6 +123,17 @@ static const char *runs_refused(const struct ifm_arm_work *arm)
     return NULL;
 }
 
+const char *ifm_derive_stray_remedy(const struct ifm_arm_work *arm)
+{
+    const struct ifm_arm_work *const both[] = {arm, arm->work->baseline};
+    for (size_t i = 0; i < 2; i++)
+        if (both[i] != NULL && ifm_derive_column_total(both[i], "child_strays").total > 0)
+            return ifm_arena_printf(arm->d->arena,
+                                    ". Remedy: let %s wait for the processes that outlive it, which take CPUs from it",
+                                    both[i]->arm->name);
+    return "";
+}
+
 void ifm_rules_command(struct ifm_cell_work *work)
 {
     if (work->record == NULL || !ifm_cell_counts_programs(work->cell))

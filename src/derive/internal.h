@@ -250,6 +250,8 @@ struct ifm_aside {
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm);
 /* Are too few blocks undisturbed for a word? */
 bool ifm_derive_lacks_undisturbed(const struct ifm_aside *aside);
+/* ". Remedy: ..." where processes outlive the arm's program or its baseline's: then other work is not the cause. */
+const char *ifm_derive_stray_remedy(const struct ifm_arm_work *arm);
 /* A finding where blocks were disturbed and are not set aside: why, and what would help. */
 void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside);
 

@@ -107,6 +107,7 @@ static bool has_rivals(const struct ifm_cell *cell)
     return false;
 }
 
+#define BELOW 1.25
 /* A mean that its median does not show, so that whoever sees both doubts neither; "" where they are near. Of a
  * program few runs are measured, and one that is slow moves their mean: from less on. */
 static const char *slow_steps(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
@@ -115,7 +116,12 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
     const bool programs = ifm_cell_counts_programs(cell);
     const double apart = programs ? 1.25 : 3;
     const struct ifm_value *median = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
-    if (!ifm_is_ok(median) || !(mean->number > apart * median->number))
+    if (!ifm_is_ok(median))
+        return "";
+    if (mean->number * BELOW < median->number)
+        return programs ? "the mean is below the median (p50): some runs take much less"
+                        : "the mean is below the median (p50): some steps take much less";
+    if (!(mean->number > apart * median->number))
         return "";
     return programs ? "the mean is far above the median (p50): some runs take much longer"
                     : "the mean is far above the median (p50): some steps take much longer";

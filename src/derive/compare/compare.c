@@ -329,8 +329,8 @@ static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const s
                                            log1p(arm->work->cell->measure.margin))) {
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                            "%s, but not when the blocks that were disturbed by what the run itself saw (a clock that "
-                           "skipped, a thread moved) count for nothing: undecided",
-                           rest->word);
+                           "skipped, a thread moved) count for nothing: undecided%s",
+                           rest->word, ifm_derive_stray_remedy(arm));
         return "undecided";
     }
     const bool opposite = made && strcmp(rest->word, "equivalent") != 0 && all.mean.mean * rest->mean.mean < 0;
