@@ -32,6 +32,8 @@ struct look {
     double cost_ns; /* of one event, at the most */
 };
 
+#define LAUNCHED "kernels launched"
+
 /* The columns that need a name or a cost of their own; others go by their unit. */
 static const struct look looks[] = {
     {"cpu_khz", "clock", EFFECT_CLOCK, 0},
@@ -54,6 +56,7 @@ static const struct look looks[] = {
     {"child_strays", "processes that outlived the program", EFFECT_NONE, 0},
     {"l2_hits", "L2 hits", EFFECT_NONE, 0},
     {"energy_uj", "energy", EFFECT_NONE, 0},
+    {LAUNCHED, LAUNCHED, EFFECT_EVENT, 5e3}, /* a launch and the gap before it took 0.2 to 2 us where it was measured */
 };
 
 static struct look look_of(const struct ifm_companion *c)
@@ -313,36 +316,47 @@ static double measured(const struct ifm_derived *derived, const char *cell, cons
     return sum;
 }
 
-/* What passes of their own measured: counters and energy. Bytes may be the cause; warps and power follow from the work.
- * Folders of before counters had sectors were judged without it. */
-static void tell_measured(struct story *story, const struct ifm_cell *cell, const struct ifm_number *change,
-                          const struct ifm_derived *derived, struct ifm_arena *arena)
+/* What passes of their own measured: counters, energy, activity. Bytes and launches may be the cause; warps and power
+ * follow from the work. Folders of before counters had sectors were judged without it, and without launches those of
+ * before rules `since`. */
+static void tell_measured(struct story *story, const struct ifm_plan *plan, const struct ifm_cell *cell,
+                          const struct ifm_number *change, const struct ifm_derived *derived, struct ifm_arena *arena)
 {
     static const struct {
         const char *name, *unit;
         enum ifm_companion_kind kind;
         enum ifm_metric_id metrics[2];
         size_t n;
-    } rows[] = {{"bytes of memory", "B", IFM_COMPANION_AMOUNT, {IFM_M_DRAM_BYTES_READ, IFM_M_DRAM_BYTES_WRITTEN}, 2},
-                {"warps", "", IFM_COMPANION_LEVEL, {IFM_M_WARPS_LAUNCHED}, 1},
-                {"power", "W", IFM_COMPANION_LEVEL, {IFM_M_GPU_POWER_W}, 1}};
+        unsigned since;
+    } rows[] = {
+        {"bytes of memory", "B", IFM_COMPANION_AMOUNT, {IFM_M_DRAM_BYTES_READ, IFM_M_DRAM_BYTES_WRITTEN}, 2, 0},
+        {"warps", "", IFM_COMPANION_LEVEL, {IFM_M_WARPS_LAUNCHED}, 1, 0},
+        {"power", "W", IFM_COMPANION_LEVEL, {IFM_M_GPU_POWER_W}, 1, 0},
+        {LAUNCHED, "", IFM_COMPANION_LEVEL, {IFM_M_KERNELS_LAUNCHED, IFM_M_GRAPH_KERNELS}, 2, IFM_PLAN_RULES_LIMITS}};
     const struct ifm_arm *baseline = NULL;
     for (size_t a = 0; baseline == NULL && a < cell->n_arms; a++)
         baseline = cell->arms[a].role == IFM_ROLE_BASELINE ? &cell->arms[a] : NULL;
-    if (baseline == NULL || !ifm_plan_counts(cell, "l2_sector_hits"))
+    if (baseline == NULL)
         return;
+    const double step_ns = measured(derived, change->cell, baseline->name, (enum ifm_metric_id[]){IFM_M_STEP_NS}, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].since == 0 ? !ifm_plan_counts(cell, "l2_sector_hits") : plan->rules < rows[i].since)
+            continue;
         const double own = measured(derived, change->cell, change->arm, rows[i].metrics, rows[i].n);
         const double base = measured(derived, change->cell, baseline->name, rows[i].metrics, rows[i].n);
         if (own > 0 && base > 0)
             tell(story,
-                 &(struct ifm_companion){
-                     .column = rows[i].name, .unit = rows[i].unit, .kind = rows[i].kind, .own = own, .base = base},
+                 &(struct ifm_companion){.column = rows[i].name,
+                                         .unit = rows[i].unit,
+                                         .kind = rows[i].kind,
+                                         .own = own,
+                                         .base = base,
+                                         .step_ns = step_ns},
                  true, change->value.number, arena);
     }
 }
 
-static const char *one_line(const struct ifm_cell *cell, const struct ifm_number *change,
+static const char *one_line(const struct ifm_plan *plan, const struct ifm_cell *cell, const struct ifm_number *change,
                             const struct ifm_derived *derived, const struct beside *beside, struct ifm_arena *arena)
 {
     const struct ifm_value *v = &change->value;
@@ -367,7 +381,7 @@ static const char *one_line(const struct ifm_cell *cell, const struct ifm_number
     for (size_t i = 0; i < n; i++)
         if (!is_of_the_lab(beside->first[at] + i, beside->first[at], n))
             tell(&story, beside->first[at] + i, true, v->number, arena);
-    tell_measured(&story, cell, change, derived, arena);
+    tell_measured(&story, plan, cell, change, derived, arena);
     conclude(&story, v, construction[0] != '\0');
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);
     ifm_text_free(&story.text);
@@ -384,7 +398,7 @@ void ifm_judge_triage(const struct ifm_plan *plan, const struct ifm_derived *der
         const struct ifm_cell *cell = change->metric == IFM_M_CHANGE_PERCENT ? ifm_plan_cell(plan, change->cell) : NULL;
         if (cell == NULL)
             continue;
-        const char *text = change->value.state == IFM_STATE_OK ? one_line(cell, change, derived, &beside, arena)
+        const char *text = change->value.state == IFM_STATE_OK ? one_line(plan, cell, change, derived, &beside, arena)
                                                                : ifm_judge_failed_program(cell, change, derived, arena);
         if (text == NULL)
             continue;

@@ -395,8 +395,9 @@ static void it_is_all_in_verdict_json(void **state)
     jd_stop(&j);
 }
 
-/* Twice the time, with bytes, warps and power of passes of their own; `planned`: the counters of today. */
-static const char *triage_counted(struct judged *j, const double bytes[2], bool planned)
+/* Twice the time, with bytes, warps, power and launches of passes of their own; `planned`: the counters of today, and
+ * its rules of planning. `more`: launches of the slower arm beyond the two of the other. */
+static const char *triage_counted(struct judged *j, const double bytes[2], bool planned, double more)
 {
     static const char *const columns[] = {"l2_sector_hits"};
     equal_columns(j);
@@ -405,13 +406,13 @@ static const char *triage_counted(struct judged *j, const double bytes[2], bool 
     fx_derive(&j->fx);
     struct fixture *f = &j->fx;
     const struct ifm_cell *cell = &f->cells[0];
-    struct ifm_number *numbers = IFM_ARENA_ARRAY(f->arena, struct ifm_number, f->derived->n_numbers + 8);
+    struct ifm_number *numbers = IFM_ARENA_ARRAY(f->arena, struct ifm_number, f->derived->n_numbers + 12);
     memcpy(numbers, f->derived->numbers, f->derived->n_numbers * sizeof *numbers);
     for (size_t a = 0; a < 2; a++) {
-        const double of[] = {bytes[a], 0, 64, a == 0 ? 300 : 150};
+        const double of[] = {bytes[a], 0, 64, a == 0 ? 300 : 150, 2 + (a == 0 ? 0 : more), 0};
         const enum ifm_metric_id metrics[] = {IFM_M_DRAM_BYTES_READ, IFM_M_DRAM_BYTES_WRITTEN, IFM_M_WARPS_LAUNCHED,
-                                              IFM_M_GPU_POWER_W};
-        for (size_t m = 0; m < 4; m++)
+                                              IFM_M_GPU_POWER_W,     IFM_M_KERNELS_LAUNCHED,   IFM_M_GRAPH_KERNELS};
+        for (size_t m = 0; m < 6; m++)
             numbers[f->derived->n_numbers++] = (struct ifm_number){
                 cell->name, cell->arms[a].name, metrics[m], {.number = of[m], .reason = "", .remedy = "", .text = ""}};
     }
@@ -423,26 +424,46 @@ static const char *triage_counted(struct judged *j, const double bytes[2], bool 
     const size_t n_before = f->cells[0].n_passes;
     f->cells[0].passes = passes;
     f->cells[0].n_passes = 2;
+    f->plan.rules = planned ? IFM_PLAN_RULES : 1;
     fx_judge(f);
     f->cells[0].passes = before;
     f->cells[0].n_passes = n_before;
     return f->verdict->triage[0].text;
 }
 
+static void launches_explain(void **state)
+{
+    (void)state;
+    struct judged j;
+    const double bytes[] = {1e9, 1e9};
+    const char *line = triage_counted(&j, bytes, true, 1e6);
+    if (strstr(line, "kernels launched +1e+06 a step could explain it") == NULL)
+        fail_msg("%s", line);
+    jd_stop(&j);
+    line = triage_counted(&j, bytes, true, 1e-4); /* half a nanosecond at the most */
+    if (strstr(line, "launched") != NULL || strstr(line, "nothing recorded explains it") == NULL)
+        fail_msg("%s", line);
+    jd_stop(&j);
+    line = triage_counted(&j, bytes, false, 1e6); /* a folder of before */
+    if (strstr(line, "launched") != NULL)
+        fail_msg("%s", line);
+    jd_stop(&j);
+}
+
 static void bytes_that_were_counted_explain(void **state)
 {
     (void)state;
     struct judged j;
-    const char *line = triage_counted(&j, (const double[]){1e9, 2e9}, true);
+    const char *line = triage_counted(&j, (const double[]){1e9, 2e9}, true, 0);
     if (strstr(line, "bytes of memory +100.0 % could explain it") == NULL || strstr(line, "power -50.0 %") == NULL ||
         strstr(line, "warps") != NULL)
         fail_msg("%s", line);
     jd_stop(&j);
-    line = triage_counted(&j, (const double[]){1e9, 1.1e9}, true); /* a tenth of the change */
+    line = triage_counted(&j, (const double[]){1e9, 1.1e9}, true, 0); /* a tenth of the change */
     if (strstr(line, "bytes of memory +10.0 %") == NULL || strstr(line, "nothing recorded explains it") == NULL)
         fail_msg("%s", line);
     jd_stop(&j);
-    line = triage_counted(&j, (const double[]){1e9, 2e9}, false); /* a folder of before */
+    line = triage_counted(&j, (const double[]){1e9, 2e9}, false, 0); /* a folder of before */
     if (strstr(line, "bytes of memory") != NULL)
         fail_msg("%s", line);
     jd_stop(&j);
@@ -452,6 +473,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_that_were_counted_explain),
+        cmocka_unit_test(launches_explain),
         cmocka_unit_test(too_few_observations_block),
         cmocka_unit_test(an_effect_size_decides_nothing_alone),
         cmocka_unit_test(what_is_not_decided_is_not_explained),
