@@ -173,7 +173,7 @@ grep -q "has no record of its call" <<<"$(number nobody f16 graph_kernels)" ||
 # A run of a version that counted all of it keeps no such number.
 cp -r cycle earlier
 sed -i 's/,"counted":"samples"//' earlier/run.log
-sed -i "s/$(sha256sum <cycle/run.log | cut -c1-64)/$(sha256sum <earlier/run.log | cut -c1-64)/" earlier/manifest.json
+sed -i "s/$(sha256sum <cycle/run.log | cut -c1-64)/$(sha256sum <earlier/run.log | cut -c1-64)/" earlier/manifest.sha256
 "$INFEROMETER" report earlier >shown 2>&1 || fail "earlier: $(cat shown)"
 grep -q 'trace absent: what runs between the samples was counted too' shown || fail "earlier: $(cat shown)"
 
