@@ -31,6 +31,17 @@ bool ifm_derive_has_gaps(const struct ifm_arm_work *arm)
     return arm->work->cell->measure.cache == IFM_CACHE_COLD || arm->arm->gaps;
 }
 
+struct ifm_value ifm_derive_of_gaps(const struct ifm_arm_work *arm, int64_t n, const char *n_of)
+{
+    const bool cold = arm->work->cell->measure.cache == IFM_CACHE_COLD, both = cold && arm->arm->gaps;
+    const char *remedy = "", *between = arm->arm->gaps ? ifm_arm_between(arm->arm, &remedy) : "";
+    struct ifm_arena *arena = arm->d->arena;
+    return ifm_value_absent(ifm_arena_printf(arena, "counters also counted what runs between the samples: %s%s%s",
+                                             cold ? "evictions of the caches" : "", both ? ", and " : "", between),
+                            ifm_arena_printf(arena, "%s%s%s", cold ? "--cache hot" : "", both ? ", and " : "", remedy),
+                            n, n_of);
+}
+
 double ifm_derive_slot_step_ns(const struct ifm_record *r, size_t k)
 {
     double ns = 0;

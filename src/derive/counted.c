@@ -167,8 +167,7 @@ bool ifm_counted_is_withheld(const struct counted *c, unsigned column, struct if
     for (size_t r = 0; r < ranges->n; r++) /* a range of the set that failed has no time either */
         of += ranges->items[r].values[RANGE_NS] == IFM_ABSENT;
     if (ifm_derive_has_gaps(arm))
-        *out = ifm_value_absent("counters also counted what runs between the samples (evictions, hooks)",
-                                "--cache hot, and an arm without hooks", 0, "ranges");
+        *out = ifm_derive_of_gaps(arm, 0, "ranges");
     else if (shortest != NULL)
         *out = ifm_value_absent(shortest, longer_slots(arm), 0, "ranges");
     else if (of > n)

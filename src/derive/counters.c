@@ -28,13 +28,6 @@ static struct ifm_value partly_read(const struct ifm_arm_work *arm, size_t n)
                             (int64_t)n, "blocks");
 }
 
-static struct ifm_value not_of_the_steps(void)
-{
-    return ifm_value_absent("the counter also counted what runs between the samples (evictions, hooks), which is no "
-                            "part of a step",
-                            "--cache hot, and an arm without hooks", 0, "blocks");
-}
-
 /* ---- second-level cache ---- */
 
 struct l2_block {
@@ -74,7 +67,7 @@ static struct ifm_value l2_hit_value(const struct ifm_arm_work *arm)
     if (blocks == NULL)
         return no_l2(work);
     if (ifm_derive_has_gaps(arm))
-        return not_of_the_steps();
+        return ifm_derive_of_gaps(arm, 0, "blocks");
     return n < arm->n_blocks || n == 0 ? partly_read(arm, n) : ifm_value_real(100.0 * hits / all, (int64_t)n, "blocks");
 }
 
@@ -114,7 +107,7 @@ static struct ifm_value l2_change_value(const struct ifm_arm_work *arm)
     }
     struct ifm_value value = there ? mean_value(work, points, n, quantum, false) : no_l2(work);
     if (there && (ifm_derive_has_gaps(arm) || ifm_derive_has_gaps(work->baseline)))
-        value = not_of_the_steps();
+        value = ifm_derive_of_gaps(ifm_derive_has_gaps(arm) ? arm : work->baseline, 0, "blocks");
     ifm_arena_destroy(scratch);
     return value;
 }
@@ -130,7 +123,7 @@ static struct ifm_value energy_value(const struct ifm_arm_work *arm)
     if (column < 0)
         return no_energy(work);
     if (ifm_derive_has_gaps(arm))
-        return not_of_the_steps();
+        return ifm_derive_of_gaps(arm, 0, "blocks");
     struct ifm_arena *scratch = ifm_arena_create();
     size_t n;
     const struct ifm_column_block *blocks = ifm_derive_column_blocks(arm, column, scratch, &n);
@@ -161,7 +154,7 @@ static struct ifm_value energy_change_value(const struct ifm_arm_work *arm)
     if (ifm_energy_tokens_of(arm->arm) == 0 || ifm_energy_tokens_of(work->baseline->arm) == 0)
         return ifm_value_absent("a step of one of the two arms makes no tokens", "", 0, "blocks");
     if (ifm_derive_has_gaps(arm) || ifm_derive_has_gaps(work->baseline))
-        return not_of_the_steps();
+        return ifm_derive_of_gaps(ifm_derive_has_gaps(arm) ? arm : work->baseline, 0, "blocks");
     struct ifm_value refused;
     if (ifm_energy_is_refused(arm, &refused))
         return refused;

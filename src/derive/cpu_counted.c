@@ -66,8 +66,7 @@ static void emit(const struct cpu_counted *c, enum ifm_metric_id metric, unsigne
     const size_t n = values_of(c, over, under);
     struct ifm_value value;
     if (n > 0 && ifm_derive_has_gaps(c->arm))
-        value = ifm_value_absent("counters also counted what runs between the samples (evictions, hooks)",
-                                 "measure.cache=hot, and an arm without hooks", 0, "slots");
+        value = ifm_derive_of_gaps(c->arm, 0, "slots");
     else
         value = n == 0 || n < c->slots ? absent(c, over, n) : ifm_derive_mean(c->values, n, "slots");
     ifm_derive_emit(c->arm, metric, value);

@@ -182,6 +182,8 @@ struct ifm_loss_fact {
 const struct ifm_slot *ifm_next_slot(const struct ifm_arm_work *arm, size_t *k);
 /* Something runs between its samples: caches are evicted, or there are hooks. A counter that runs on counts it too. */
 bool ifm_derive_has_gaps(const struct ifm_arm_work *arm);
+/* Of such an arm: the number of a counter that ran on in them. */
+struct ifm_value ifm_derive_of_gaps(const struct ifm_arm_work *arm, int64_t n, const char *n_of);
 /* Untimed steps before the samples of a slot, which instruments count too. */
 double ifm_derive_lead(const struct ifm_arm_work *arm);
 /* A column of an instrument over the measured slots of an arm. */

@@ -55,9 +55,9 @@ static struct ifm_value state_of(const struct traced *t)
 {
     const struct ifm_cell *cell = t->arm->work->cell;
     const char *reason = NULL, *remedy = "", *outputs = NULL, *before = NULL;
+    bool of_samples = !ifm_derive_has_gaps(t->arm);
     if (!cell->measure.trace)
-        return ifm_value_absent("activity was not recorded", "--trace records it, in a pass of its own",
-                                0, "slots");
+        return ifm_value_absent("activity was not recorded", "--trace records it, in a pass of its own", 0, "slots");
     if (ifm_plan_pass(cell, IFM_PASS_TRACE) == NULL)
         return ifm_value_absent(ifm_is_empty(cell->unsupported) ? "no instrument of this version records this device"
                                                                 : cell->unsupported,
@@ -75,6 +75,7 @@ static struct ifm_value state_of(const struct traced *t)
         if (told->reason != NULL && (is_own || told->slots == 0))
             reason = told->reason;
         outputs = is_own && told->outputs != NULL ? told->outputs : outputs;
+        of_samples |= is_own && told->counted != NULL;
     }
     IFM_EACH_TOLD(event, t->arm->work, check, t->arm->arm->name)
         before = before == NULL ? IFM_FACTS(event, check)->output_xxh3 : before;
@@ -85,6 +86,8 @@ static struct ifm_value state_of(const struct traced *t)
                                              : ifm_arena_printf(t->arm->d->arena, "%zu of %zu slots were not read: %s",
                                                                 t->slots - t->read, t->slots, reason),
                                 remedy, (int64_t)t->read, "slots");
+    if (!of_samples) /* a run of an earlier version */
+        return ifm_value_absent("what runs between the samples was counted too", "measure it anew", 0, "slots");
     if (outputs != NULL && before != NULL && strcmp(outputs, before) != 0 && !ifm_arm_of_library(t->arm->arm))
         return ifm_value_refused(t->arm->d->arena, "rule-12",
                                  "the arm's output under recording is not its output without");

@@ -2,6 +2,7 @@
 #include "instrument/activity.h"
 
 #include "dyn/cupti_activity.h"
+#include "instrument/nvtx.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,6 +291,7 @@ static void count_runtime(const struct ifm_activity_row *row, struct ifm_activit
 struct busy {
     uint64_t first, last;
     int64_t ns;
+    int64_t to_kernel_ns, span_ns; /* up to its last kernel */
 };
 
 /* Work of the GPU, in order of its start. What follows the last kernel is how results are fetched. */
@@ -308,9 +310,32 @@ static void count_work(const struct ifm_activity_row *row, struct ifm_activity_c
         busy->ns += (int64_t)(row->end - from);
     busy->last = row->end > busy->last ? row->end : busy->last;
     if (is_kernel) {
-        out->busy_ns = busy->ns;
-        out->span_ns = (int64_t)(busy->last - busy->first);
+        busy->to_kernel_ns = busy->ns;
+        busy->span_ns = (int64_t)(busy->last - busy->first);
     }
+}
+
+static void count_host(const struct ifm_activity_row *row, struct ifm_activity_counts *out)
+{
+    out->waits += row->kind == IFM_ACTIVITY_WAIT;
+    if (row->kind == IFM_ACTIVITY_CALL)
+        count_call(row, out);
+    else if (row->kind == IFM_ACTIVITY_RUNTIME)
+        count_runtime(row, out);
+    else if (row->kind == IFM_ACTIVITY_OVERHEAD)
+        out->overhead_ns += (int64_t)(row->end - row->start);
+}
+
+static void add_busy(const struct busy *busy, struct ifm_activity_counts *out)
+{
+    out->busy_ns += busy->to_kernel_ns;
+    out->span_ns += busy->span_ns;
+}
+
+static bool is_of_stamps(const struct ifm_activity_row *row, const uint32_t *stamps, size_t n)
+{
+    return n > 0 && row->kind <= IFM_ACTIVITY_CALL &&
+           bsearch(&row->correlation, stamps, n, sizeof *stamps, by_number) != NULL;
 }
 
 struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *rows, size_t n, uint64_t from, uint64_t to)
@@ -321,21 +346,118 @@ struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *row
     uint32_t *stamps = stamps_of(rows, n, &n_stamps);
     for (size_t i = 0; i < n; i++) {
         const struct ifm_activity_row *row = &rows[i];
-        const bool in_time = row->start >= from && row->start <= to;
-        if (n_stamps > 0 && row->kind <= IFM_ACTIVITY_CALL &&
-            bsearch(&row->correlation, stamps, n_stamps, sizeof *stamps, by_number) != NULL)
+        if (is_of_stamps(row, stamps, n_stamps))
             continue;
         if (row->kind <= IFM_ACTIVITY_FILL)
             count_work(row, &out, &busy);
-        else if (row->kind == IFM_ACTIVITY_WAIT && in_time)
-            out.waits++;
-        else if (row->kind == IFM_ACTIVITY_CALL && in_time)
-            count_call(row, &out);
-        else if (row->kind == IFM_ACTIVITY_RUNTIME && in_time)
-            count_runtime(row, &out);
-        else if (row->kind == IFM_ACTIVITY_OVERHEAD && in_time)
-            out.overhead_ns += (int64_t)(row->end - row->start);
+        else if (row->start >= from && row->start <= to)
+            count_host(row, &out);
     }
+    add_busy(&busy, &out);
     free(stamps);
     return out;
+}
+
+/* ---- of samples alone ---- */
+
+struct sample {
+    uint64_t from, to;
+    struct busy busy;
+};
+
+/* A call, and the sample in which it began. */
+struct placed_call {
+    uint32_t correlation;
+    struct sample *sample; /* NULL = between two of them */
+};
+
+/* The slot's own range begins first, and may have any name. */
+static bool is_sample(const struct ifm_activity_row *rows, size_t i)
+{
+    bool inside = false;
+    if (rows[i].kind != IFM_ACTIVITY_BEGIN || strcmp(rows[i].name, IFM_NVTX_SAMPLE) != 0)
+        return false;
+    for (size_t before = 0; before < i && !inside; before++)
+        inside = rows[before].kind == IFM_ACTIVITY_BEGIN;
+    return inside;
+}
+
+size_t ifm_activity_samples(const struct ifm_activity_row *rows, size_t n)
+{
+    size_t samples = 0;
+    for (size_t i = 0; i < n; i++)
+        samples += is_sample(rows, i);
+    return samples;
+}
+
+/* Room for one more than there are. */
+static void find_samples(const struct ifm_activity_row *rows, size_t n, struct sample *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t end = i + 1;
+        if (!is_sample(rows, i))
+            continue;
+        while (end < n && (rows[end].kind != IFM_ACTIVITY_END || rows[end].start == rows[i].start))
+            end++;
+        *out++ = (struct sample){.from = rows[i].start, .to = end < n ? rows[end].start : rows[i].start};
+    }
+}
+
+static int by_time(const void *key, const void *sample)
+{
+    const uint64_t at = *(const uint64_t *)key;
+    const struct sample *s = sample;
+    return at < s->from ? -1 : at >= s->to;
+}
+
+static struct sample *sample_at(const struct ifm_activity_row *row, struct sample *samples, size_t n)
+{
+    return bsearch(&row->start, samples, n, sizeof *samples, by_time);
+}
+
+static int by_correlation(const void *a, const void *b)
+{
+    return by_number(&((const struct placed_call *)a)->correlation, &((const struct placed_call *)b)->correlation);
+}
+
+static bool count_row(const struct ifm_activity_row *row, struct sample *sample, const struct placed_call *calls,
+                      size_t n_calls, struct ifm_activity_counts *out)
+{
+    if (row->kind > IFM_ACTIVITY_FILL) {
+        if (sample != NULL)
+            count_host(row, out);
+        return true;
+    }
+    const struct placed_call key = {.correlation = row->correlation},
+                             *call = bsearch(&key, calls, n_calls, sizeof *calls, by_correlation);
+    if (call != NULL && call->sample != NULL)
+        count_work(row, out, &call->sample->busy);
+    return call != NULL;
+}
+
+bool ifm_activity_count_samples(const struct ifm_activity_row *rows, size_t n, struct ifm_activity_counts *out)
+{
+    const size_t n_samples = ifm_activity_samples(rows, n);
+    struct sample *samples = calloc(n_samples + 1, sizeof *samples);
+    struct placed_call *calls = calloc(n + 1, sizeof *calls);
+    size_t n_calls = 0, n_stamps;
+    uint32_t *stamps = stamps_of(rows, n, &n_stamps);
+    bool known = samples != NULL && calls != NULL;
+    *out = (struct ifm_activity_counts){0};
+    if (known)
+        find_samples(rows, n, samples);
+    for (size_t i = 0; known && i < n; i++)
+        if (rows[i].kind == IFM_ACTIVITY_CALL)
+            calls[n_calls++] = (struct placed_call){rows[i].correlation, sample_at(&rows[i], samples, n_samples)};
+    if (known)
+        qsort(calls, n_calls, sizeof *calls, by_correlation);
+    for (size_t i = 0; known && i < n; i++)
+        if (!is_of_stamps(&rows[i], stamps, n_stamps))
+            known = count_row(&rows[i], sample_at(&rows[i], samples, n_samples), calls, n_calls, out);
+    for (size_t i = 0; known && i < n_samples; i++)
+        add_busy(&samples[i].busy, out);
+    free(stamps);
+    free(calls);
+    free(samples);
+    return known;
 }

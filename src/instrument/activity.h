@@ -63,8 +63,13 @@ struct ifm_activity_counts {
     int64_t busy_ns, span_ns;   /* of the GPU: time with any work, and from its first work to its last kernel */
     int64_t overhead_ns;        /* that CUPTI says it took */
 };
+/* How many ranges IFM_NVTX_SAMPLE there are. */
+size_t ifm_activity_samples(const struct ifm_activity_row *rows, size_t n);
 /* Calls count that began from `from` to `to`. Rows are sorted by their start. */
 struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *rows, size_t n, uint64_t from,
                                               uint64_t to);
+/* Calls count that began inside a sample, and work that such a call started. False: whether some of the work did is not
+ * known, for its call has no record. */
+bool ifm_activity_count_samples(const struct ifm_activity_row *rows, size_t n, struct ifm_activity_counts *out);
 
 #endif

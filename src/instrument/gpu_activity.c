@@ -107,7 +107,14 @@ static void activity_start(struct ifm_instrument_state *state)
 
 static void fill(struct ifm_instrument_state *state, const struct ifm_activity_rows *rows, uint64_t to)
 {
-    const struct ifm_activity_counts c = ifm_activity_count(rows->items, rows->n, state->from, to);
+    struct ifm_activity_counts c;
+    if (ifm_activity_samples(rows->items, rows->n) == 0) /* nothing runs between them */
+        c = ifm_activity_count(rows->items, rows->n, state->from, to);
+    else if (!ifm_activity_count_samples(rows->items, rows->n, &c)) {
+        snprintf(state->why, sizeof state->why,
+                 "work of the GPU has no record of its call, and may be of what runs between the samples");
+        return;
+    }
     const int64_t values[IFM_TRACE_COLUMNS] = {
         c.kernels, c.graph_kernels, c.launches, c.graph_launches, c.copies,  c.copy_bytes,  c.waits,
         c.calls,   c.kernel_ns,     c.call_ns,  c.busy_ns,        c.span_ns, c.overhead_ns, (int64_t)rows->n};

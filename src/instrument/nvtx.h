@@ -6,6 +6,9 @@
 #ifndef IFM_INSTRUMENT_NVTX_H
 #define IFM_INSTRUMENT_NVTX_H
 
+/* Each sample of a slot that has something between its samples, inside the slot's range. */
+#define IFM_NVTX_SAMPLE "sample"
+
 /* Tell these instead of a tool: a recorder in this process. */
 void ifm_nvtx_tap(void (*push)(const char *name), void (*pop)(void));
 void ifm_nvtx_push(const char *name);

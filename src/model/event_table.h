@@ -118,7 +118,7 @@ enum ifm_stage {
 #define IFM_FIELDS_traced(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, source, _) F(r, must, count, slots, _) \
     F(r, must, count, read, _) F(r, may, text, reason, _) F(r, must, count, rows, _) F(r, must, count, left_out, _) \
-    F(r, may, text, outputs, _)
+    F(r, may, text, outputs, _) F(r, may, text, counted, _)
 #define IFM_FIELDS_trace_file(F, r) F(r, must, text, cell, _) F(r, must, text, sha256, _)
 #define IFM_FIELDS_calibrate(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, inner, _) \

@@ -22,13 +22,35 @@ bool ifm_arm_runs_programs(const struct ifm_arm *arm)
     return programs;
 }
 
-/* Something of its own runs between the samples of an arm. */
-static bool any_hooks(const struct ifm_cell *cell)
+/* What gaps an arm has: hooks of its own, or the way back to the start of an inference cycle. */
+static bool goes_back(const struct ifm_arm *arm)
 {
-    bool hooks = false;
+    const char *cycle = ifm_arm_setting(arm, "decode.inference");
+    return strcmp(arm->workload, "decode") == 0 && cycle != NULL && strcmp(cycle, "true") == 0;
+}
+
+#define WITHOUT_CYCLES                                                                                                 \
+    "the same without --inference and --decode-tokens: each step is then one attention over the cache"
+
+const char *ifm_arm_between(const struct ifm_arm *arm, const char **remedy)
+{
+    *remedy = goes_back(arm) ? WITHOUT_CYCLES : "";
+    if (goes_back(arm))
+        return "the way back to the cycle's start";
+    if (strcmp(arm->workload, "command") == 0)
+        return "starts of programs, and hooks";
+    if (strcmp(arm->workload, "session") == 0)
+        return "the caller's own code";
+    *remedy = "an arm without hooks";
+    return "hooks";
+}
+
+static bool any_gaps(const struct ifm_cell *cell, bool back)
+{
+    bool gaps = false;
     for (size_t i = 0; i < cell->n_arms; i++)
-        hooks |= cell->arms[i].gaps && !ifm_arm_runs_programs(&cell->arms[i]);
-    return hooks;
+        gaps |= cell->arms[i].gaps && !ifm_arm_runs_programs(&cell->arms[i]) && goes_back(&cell->arms[i]) == back;
+    return gaps;
 }
 
 static bool has_processes(const struct ifm_cell *cell)
@@ -51,7 +73,9 @@ static const char *why_no_energy(const struct ifm_cell *cell, const char *device
          "measure on a real device: device.kind=cpu or cuda"},
         {cell->measure.cache == IFM_CACHE_COLD,
          "caches are evicted between the samples of this cell, and that draws energy too", "measure.cache=hot"},
-        {any_hooks(cell), "hooks run between the samples of this cell, and they draw energy too",
+        {any_gaps(cell, true), "each cycle goes back to its start between the samples, and that draws energy too",
+         WITHOUT_CYCLES},
+        {any_gaps(cell, false), "hooks run between the samples of this cell, and they draw energy too",
          "arms without hooks (--prepare, --cleanup)"},
         {has_processes(cell), "the plan gives this cell no energy pass", ""},
         {cell->n_arms == 0, "the plan gives this cell no energy pass", ""},

@@ -183,6 +183,8 @@ const struct ifm_arm *ifm_cell_baseline(const struct ifm_cell *cell);
 const char *ifm_arm_setting(const struct ifm_arm *arm, const char *path);
 /* Are its steps runs of a program, with no hook between two of them? Then a window of energy is of whole runs. */
 bool ifm_arm_runs_programs(const struct ifm_arm *arm);
+/* Of an arm that has gaps: what runs between its samples, and `remedy`, what to measure that has none. */
+const char *ifm_arm_between(const struct ifm_arm *arm, const char **remedy);
 bool ifm_cell_runs_programs(const struct ifm_cell *cell); /* all of its arms but for ceilings */
 
 const char *ifm_pass_name(const struct ifm_pass *pass);

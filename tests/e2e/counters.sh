@@ -177,6 +177,24 @@ fake "issue=20;conflicts=70;long_scoreboard=12;wait=0;gmma=0;barrier=0" \
 grep '^f16 ' shown | head -1 | grep -q 'bank conflicts *70.0 %' || fail "a busy unit is not the first: $(cat shown)"
 grep '^f16 ' shown | sed -n 2p | grep -q 'waits for L2 or memory *80.0 %' || fail "no wait: $(cat shown)"
 
+# A cycle goes back to its start between the samples, inside a range; what the remedy says is counted.
+cycle=(decode --compress 1 --heads 4 --batch 1 --kv-len 1024 --layers 2 "${counts[@]}")
+fake "" "$INFEROMETER" "${cycle[@]}" --inference --decode-tokens 3 --out cycle >log 2>&1 || fail "cycle: $(cat log)"
+python3 - <<'PY' || fail "cycle: $(number cycle f16 dram_bytes_read)"
+import json
+of = {n["metric"]: n for n in json.load(open("cycle/derived.json"))["numbers"] if n.get("arm") == "f16"}
+for metric in ("dram_bytes_read", "l2_hit_percent", "warps_launched"):
+    assert of[metric]["state"] == "absent", of[metric]
+    assert of[metric]["reason"].endswith("between the samples: the way back to the cycle's start"), of[metric]
+    assert of[metric]["remedy"].startswith("the same without --inference and --decode-tokens"), of[metric]
+PY
+fake "" "$INFEROMETER" "${cycle[@]}" --out still >log 2>&1 || fail "still: $(cat log)"
+python3 - <<'PY' || fail "still: $(number still f16 dram_bytes_read)"
+import json
+of = {n["metric"]: n for n in json.load(open("still/derived.json"))["numbers"] if n.get("arm") == "f16"}
+assert all(of[m]["state"] == "ok" for m in ("dram_bytes_read", "l2_hit_percent", "warps_launched")), of
+PY
+
 # Shown with its sentence; a page that opens.
 grep -q 'over ledger' decode/report.md || fail "the report shows no counters"
 grep -q 'counted live in a pass of its own' decode/report.html || fail "the page does not say how counters were read"

@@ -131,6 +131,61 @@ assert rows and all(int(r["trace_graph_kernels"]) == int(r["samples"]) * 64 + 1 
 assert all(int(r["trace_graph_launches"]) == int(r["samples"]) + 1 and r["trace_launches"] == "0" for r in rows), rows
 PY
 
+# ---- samples apart: what runs between them is recorded, and is of no step ----
+# cycle NAME SCRIPT ARGUMENTS...: one arm, six kernels of 0.2 ms a step in a graph
+cycle()
+{
+    local name=$1 script=$2
+    shift 2
+    fake "$script" "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 --inference --decode-tokens 3 \
+        --layers 2 "${traces[@]}" --slot-steps 3 --out "$name" "$@" >log 2>&1 || fail "$name: $(cat log)"
+    "$INFEROMETER" verify "$name" >verified 2>&1 || fail "$name: $(cat verified)"
+}
+cat >apart.py <<'PY'
+import csv, json, sys
+folder, expected = sys.argv[1], json.loads(sys.argv[2])
+numbers = {n["metric"]: n for n in json.load(open(folder + "/derived.json"))["numbers"] if n.get("arm") == sys.argv[3]}
+for metric, value in expected.items():
+    assert numbers[metric]["state"] == "ok" and abs(numbers[metric]["value"] - value) < 1e-9, numbers[metric]
+assert numbers["kernel_time_ns"]["value"] <= numbers["step_ns"]["value"], numbers["kernel_time_ns"]
+# The rows have what is left out, and each sample as a range inside the slot's.
+rows = [r for r in csv.DictReader(open(folder + "/samples/0-trace-activity.csv")) if r["arm"] == "0"]
+last = [r for r in csv.DictReader(open(folder + "/samples/0-trace-slots.csv")) if r["arm"] == "0"][-1]
+assert sum(r["name"] == "sample" for r in rows) == int(last["samples"]), last
+work = [r for r in rows if r["kind"] in ("kernel", "fill", "copy") and r["name"] != "ifm_stamp"]
+counted = sum(int(last["trace_" + c]) for c in ("kernels", "graph_kernels", "copies"))
+assert counted < len(work), (counted, len(work))
+PY
+cycle cycle ""
+python3 apart.py cycle '{"kernels_launched": 0, "graph_kernels": 6, "graph_launches": 1, "launch_calls": 0,
+    "gpu_copies": 0, "driver_calls": 1, "gpu_waits": 0, "kernel_time_ns": 1200000, "gpu_gap_percent": 0,
+    "gpu_idle_percent": 0}' f16 \
+    >log 2>&1 || fail "a cycle: $(cat log)"
+grep -q '"name":"ifm_decode_rewind"' cycle/trace.json || fail "a cycle's way back is not in the trace"
+reads cold "" --cache cold
+python3 apart.py cold \
+    '{"graph_kernels": 1, "kernels_launched": 0, "gpu_copies": 0, "kernel_time_ns": 200000}' read.bulk \
+    >log 2>&1 || fail "cold caches: $(cat log)"
+# Work whose call is not recorded may be of either.
+cycle nobody "forgets=call"
+grep -q "has no record of its call" <<<"$(number nobody f16 graph_kernels)" ||
+    fail "nobody: $(number nobody f16 graph_kernels)"
+# A run of a version that counted all of it keeps no such number.
+cp -r cycle earlier
+python3 - <<'PY'
+import hashlib, re
+lines, before = open("earlier/run.log").read().splitlines(), None
+for i, line in enumerate(lines):
+    line = line.replace(',"counted":"samples"', "")
+    if before is not None: # each line holds the hash of the one before it
+        line = re.sub(r'"prev":"[0-9a-f]{64}"', '"prev":"%s"' % hashlib.sha256(before.encode()).hexdigest(), line)
+    lines[i] = before = line
+open("earlier/run.log", "w").write("\n".join(lines) + "\n")
+PY
+sed -i "s/$(sha256sum <cycle/run.log | cut -c1-64)/$(sha256sum <earlier/run.log | cut -c1-64)/" earlier/manifest.sha256
+"$INFEROMETER" report earlier >shown 2>&1 || fail "earlier: $(cat shown)"
+grep -q 'trace absent: what runs between the samples was counted too' shown || fail "earlier: $(cat shown)"
+
 # ---- what is not whole ----
 absent lost "loses=3" "records of a slot were lost"
 absent some "loses=1;loses_at=9" "slots were not read: 1 records of a slot were lost"

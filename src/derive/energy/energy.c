@@ -51,8 +51,7 @@ static void emit_column(const struct ifm_arm_work *arm)
                     all ? ifm_value_real(column.total_j, (int64_t)column.read, "slots") : absent);
     struct ifm_value power = ifm_value_real(ifm_energy_column_power(&column), (int64_t)column.read, "slots");
     if (ifm_derive_has_gaps(arm))
-        power = ifm_value_absent("the counter also counted what runs between the samples (evictions, hooks)", "",
-                                 (int64_t)column.read, "slots");
+        power = ifm_derive_of_gaps(arm, (int64_t)column.read, "slots");
     ifm_derive_emit(arm, IFM_M_POWER_MEAN_W, all ? power : absent);
 }
 

@@ -55,9 +55,11 @@ static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_ar
             IFM_TRY(device->ops->flush(device, error));
         if (arm->plan->gaps) /* a program may run for hours */
             IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
+        ifm_nvtx_push(IFM_NVTX_SAMPLE);
         cell->marks[2 * i] = device->ops->mark(device);
         arm->implementation->step(arm->state, arm->inner);
         cell->marks[2 * i + 1] = device->ops->mark(device);
+        ifm_nvtx_pop();
         if (arm->implementation->after != NULL)
             IFM_TRY(arm->implementation->after(arm->state, error));
     }

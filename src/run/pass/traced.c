@@ -47,6 +47,7 @@ static enum ifm_status tell_arm(struct ifm_pass_run *pass, size_t index, struct 
     struct ifm_cell_run *cell = pass->cell;
     struct ifm_remote_answer answer;
     const char *arm = cell->plan->arms[index].name;
+    const bool apart = cell->plan->arms[index].gaps || cell->plan->measure.cache == IFM_CACHE_COLD;
     IFM_TRY(ifm_remote_ask(cell, (unsigned)index, (struct ifm_remote_request){.op = IFM_REMOTE_TELL}, &answer, error));
     const struct ifm_remote_told *told = &answer.told;
     const char *at = ifm_remote_text(cell), *end = at + told->bytes;
@@ -61,7 +62,8 @@ static enum ifm_status tell_arm(struct ifm_pass_run *pass, size_t index, struct 
                     .source = told->source, .slots = (int64_t)told->slots, .read = (int64_t)told->read,
                     .reason = told->read == told->slots ? NULL : told->why, .rows = (int64_t)told->rows,
                     .left_out = (int64_t)told->left_out,
-                    .outputs = pass->outputs[index][0] == '\0' ? NULL : pass->outputs[index]);
+                    .outputs = pass->outputs[index][0] == '\0' ? NULL : pass->outputs[index],
+                    .counted = apart ? "samples" : NULL);
 }
 
 enum ifm_status ifm_traced_tell(struct ifm_pass_run *pass, struct ifm_error *error)
