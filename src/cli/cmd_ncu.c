@@ -86,20 +86,49 @@ static void print_table(const struct ifm_ncu_counted *c, enum ifm_format format,
 
 /* ---- metrics ---- */
 
+/* `profile` asks ncu for more than these. */
+static bool is_of_profile(const struct ifm_counter_set *set)
+{
+    const char *own = ifm_counter_columns[set->column[set->n - 1]].id;
+    return strncmp(own, "limits_", 7) == 0 || strncmp(own, "waits_", 6) == 0;
+}
+
+/* A name that no GPU's sets have is told before the GPU is looked for. */
+static enum ifm_status check_set(const struct ifm_given *given, struct ifm_error *error)
+{
+    const char *chosen = ifm_given_text(given, "set");
+    size_t files = 0, n = 0;
+    while (ifm_embedded_counters[files].name != NULL)
+        files++;
+    const char **known = IFM_ARENA_ARRAY(given->arena, const char *, files *IFM_COUNTER_SETS_MOST + 1);
+    known[n++] = "all";
+    for (size_t i = 0; i < files; i++) {
+        struct ifm_counter_sets sets;
+        const bool read = ifm_counter_sets_read(ifm_embedded_counters[i].data, NULL, &sets);
+        for (size_t s = 0; read && s < sets.n; s++)
+            if (!is_of_profile(&sets.items[s]))
+                known[n++] = ifm_arena_strdup(given->arena, sets.items[s].name);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (chosen == NULL || strcmp(chosen, known[i]) == 0)
+            return IFM_OK;
+    const char *nearest = ifm_nearest(chosen, known, n);
+    return ifm_fail(error, IFM_USAGE, "--set",
+                    nearest != NULL ? ifm_arena_printf(given->arena, "did you mean %s?", nearest) : "all, or memory",
+                    "there is no set of counters called \"%.40s\"", chosen);
+}
+
 /* The names of the chosen sets, with commas; the time and the cycles stand in several. */
 static enum ifm_status metrics_of(const struct ifm_counter_sets *sets, const char *chosen, struct ifm_arena *arena,
                                   const char **out, struct ifm_error *error)
 {
-    const char *known[IFM_COUNTER_SETS_MOST];
     struct ifm_names *names = ifm_names_create(arena);
     struct ifm_text text = {0};
     bool any = false;
     for (size_t s = 0; s < sets->n; s++) {
-        const char *own = ifm_counter_columns[sets->items[s].column[sets->items[s].n - 1]].id;
-        known[s] = sets->items[s].name;
-        if (strncmp(own, "limits_", 7) == 0 || strncmp(own, "waits_", 6) == 0) /* `profile` asks for more of these */
+        if (is_of_profile(&sets->items[s]))
             continue;
-        if (chosen == NULL ? s > 0 : strcmp(chosen, "all") != 0 && strcmp(chosen, known[s]) != 0)
+        if (chosen == NULL ? s > 0 : strcmp(chosen, "all") != 0 && strcmp(chosen, sets->items[s].name) != 0)
             continue;
         any = true;
         for (size_t m = 0; m < sets->items[s].n; m++) {
@@ -111,10 +140,8 @@ static enum ifm_status metrics_of(const struct ifm_counter_sets *sets, const cha
     *out = ifm_text_keep(&text, arena);
     if (any)
         return IFM_OK;
-    const char *nearest = ifm_nearest(chosen, known, sets->n);
-    return ifm_fail(error, IFM_USAGE, "--set",
-                    nearest != NULL ? ifm_arena_printf(arena, "did you mean %s?", nearest) : "all, or memory",
-                    "this GPU has no set of counters called \"%.40s\"", chosen);
+    return ifm_fail(error, IFM_USAGE, "--set", "all, or memory", "this GPU has no set of counters called \"%.40s\"",
+                    chosen);
 }
 
 /* The names that are asked for beside the sets are ncu's to know; ours to keep free of anything else. */
@@ -184,6 +211,7 @@ enum ifm_status ifm_cmd_ncu(const struct ifm_given *given, struct ifm_error *err
     struct ifm_ncu_wish wish;
     IFM_TRY(ifm_ncu_wish_of(given, &wish, error));
     IFM_TRY(add_metrics(given, &wish.metrics, error));
+    IFM_TRY(check_set(given, error));
     IFM_TRY(choose_metrics(given, &wish, error));
     IFM_TRY(ifm_ncu_run(given, &wish, &log, &size, error));
     return tell(given, ifm_path_base(given->command[0]), log, size, error);

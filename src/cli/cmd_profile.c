@@ -203,19 +203,23 @@ static void add_share(struct ifm_listing *listing, const struct ifm_cell *cell, 
                                                        surer[0] == '\0' ? "" : "."))));
 }
 
-static void add_missing(struct ifm_listing *listing, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                        const struct profile_share *share)
+static void add_missing(struct ifm_listing *listing, const struct ifm_folder *folder, const struct ifm_cell *cell,
+                        const struct ifm_arm *arm, const struct profile_share *share)
 {
+    const bool inside = (share->limit->kind & IS_INSIDE) != 0;
     begin_row(listing, cell, arm, share->limit);
     ifm_listing_set(listing, "share", json_null(), "absent");
     if (share->value == NULL && arm->ledger.flops == 0 && arm->ledger.bytes_read == 0 &&
         (share->limit->kind & GPU) == 0)
         ifm_listing_absent(listing, "nobody says how many bytes and operations it takes", "");
+    else if (share->value == NULL && inside && cell->measure.counters && folder->plan->rules < IFM_PLAN_RULES_LIMITS)
+        ifm_listing_absent(listing, "the version that measured this run counted other sets",
+                           "measure again with --counters");
     else if (share->value == NULL)
         ifm_listing_absent(listing, "this run has no number of it",
-                           (share->limit->kind & IS_INSIDE) != 0 ? "measure with --counters, on a GPU"
-                           : (share->limit->kind & GPU) != 0     ? "measure with --trace, on a GPU"
-                                                                 : "measure with --ceilings read,flops");
+                           inside                            ? "measure with --counters, on a GPU"
+                           : (share->limit->kind & GPU) != 0 ? "measure with --trace, on a GPU"
+                                                             : "measure with --ceilings read,flops");
     else
         ifm_listing_absent(listing, share->value->reason, share->value->remedy);
 }
@@ -261,9 +265,9 @@ static void add_all_missing(struct ifm_listing *listing, const struct ifm_folder
     for (size_t i = 0; i < LIMITS; i++)
         if ((limits[i].kind & IS_INSIDE) == 0 && (on_gpu || (limits[i].kind & GPU) == 0) &&
             !find_share(folder, cell, arm, &limits[i], &share))
-            add_missing(listing, cell, arm, &share);
+            add_missing(listing, folder, cell, arm, &share);
     if (on_gpu && !inside && !find_share(folder, cell, arm, &all, &share))
-        add_missing(listing, cell, arm, &share);
+        add_missing(listing, folder, cell, arm, &share);
 }
 
 static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder, const struct ifm_cell *cell,
@@ -312,6 +316,9 @@ enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error 
                         "such as `inferometer profile runs/DIR`, or `inferometer profile -- ./program`",
                         "profile needs a run folder, or a program");
     IFM_TRY(ifm_given_words(given, 1, "name one run folder", error));
+    if (ifm_file_exists(given->words[0]) && !ifm_dir_exists(given->words[0]))
+        return ifm_fail(error, IFM_USAGE, given->words[0], "inferometer profile --import FILE reads a report of ncu",
+                        "not a run folder: it is no folder");
     IFM_TRY(ifm_folder_check(given->words[0], false, error));
     enum ifm_status status = ifm_folder_open(given->words[0], &folder, error);
     if (status == IFM_OK)

@@ -5,6 +5,8 @@
  * accesses. */
 #include "derive/counted.h"
 
+#include "model/operations.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -390,9 +392,25 @@ static struct ifm_value flops_value(const struct counted *c)
     return ifm_value_real(sum, (int64_t)n, "ranges");
 }
 
+/* What the matrix units executed against what the ledger says. An arm without any has no use for a column of zeros,
+ * unless it is to do all of them there. */
+static void emit_over_ledger(const struct counted *c, double executed, int64_t n)
+{
+    const struct ifm_arm *arm = c->arm->arm;
+    const struct ifm_value over = ifm_value_real(executed / (double)arm->ledger.flops, n, "ranges");
+    if (arm->ledger.flops == 0 || !isfinite(executed) || (executed <= 0 && !arm->matrix))
+        return;
+    ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS_OVER_LEDGER, over);
+    if (ifm_lacks_operations(arm, &over))
+        ifm_derive_say_arm(c->arm, IFM_SEVERITY_WARNING, "rule-04",
+                           "the matrix units executed %.3g of the operations of the ledger, and this arm is to do all "
+                           "of them there: a step does less than its ledger says, does it elsewhere, or the counters "
+                           "miss some",
+                           over.number);
+}
+
 static void emit_work(const struct counted *c)
 {
-    const double flops = (double)c->arm->arm->ledger.flops;
     double integers = 0;
     (void)ifm_counted_emit(c, IFM_M_WARPS_LAUNCHED, &(struct quotient){{WARPS, N}, N, 1}, INFINITY);
     (void)ifm_counted_emit(c, IFM_M_RANGE_STEP_NS, &(struct quotient){{RANGE_NS, N}, N, 1}, INFINITY);
@@ -408,9 +426,8 @@ static void emit_work(const struct counted *c)
             (void)ifm_counted_emit(c, IFM_M_TENSOR_INT8_OPS, &(struct quotient){{INT8, N}, N, 1}, INFINITY);
         integers = n == 0 ? NAN : integers;
     }
-    if (value.state == IFM_STATE_OK && value.number + integers > 0 && flops > 0)
-        ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS_OVER_LEDGER,
-                        ifm_value_real((value.number + integers) / flops, value.n, "ranges"));
+    if (value.state == IFM_STATE_OK)
+        emit_over_ledger(c, value.number + integers, value.n);
 }
 
 static void emit_cost(const struct counted *c)

@@ -1,6 +1,8 @@
 /* What the hardware counted in a cell: a grid of arms, or why there is none. Computes no number. */
 #include "document/build.h"
 
+#include "model/operations.h"
+
 /* Has a row the number; `ok`: in its right state. */
 static bool shows(const struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_metric_id metric, bool ok)
 {
@@ -62,6 +64,18 @@ static void add_grid(struct ifm_builder *builder, const struct ifm_cell *cell, c
     ifm_add_grid(builder, section, &grid);
 }
 
+/* Does an arm execute more matrix operations than its ledger has? */
+static bool is_padded(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    bool padded = false;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *over = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_TENSOR_FLOPS_OVER_LEDGER);
+        padded |= ifm_is_row(builder, cell, &cell->arms[a]) && over != NULL && ifm_is_ok(over) &&
+                  over->number > 1 + IFM_OPERATIONS_SLACK;
+    }
+    return padded;
+}
+
 void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,
                         struct ifm_block *parent)
 {
@@ -86,6 +100,9 @@ void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell
     if (counted && !brief)
         ifm_add_line(builder, section, level, IFM_AS_ASIDE,
                      "Per step, counted live in a pass of its own; times are of the pass without counters.");
+    if (counted && !brief && is_padded(builder, cell))
+        ifm_add_line(builder, section, level, IFM_AS_ASIDE,
+                     "Matrix operations of the ledger: above 1 is padding of tiles, which a few rows do not fill.");
 }
 
 void ifm_build_trace(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,

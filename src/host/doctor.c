@@ -205,14 +205,19 @@ static void tell_cupti(struct ifm_doctor *d)
 static void tell_permission(struct ifm_doctor *d)
 {
     char *params = ifm_probe_text(d->root, "/proc/driver/nvidia/params"), value[16];
+    struct ifm_cuda_card card;
+    struct ifm_cuda_absence absence;
     if (params == NULL || !ifm_probe_field(params, "RmProfilingAdminOnly", value, sizeof value))
         ifm_doctor_absent(d, "load the NVIDIA driver's module; in a container, ask on the host",
                           "the driver's module does not say who may read counters");
     else if (strcmp(value, "0") == 0)
         ifm_doctor_ok(d, "everybody may count");
     else
-        ifm_doctor_warn(d, "options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, or CAP_SYS_ADMIN",
-                        "for root alone");
+        ifm_doctor_warn(
+            d,
+            ifm_cupti_denied(ifm_probe_live(d->root) && ifm_cuda_first(&card, &absence) ? card.driver_version : 0)
+                .remedy,
+            "for root alone");
     free(params);
 }
 

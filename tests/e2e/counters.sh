@@ -151,6 +151,36 @@ for line in open(folder + "/run.log"):
 assert checks and all(len(hashes) == 1 for hashes in checks.values()), checks
 PY
 python3 anew.py decode >log 2>&1 || fail "numbers: $(cat log)"
+
+# An arm whose matrix units do its operations cannot execute fewer than its ledger has; more are padding of its tiles.
+# says FOLDER CONFIDENCE WORDS: of the arm f16 the confidence, and whether a finding has the words
+says()
+{
+    python3 - "$@" <<'PY'
+import json, sys
+folder, confidence, words = sys.argv[1:]
+arm = [a for a in json.load(open(folder + "/metrics.json"))["arms"] if a["arm"] == "f16"][0]
+plan = [a for a in json.load(open(folder + "/plan.json"))["cells"][0]["arms"] if a["name"] == "f16"][0]
+assert plan["matrix"] is True, plan
+assert arm["flops_confidence"] == confidence, arm["flops_confidence"]
+assert ("fewer" in arm["_absent"].get("flops_confidence", {}).get("reason", "")) == (confidence == "medium"), arm
+found = [f for f in json.load(open(folder + "/derived.json"))["findings"]
+         if f["arm"] == "f16" and "of the operations of the ledger" in f["text"]]
+assert len(found) == (words != ""), found
+assert all(words in f["text"] and f["severity"] == "warning" for f in found), found
+PY
+}
+says decode medium "matrix units executed 0.00" >log 2>&1 || fail "too few operations are not doubted: $(cat log)"
+for operations in 0 300000000; do
+    fake "f16=$operations" "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 "${counts[@]}" \
+        --out operations$operations >log 2>&1 || fail "$operations operations: $(cat log)"
+done
+[ "$(number operations0 f16 tensor_flops_over_ledger)" = 0 ] ||
+    fail "none: $(number operations0 f16 tensor_flops_over_ledger)"
+says operations0 medium "matrix units executed 0 of" >log 2>&1 || fail "no operation is not doubted: $(cat log)"
+says operations300000000 high "" >log 2>&1 || fail "padding is doubted: $(cat log)"
+grep -q 'above 1 is padding of tiles' operations300000000/report.md || fail "the report does not say padding"
+grep -q 'above 1 is padding of tiles' decode/report.md && fail "the report says padding where there is none"
 "$INFEROMETER" profile decode >shown 2>&1 || fail "profile: $(cat shown)"
 python3 - <<'PY2' || fail "profile of a counted run: $(cat shown)"
 import re

@@ -140,11 +140,18 @@ expect 4 'administrators alone' denied -- true
 expect 2 'give one of them' x --import run.ncu-rep -- true
 expect 2 'needs a run folder, or a program' x
 expect 3 'no metric that says what limits' x --import "$captures/null.csv"
+got=0
+"$INFEROMETER" profile "$captures/limits.csv" >out.txt 2>error.txt || got=$?
+[ "$got" = 2 ] && has -- '--import' <error.txt || fail "a report for a folder: status $got, $(cat error.txt)"
 ncu() { FAKE_NCU=$1 "$INFEROMETER" ncu "${@:2}"; }
 (IFM_NCU=$PWD/nothing expect 4 'no program' x -- true)
 if ! command -v ncu >/dev/null && [ ! -e /usr/local/cuda/bin/ncu ]; then
     (unset IFM_NCU && expect 4 'not installed' x -- /bin/true)
 fi
 (LD_LIBRARY_PATH= expect 4 'driver' x -- true)
+# A wrong word is told before a missing GPU; so is a set that profile alone asks for.
+(LD_LIBRARY_PATH= expect 2 'no set of counters called "foo"' x --set foo -- true)
+(LD_LIBRARY_PATH= expect 2 'no set of counters called "waits_1"' x --set waits_1 -- true)
+(LD_LIBRARY_PATH= expect 4 'driver' x --set tensor_f16 -- true)
 ls "${TMPDIR:-/tmp}"/inferometer-ncu-* 2>/dev/null && fail "temporary files are left"
 exit 0

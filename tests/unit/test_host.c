@@ -247,6 +247,9 @@ static void doctor_replays(void **state)
     expect_row(rows, "memory lock limit", "ok", "none");
     expect_row(rows, "isolated CPUs", "ok", "2-3,6-7");
     expect_row(rows, "NVIDIA driver", "ok", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14");
+    expect_row(rows, "GPU counter permission", "warn", "for root alone");
+    assert_facts(json_string_value(json_object_get(row(rows, "GPU counter permission"), "remedy")),
+                 "since driver 565 CAP_PERFMON|NVreg_RestrictProfilingToAdminUsers=0|cap-add=SYS_ADMIN");
     json_decref(rows);
 }
 

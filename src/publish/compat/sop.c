@@ -6,6 +6,7 @@
  * same way. */
 #include "derive/energy/power_run.h"
 #include "model/machine_facts.h"
+#include "model/operations.h"
 #include "model/plan_json.h"
 #include "publish/compat/compat.h"
 #include <stdio.h>
@@ -70,8 +71,8 @@ static void add_energy(const struct ifm_compat *c, struct ifm_compat_field field
     ifm_compat_add(&at, &field);
 }
 
-/* Operations of a step: counted by the arithmetic of built-in workloads; of plugins and sessions their author's word,
- * which nothing but a ceiling holds. */
+/* Operations of a step: counted by the arithmetic of built-in workloads, until counters of the matrix units say
+ * otherwise; of plugins and sessions their author's word, which nothing but a ceiling holds. */
 static void add_flops(const struct ifm_compat *c, const struct token *token)
 {
     static const char none[] = "the ledger of this arm has no operations";
@@ -88,7 +89,13 @@ static void add_flops(const struct ifm_compat *c, const struct token *token)
     json_object_set_new(c->units, "flops_per_token", json_string("FLOP/token"));
     ifm_compat_add(c, &rate);
     ifm_compat_put_text(c, "flops_method", !some ? "" : told ? "declared" : "counted", none);
-    ifm_compat_put_text(c, "flops_confidence", !some ? "" : told ? "low" : "high", none);
+    const bool doubted =
+        some && !told && ifm_lacks_operations(c->arm, ifm_compat_value(c, IFM_M_TENSOR_FLOPS_OVER_LEDGER));
+    ifm_compat_put_text(c, "flops_confidence", !some ? "" : told ? "low" : doubted ? "medium" : "high", none);
+    if (doubted)
+        ifm_compat_absent(c, "flops_confidence",
+                          "not high: the matrix units executed fewer operations (tensor_flops_over_ledger is below 1)",
+                          NULL);
 }
 
 static void add_fields(const struct ifm_compat *c)
