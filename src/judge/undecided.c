@@ -113,6 +113,10 @@ static const char *by_processor(const struct ifm_undecided *of)
     for (size_t i = 0; of->verdict != NULL && i < of->verdict->n_gates; i++)
         if (ifm_metric_of(of->verdict->gates[i].gate->metric) == IFM_M_CHANGE_CPU_PERCENT)
             return ""; /* it is judged already */
+    for (size_t a = 0; a < of->cell->n_arms; a++)
+        if (of->cell->arms[a].role == IFM_ROLE_BASELINE &&
+            ifm_derived_waits(of->derived, of->cell->name, of->cell->arms[a].name))
+            return "";
     return ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0 &&
                    !ifm_derived_waits(of->derived, of->cell->name, of->arm)
                ? IFM_CPU_DECIDES

@@ -150,7 +150,8 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
         ifm_derived_value(arm->d->out, work->cell->name, arm->arm->name, IFM_M_CHANGE_CPU_PERCENT);
     const bool by_cpu = !ifm_derive_is_wanted(work, IFM_M_CHANGE_CPU_PERCENT) && ifm_is_ok(cpu) &&
                         strcmp(cpu->text, "undecided") != 0 &&
-                        !ifm_derived_waits(arm->d->out, work->cell->name, arm->arm->name);
+                        !ifm_derived_waits(arm->d->out, work->cell->name, arm->arm->name) &&
+                        !ifm_derived_waits(arm->d->out, work->cell->name, work->baseline->arm->name);
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "undecided: the machine disturbed %zu of %zu blocks (%s); at least %d undisturbed blocks are "
                        "needed, %zu %s there. Remedy: %s%s%s",
