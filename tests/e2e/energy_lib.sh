@@ -57,7 +57,8 @@ for k, s in enumerate(slots):
     assert int(s["samples"]) == said["samples_per_slot"] or slowed, (s, said)
     assert int(s["inner"]) == said["inner"], (s, said)
     assert start >= last and end > start, "windows overlap"
-    assert (end - start) * 1e-9 > 0.5 * said["window_s"], ((end - start) * 1e-9, said) # others may make it longer
+    held = [(int(r["start_ns"]), int(r["duration_ns"])) for r in samples if int(r["slot"]) == k]
+    assert len(held) == int(s["samples"]) and start <= held[0][0] and sum(held[-1]) <= end, (s, held)
     last = end
 sensors = {(m["device"], m["source"]): m for m in of("power_sensor")}
 lost = {(m["device"], m["source"]) for m in of("power_fault") if m["lost"]}
