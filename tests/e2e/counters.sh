@@ -84,6 +84,7 @@ for index, arm in enumerate(cell["arms"]):
         assert math.isclose(n["value"], mean, rel_tol=1e-9, abs_tol=1e-9), (metric, n["value"], mean)
         assert n["n"] == len(v) and n["n_of"] == "ranges", n
         sd = math.sqrt(sum((x - mean) ** 2 for x in v) / (len(v) - 1))
+        assert math.isclose(n["sd"], sd, rel_tol=1e-6, abs_tol=1e-9 * abs(mean)), (metric, n["sd"], sd)
         if "interval" in n and n["interval"] and sd > 1e-6 * abs(mean):
             half = (n["interval"][1] - n["interval"][0]) / 2
             assert math.isclose(half, T[len(v) - 1] * sd / math.sqrt(len(v)), rel_tol=1e-3), (metric, half, sd, len(v))
@@ -107,6 +108,14 @@ for index, arm in enumerate(cell["arms"]):
     assert integers >= 2048, integers
     flops = sum(f16) / len(f16) + sum(bf16) / len(bf16) + sum(tf32) / len(tf32)
     assert math.isclose(numbers[arm["name"], "tensor_flops"]["value"], flops, rel_tol=1e-9)
+    def spread(v):
+        mean = sum(v) / len(v)
+        return math.sqrt(sum((x - mean) ** 2 for x in v) / (len(v) - 1))
+    of_kinds = math.hypot(spread(f16), spread(bf16), spread(tf32))
+    assert of_kinds > 0, of_kinds
+    assert math.isclose(numbers[arm["name"], "tensor_flops"]["sd"], of_kinds, rel_tol=1e-6), of_kinds
+    of_all = math.hypot(of_kinds, spread(values(lambda r: r["tensor_int8_ops"] / r["steps"]))) / ledger["flops"]
+    assert math.isclose(numbers[arm["name"], "tensor_flops_over_ledger"]["sd"], of_all, rel_tol=1e-6), of_all
     over = numbers[arm["name"], "tensor_flops_over_ledger"]["value"]
     assert math.isclose(over, (flops + integers) / ledger["flops"], rel_tol=1e-9)
     assert flops >= 1536, flops
@@ -139,6 +148,7 @@ for mode in ncu["summary"]["per_mode"]:
                         ("sm__warps_launched.sum", "warps_launched"), ("gpu__time_duration.sum", "range_step_ns"),
                         ("dram__throughput.avg.pct_of_peak", "dram_throughput_percent")):
         assert mode["ncu_metrics"][key] == numbers[mode["mode"], metric]["value"], (mode, key)
+        assert mode["_sd"]["ncu_metrics." + key] == numbers[mode["mode"], metric]["sd"], (mode, key)
     assert mode["l2_hit_pct"] == numbers[mode["mode"], "l2_hit_percent"]["value"]
 metrics = json.load(open(folder + "/metrics.json"))
 assert metrics["l2_hit_pct"] == 25, metrics["l2_hit_pct"]
