@@ -31,10 +31,19 @@ const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, 
     return NULL;
 }
 
+/* Earlier versions counted the whole slot, with what runs between its samples. */
+static bool is_of_last_sample(const struct ifm_arm_work *arm)
+{
+    bool is = ifm_derive_has_gaps(arm) && arm->d->plan->rules >= IFM_PLAN_RULES_LAST_SAMPLE;
+    IFM_EACH_TOLD(event, arm->work, counters_read, NULL)
+        is = is && IFM_FACTS(event, counters_read)->counted != NULL;
+    return is;
+}
+
 static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct ifm_arena *arena)
 {
     const struct ifm_record *record = ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS);
-    struct counted_ranges out = {NULL, 0, {false}};
+    struct counted_ranges out = {NULL, 0, {false}, is_of_last_sample(arm)};
     int columns[N];
     if (record == NULL)
         return out;
@@ -50,7 +59,7 @@ static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct if
         struct counted_range *range = &out.items[out.n++];
         for (size_t i = 0; i < N; i++)
             range->values[i] = columns[i] < 0 ? IFM_ABSENT : slot->columns[columns[i]];
-        range->steps = (double)slot->samples * (double)slot->inner + ifm_derive_lead(arm);
+        range->steps = (out.last_sample ? 1 : (double)slot->samples) * (double)slot->inner + ifm_derive_lead(arm);
     }
     return out;
 }
@@ -176,7 +185,7 @@ bool ifm_counted_is_withheld(const struct counted *c, unsigned column, struct if
     of = n;
     for (size_t r = 0; r < ranges->n; r++) /* a range of the set that failed has no time either */
         of += ranges->items[r].values[RANGE_NS] == IFM_ABSENT;
-    if (ifm_derive_has_gaps(arm))
+    if (ifm_derive_has_gaps(arm) && !ranges->last_sample)
         *out = ifm_derive_of_gaps(arm, 0, "ranges");
     else if (shortest != NULL)
         *out = ifm_value_absent(shortest, longer_slots(arm), 0, "ranges");
@@ -523,8 +532,10 @@ struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm)
 struct counted ifm_counted_begin(const struct ifm_arm_work *arm, struct ifm_arena *arena)
 {
     const bool in_question = ifm_plan_isolates(arm->work->cell, arm->index); /* else it has no slots in the pass */
-    struct counted c = {arm, ranges_of(arm, arena), NULL, ifm_derive_is_counted(arm->work) && in_question,
-                        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), "blocks")};
+    struct counted c = {
+        .arm = arm, .ranges = ranges_of(arm, arena), .asked = ifm_derive_is_counted(arm->work) && in_question};
+    c.slower =
+        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), c.ranges.last_sample, "blocks");
     c.values = IFM_ARENA_ARRAY(arena, double, c.ranges.n + 1);
     return c;
 }

@@ -212,7 +212,7 @@ void ifm_derive_traced(const struct ifm_arm_work *arm)
     for (size_t k = 0; t.record != NULL && k < t.record->n_slots; k++)
         t.slots += is_mine(&t, &t.record->slots[k]);
     t.read = values_of(&t, KERNELS);
-    t.slower = ifm_derive_slower(arm, t.record, "blocks");
+    t.slower = ifm_derive_slower(arm, t.record, false, "blocks");
     emit_per_step(&t, arm->work->cell->measure.trace && ifm_plan_isolates(arm->work->cell, arm->index));
     ifm_arena_destroy(scratch);
 }

@@ -217,23 +217,46 @@ fake "issue=20;conflicts=70;long_scoreboard=12;wait=0;gmma=0;barrier=0" \
 grep '^f16 ' shown | head -1 | grep -q 'bank conflicts *70.0 %' || fail "a busy unit is not the first: $(cat shown)"
 grep '^f16 ' shown | sed -n 2p | grep -q 'waits for L2 or memory *80.0 %' || fail "no wait: $(cat shown)"
 
-# A cycle goes back to its start between the samples, inside a range; what the remedy says is counted.
+# Where something runs between the samples, the range is around the last one: a cycle of six kernels goes back to its
+# start by one more, which is in no range; so do evictions of caches.
 cycle=(decode --compress 1 --heads 4 --batch 1 --kv-len 1024 --layers 2 "${counts[@]}")
 fake "" "$INFEROMETER" "${cycle[@]}" --inference --decode-tokens 3 --out cycle >log 2>&1 || fail "cycle: $(cat log)"
-python3 - <<'PY' || fail "cycle: $(number cycle f16 dram_bytes_read)"
-import json
-of = {n["metric"]: n for n in json.load(open("cycle/derived.json"))["numbers"] if n.get("arm") == "f16"}
-for metric in ("dram_bytes_read", "l2_hit_percent", "warps_launched"):
-    assert of[metric]["state"] == "absent", of[metric]
-    assert of[metric]["reason"].endswith("between the samples: the way back to the cycle's start"), of[metric]
-    assert of[metric]["remedy"].startswith("the same without --inference and --decode-tokens"), of[metric]
+"$INFEROMETER" verify cycle >log 2>&1 || fail "cycle: $(cat log)"
+cat >apart.py <<'PY'
+import csv, json, sys
+folder, arm, kernels = sys.argv[1], sys.argv[2], int(sys.argv[3])
+of = {n["metric"]: n for n in json.load(open(folder + "/derived.json"))["numbers"] if n.get("arm") == arm}
+for metric, each in (("dram_bytes_read", 1 << 20), ("l2_write_sectors", 100), ("warps_launched", 8)):
+    assert of[metric]["state"] == "ok" and of[metric]["value"] == kernels * each, of[metric]
+    assert of[metric]["sd"] == 0, of[metric]
+assert of["l2_hit_percent"]["value"] == 25, of["l2_hit_percent"]
+assert 200000 * kernels < of["range_step_ns"]["value"] < 200000 * kernels + 50000, of["range_step_ns"]
+rows = list(csv.DictReader(open(folder + "/samples/0-counters-slots.csv")))
+assert all(int(r["samples"]) > 1 for r in rows), rows
 PY
-fake "" "$INFEROMETER" "${cycle[@]}" --out still >log 2>&1 || fail "still: $(cat log)"
-python3 - <<'PY' || fail "still: $(number still f16 dram_bytes_read)"
-import json
-of = {n["metric"]: n for n in json.load(open("still/derived.json"))["numbers"] if n.get("arm") == "f16"}
-assert all(of[m]["state"] == "ok" for m in ("dram_bytes_read", "l2_hit_percent", "warps_launched")), of
+python3 apart.py cycle f16 6 >log 2>&1 || fail "cycle: $(cat log)"
+reads cold "" --cache cold --override measure.slot_min=20ms
+python3 apart.py cold read.bulk 1 >log 2>&1 || grep -q "edges need 1 ms" log || fail "cold: $(cat log)"
+# The guard is of the sample that was counted, though the others were not slowed.
+fake "slows=40000" "$INFEROMETER" "${cycle[@]}" --inference --decode-tokens 3 --out slowly >log 2>&1 ||
+    fail "slowly: $(cat log)"
+[ "$(number slowly f16 counters_slower_percent)" = 20 ] || fail "$(number slowly f16 counters_slower_percent)"
+# A run of a version that counted the whole slot keeps no such number.
+cp -r cycle earlier
+python3 - <<'PY'
+import hashlib, re
+lines, before = open("earlier/run.log").read().splitlines(), None
+for i, line in enumerate(lines):
+    line = line.replace(',"counted":"sample"', "")
+    if before is not None: # each line holds the hash of the one before it
+        line = re.sub(r'"prev":"[0-9a-f]{64}"', '"prev":"%s"' % hashlib.sha256(before.encode()).hexdigest(), line)
+    lines[i] = before = line
+open("earlier/run.log", "w").write("\n".join(lines) + "\n")
 PY
+sed -i "s/$(sha256sum <cycle/run.log | cut -c1-64)/$(sha256sum <earlier/run.log | cut -c1-64)/" earlier/manifest.sha256
+"$INFEROMETER" report earlier >shown 2>&1 || fail "earlier: $(cat shown)"
+grep -q "counters also counted what runs between the samples: the way back to the cycle's start" shown ||
+    fail "earlier: $(cat shown)"
 
 # Shown with its sentence; a page that opens.
 grep -q 'over ledger' decode/report.md || fail "the report shows no counters"
