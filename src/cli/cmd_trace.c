@@ -32,6 +32,7 @@ static const struct ifm_listing_column columns[] = {
     {"waits", "waits", false},
     {"calls", "calls", false},
     {"kernel_ns", "kernel time", false},
+    {"graph_kernel_ns", NULL, false},
     {"call_ns", "call time", false},
     {"launch_ns", "launch time", false},
     {"wait_ns", "wait time", false},
@@ -228,6 +229,7 @@ static void add_process(struct ifm_listing *listing, const char *name, struct if
     if (c.launches > c.kernels)
         hide_launches(listing, &c);
     set_ns(listing, "kernel_ns", c.kernel_ns);
+    set_ns(listing, "graph_kernel_ns", c.graph_kernel_ns);
     set_ns(listing, "call_ns", c.call_ns);
     set_ns(listing, "launch_ns", c.launch_ns);
     set_ns(listing, "wait_ns", c.wait_ns);

@@ -19,23 +19,25 @@ enum {
     CALL_NS,
     BUSY,
     SPAN,
-    LAUNCH_NS,
+    LAUNCH_NS, /* this and all that follow: since IFM_PLAN_RULES_LAUNCH_TIME */
     WAIT_NS,
+    GRAPH_NS,
     N
 };
-static const char *const names[N] = {"trace_kernels", "trace_graph_kernels", "trace_graph_launches", "trace_launches",
-                                     "trace_copies",  "trace_waits",         "trace_calls",          "trace_kernel_ns",
-                                     "trace_call_ns", "trace_busy_ns",       "trace_span_ns",        "trace_launch_ns",
-                                     "trace_wait_ns"};
+static const char *const names[N] = {"trace_kernels", "trace_graph_kernels",  "trace_graph_launches", "trace_launches",
+                                     "trace_copies",  "trace_waits",          "trace_calls",          "trace_kernel_ns",
+                                     "trace_call_ns", "trace_busy_ns",        "trace_span_ns",        "trace_launch_ns",
+                                     "trace_wait_ns", "trace_graph_kernel_ns"};
 
 /* Of a column each, over the steps. */
 static const struct {
     enum ifm_metric_id metric;
     unsigned column;
-} per_step[] = {{IFM_M_KERNELS_LAUNCHED, KERNELS}, {IFM_M_GRAPH_KERNELS, GRAPH_KERNELS}, {IFM_M_GRAPH_LAUNCHES, GRAPHS},
-                {IFM_M_LAUNCH_CALLS, LAUNCHES},    {IFM_M_GPU_COPIES, COPIES},           {IFM_M_GPU_WAITS, WAITS},
-                {IFM_M_DRIVER_CALLS, CALLS},       {IFM_M_KERNEL_TIME_NS, KERNEL_NS},    {IFM_M_CALL_TIME_NS, CALL_NS},
-                {IFM_M_LAUNCH_TIME_NS, LAUNCH_NS}, {IFM_M_WAIT_TIME_NS, WAIT_NS}};
+} per_step[] = {
+    {IFM_M_KERNELS_LAUNCHED, KERNELS}, {IFM_M_GRAPH_KERNELS, GRAPH_KERNELS}, {IFM_M_GRAPH_LAUNCHES, GRAPHS},
+    {IFM_M_LAUNCH_CALLS, LAUNCHES},    {IFM_M_GPU_COPIES, COPIES},           {IFM_M_GPU_WAITS, WAITS},
+    {IFM_M_DRIVER_CALLS, CALLS},       {IFM_M_KERNEL_TIME_NS, KERNEL_NS},    {IFM_M_CALL_TIME_NS, CALL_NS},
+    {IFM_M_LAUNCH_TIME_NS, LAUNCH_NS}, {IFM_M_WAIT_TIME_NS, WAIT_NS},        {IFM_M_GRAPH_KERNEL_TIME_NS, GRAPH_NS}};
 enum { PER_STEP = sizeof per_step / sizeof *per_step };
 
 struct traced {
@@ -169,10 +171,10 @@ static void emit_cost(const struct traced *t)
                         ifm_value_real((own - timed) / kernels, (int64_t)t->read, "slots"));
 }
 
-/* Earlier versions did not tell launches and waits apart. */
+/* Earlier versions did not tell these apart. */
 static bool is_recorded(const struct traced *t, unsigned column)
 {
-    if (column != LAUNCH_NS && column != WAIT_NS)
+    if (column < LAUNCH_NS)
         return true;
     return t->record == NULL ? t->arm->d->plan->rules >= IFM_PLAN_RULES_LAUNCH_TIME : t->columns[column] >= 0;
 }

@@ -358,6 +358,7 @@ static void count_work(const struct ifm_activity_row *row, struct ifm_activity_c
     out->kernels += is_kernel && row->graph == 0;
     out->graph_kernels += is_kernel && row->graph != 0;
     out->kernel_ns += is_kernel ? (int64_t)(row->end - row->start) : 0;
+    out->graph_kernel_ns += is_kernel && row->graph != 0 ? (int64_t)(row->end - row->start) : 0;
     out->copies += !is_kernel;
     out->copy_bytes += (int64_t)row->bytes;
     if (busy->last == 0)

@@ -161,7 +161,7 @@ struct ifm_cell {
 #define IFM_PLAN_RULES_LIMITS 16
 /* Since these counters of a slot with something between its samples are of its last sample (run/cell/slot.c). */
 #define IFM_PLAN_RULES_LAST_SAMPLE 17
-/* Since these a pass of traces tells launches and waits apart (instrument/gpu_activity.c). */
+/* Since these a pass of traces tells kernels of graphs, launches and waits apart (instrument/gpu_activity.c). */
 #define IFM_PLAN_RULES_LAUNCH_TIME 17
 
 struct ifm_plan {

@@ -70,7 +70,7 @@ activity = list(csv.DictReader(open(folder + "/samples/0-trace-activity.csv")))
 METRICS = {"kernels_launched": "kernels", "graph_kernels": "graph_kernels", "graph_launches": "graph_launches",
            "launch_calls": "launches", "gpu_copies": "copies", "gpu_waits": "waits", "driver_calls": "calls",
            "kernel_time_ns": "kernel_ns", "call_time_ns": "call_ns", "launch_time_ns": "launch_ns",
-           "wait_time_ns": "wait_ns"}
+           "wait_time_ns": "wait_ns", "graph_kernel_time_ns": "graph_kernel_ns"}
 for index, arm in enumerate(cell["arms"]):
     if arm["role"] == "ceiling":
         continue
@@ -96,6 +96,8 @@ for index, arm in enumerate(cell["arms"]):
     assert sum(r["graph"] != "0" for r in work) == int(last["trace_graph_kernels"])
     assert sum(int(r["end_ns"]) - int(r["start_ns"]) for r in work) == int(last["trace_kernel_ns"])
     assert len(rows) == int(last["trace_records"])
+    nodes = sum(int(r["end_ns"]) - int(r["start_ns"]) for r in work if r["graph"] != "0")
+    assert nodes == int(last["trace_graph_kernel_ns"]) > 0, nodes
     assert sum(r["name"] == "cuGraphLaunch" for r in rows) == int(last["trace_graph_launches"])
     # Time of calls is that of launches, of waits, and the rest.
     own = {r["correlation"] for r in rows if r["name"] == "ifm_stamp"}
