@@ -180,13 +180,9 @@ const char *ifm_given_text(const struct ifm_given *given, const char *flag)
     return NULL;
 }
 
-enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag, double most, bool whole, double *out,
-                                 struct ifm_error *error)
+static enum ifm_status refuse_number(const struct ifm_given *given, const char *flag, const char *text, bool whole,
+                                     double most, struct ifm_error *error)
 {
-    const char *text = ifm_given_text(given, flag);
-    if (text == NULL ||
-        (ifm_parse_f64(text, out) && *out > 0 && *out <= most && (!whole || *out == (double)(unsigned)*out)))
-        return IFM_OK;
     const char *where = ifm_arena_printf(given->arena, "--%s", flag);
     char hint[320] = "";
     for (size_t i = 0; i < given->verb->n_options; i++)
@@ -194,6 +190,39 @@ enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag
             hint_of_option(&given->verb->options[i], hint, sizeof hint);
     return ifm_fail(error, IFM_USAGE, where, hint, "\"%.40s\" is no %snumber above 0 and at most %.0f", text,
                     whole ? "whole " : "", most);
+}
+
+static bool is_number(const char *text, double most, bool whole, double *out)
+{
+    return ifm_parse_f64(text, out) && *out > 0 && *out <= most && (!whole || *out == (double)(unsigned)*out);
+}
+
+enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag, double most, bool whole, double *out,
+                                 struct ifm_error *error)
+{
+    const char *text = ifm_given_text(given, flag);
+    return text == NULL || is_number(text, most, whole, out) ? IFM_OK
+                                                             : refuse_number(given, flag, text, whole, most, error);
+}
+
+enum ifm_status ifm_given_counts(const struct ifm_given *given, const char *flag, double most, double **out, size_t *n,
+                                 struct ifm_error *error)
+{
+    const char *text = ifm_given_text(given, flag);
+    *n = 0;
+    if (text == NULL)
+        return IFM_OK;
+    *out = IFM_ARENA_ARRAY(given->arena, double, strlen(text) / 2 + 1);
+    for (const char *at = text; at != NULL;) {
+        const char *comma = strchr(at, ',');
+        const int length = (int)(comma == NULL ? strlen(at) : (size_t)(comma - at));
+        const char *item = ifm_arena_printf(given->arena, "%.*s", length, at);
+        if (!is_number(item, most, true, &(*out)[*n]))
+            return refuse_number(given, flag, item, true, most, error);
+        ++*n;
+        at = comma == NULL ? NULL : comma + 1;
+    }
+    return IFM_OK;
 }
 
 enum ifm_status ifm_given_words(const struct ifm_given *given, size_t most, const char *hint, struct ifm_error *error)

@@ -58,6 +58,9 @@ const char *ifm_given_text(const struct ifm_given *given, const char *flag);
 /* The number of an option that was given: above 0 and at most `most`. */
 IFM_CHECKED enum ifm_status ifm_given_number(const struct ifm_given *given, const char *flag, double most, bool whole,
                                              double *out, struct ifm_error *error);
+/* A list of whole numbers, parted by commas, in the arena; `*n` is 0 where the flag is not given. */
+IFM_CHECKED enum ifm_status ifm_given_counts(const struct ifm_given *given, const char *flag, double most, double **out,
+                                             size_t *n, struct ifm_error *error);
 /* IFM_USAGE when there are more words than `most`. */
 IFM_CHECKED enum ifm_status ifm_given_words(const struct ifm_given *given, size_t most, const char *hint,
                                             struct ifm_error *error);

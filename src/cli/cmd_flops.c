@@ -35,14 +35,27 @@ enum { COLUMNS = sizeof all_columns / sizeof *all_columns };
 struct flops_question {
     struct ifm_arena *arena;
     struct ifm_flops_model model;
-    struct ifm_flops_tokens tokens;
+    const struct ifm_flops_tokens *sequences; /* each item: so many of one length */
+    size_t n;
+    struct ifm_flops_tokens padded;     /* all of them in one batch */
     double rate;                        /* generated tokens a second; 0 = not given */
     struct ifm_flops prompt, generated; /* by the architecture */
 };
 
-static uint64_t passes_of(const struct flops_question *q)
+/* Tokens that go through the model: of prompts, or of passes for generated tokens after the first. */
+static double passed_of(const struct ifm_flops_tokens *sequences, size_t n, bool prompt)
 {
-    return q->tokens.generated > 0 ? q->tokens.generated - 1 : 0;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t generated = sequences[i].generated, passes = generated > 0 ? generated - 1 : 0;
+        sum += (double)sequences[i].batch * (double)(prompt ? sequences[i].prompt : passes);
+    }
+    return sum;
+}
+
+static double passed(const struct flops_question *q, bool prompt)
+{
+    return passed_of(q->sequences, q->n, prompt);
 }
 
 static char *big(double number, const char *unit, struct ifm_arena *arena)
@@ -84,10 +97,10 @@ static void begin_row(struct ifm_listing *listing, const char *part, const char 
 /* The numbers of a row, of what a phase takes; tokens that are generated in a pass of their own have one cost. */
 static void set_phases(struct ifm_listing *listing, const struct flops_question *q, double prompt, double generated)
 {
-    const double made = (double)passes_of(q) * (double)q->tokens.batch;
+    const double made = passed(q, false);
     set(listing, "flops_prompt", prompt, "FLOP");
     set(listing, "flops_total", prompt + generated, "FLOP");
-    set(listing, "flops_per_prompt_token", prompt / ((double)q->tokens.prompt * (double)q->tokens.batch), "FLOP");
+    set(listing, "flops_per_prompt_token", prompt / passed(q, true), "FLOP");
     if (made == 0)
         return;
     set(listing, "flops_generated", generated, "FLOP");
@@ -112,11 +125,6 @@ static void add_architecture(struct ifm_listing *listing, const struct flops_que
         ifm_listing_absent(listing, q->model.no_shape, q->model.no_shape_remedy);
 }
 
-static double passed(const struct flops_question *q, bool prompt)
-{
-    return (double)(prompt ? q->tokens.prompt : passes_of(q)) * (double)q->tokens.batch;
-}
-
 static void add_parameters(struct ifm_listing *listing, const struct flops_question *q)
 {
     begin_row(listing, "all", "parameters", "low");
@@ -134,6 +142,39 @@ static void add_parts(struct ifm_listing *listing, const struct flops_question *
     }
 }
 
+/* A phase of the padded batch, by the surest tier that there is. */
+static double padded_phase(const struct flops_question *q, bool prompt)
+{
+    const struct ifm_transformer *m = &q->model.shape;
+    const struct ifm_flops flops = prompt ? ifm_flops_prompt(m, &q->padded) : ifm_flops_generated(m, &q->padded);
+    return q->model.has_shape ? ifm_flops_sum(&flops) : 2 * q->model.parameters * passed_of(&q->padded, 1, prompt);
+}
+
+/* Beside what tokens need, what a batch computes that pads them: over the same tokens, for it makes no others. */
+static void add_padded(struct ifm_listing *listing, const struct flops_question *q)
+{
+    const double prompt = padded_phase(q, true), generated = padded_phase(q, false);
+    const double whole = q->model.has_shape ? ifm_flops_sum(&q->prompt) + ifm_flops_sum(&q->generated)
+                                            : 2 * q->model.parameters * (passed(q, true) + passed(q, false));
+    if (q->n < 2)
+        return;
+    begin_row(listing, "padded batch", q->model.has_shape ? "architecture" : "parameters",
+              q->model.has_shape ? "medium" : "low");
+    set_phases(listing, q, prompt, generated);
+    const bool runs = q->padded.generated > 1;
+    ifm_listing_remark(
+        listing,
+        ifm_arena_printf(q->arena,
+                         "All other rows are of the tokens that each sequence has. One batch, padded to %llu prompt "
+                         "tokens%s, computes %s: %.1f %% of it for padding%s.",
+                         (unsigned long long)q->padded.prompt,
+                         runs ? ifm_arena_printf(q->arena, " and run until the longest answer of %llu ends",
+                                                 (unsigned long long)q->padded.generated)
+                              : "",
+                         big(prompt + generated, "FLOP", q->arena), 100 * (1 - whole / (prompt + generated)),
+                         runs ? " and sequences that have ended" : ""));
+}
+
 /* ---- remarks ---- */
 
 /* Why 2 x parameters x tokens is off: the largest of what pulls it that way. */
@@ -142,9 +183,13 @@ static const char *cause_of(const struct flops_question *q, bool above)
     const struct ifm_transformer *m = &q->model.shape;
     const double through = passed(q, true) + passed(q, false);
     const double unknown = 2 * through * (q->model.parameters - ifm_transformer_parameters(m));
-    double gaps[IFM_GAPS];
+    double gaps[IFM_GAPS] = {0}, of_item[IFM_GAPS];
     size_t most = 0;
-    ifm_flops_gaps(m, &q->tokens, gaps);
+    for (size_t i = 0; i < q->n; i++) {
+        ifm_flops_gaps(m, &q->sequences[i], of_item);
+        for (size_t g = 0; g < IFM_GAPS; g++)
+            gaps[g] += of_item[g];
+    }
     for (size_t i = 1; i < IFM_GAPS; i++)
         if (above ? gaps[i] > gaps[most] : gaps[i] < gaps[most])
             most = i;
@@ -228,6 +273,20 @@ static void add_remarks(struct ifm_listing *listing, const struct flops_question
 
 /* ---- the whole ---- */
 
+/* A number where all sequences have as many, else one for each. */
+static json_t *tokens_json(const struct flops_question *q, bool prompt)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < q->n; i++)
+        json_array_append_new(list,
+                              json_integer((json_int_t)(prompt ? q->sequences[i].prompt : q->sequences[i].generated)));
+    if (q->n > 1)
+        return list;
+    json_t *number = json_incref(json_array_get(list, 0));
+    json_decref(list);
+    return number;
+}
+
 static json_t *members_of(const struct flops_question *q)
 {
     const struct ifm_flops_model *m = &q->model;
@@ -237,9 +296,9 @@ static json_t *members_of(const struct flops_question *q)
     json_object_set_new(members, "parameters", m->has_parameters ? number_json(m->parameters) : json_null());
     json_object_set_new(members, "parameters_active",
                         m->has_shape ? number_json(ifm_transformer_active(&m->shape)) : json_null());
-    json_object_set_new(members, "prompt_tokens", json_integer((json_int_t)q->tokens.prompt));
-    json_object_set_new(members, "generated_tokens", json_integer((json_int_t)q->tokens.generated));
-    json_object_set_new(members, "batch", json_integer((json_int_t)q->tokens.batch));
+    json_object_set_new(members, "prompt_tokens", tokens_json(q, true));
+    json_object_set_new(members, "generated_tokens", tokens_json(q, false));
+    json_object_set_new(members, "batch", json_integer((json_int_t)q->padded.batch));
     return members;
 }
 
@@ -250,11 +309,16 @@ static void print_head(const struct flops_question *q)
     const double prompt = m->has_shape ? ifm_flops_sum(&q->prompt) : 2 * m->parameters * passed(q, true);
     const double generated = m->has_shape ? ifm_flops_sum(&q->generated) : 2 * m->parameters * passed(q, false);
     printf("%s: %s for ", ifm_text_plain(m->name, q->arena), big(prompt + generated, "FLOP", q->arena));
-    if (q->tokens.batch > 1)
-        printf("%llu sequences, each of ", (unsigned long long)q->tokens.batch);
-    printf("%llu prompt", (unsigned long long)q->tokens.prompt);
-    if (q->tokens.generated > 0)
-        printf(" and %llu generated", (unsigned long long)q->tokens.generated);
+    uint64_t prompts = 0, made = 0;
+    for (size_t i = 0; i < q->n; i++) {
+        prompts += q->sequences[i].prompt;
+        made += q->sequences[i].generated;
+    }
+    if (q->padded.batch > 1)
+        printf("%llu sequences, %s of ", (unsigned long long)q->padded.batch, q->n > 1 ? "together" : "each");
+    printf("%llu prompt", (unsigned long long)prompts);
+    if (made > 0)
+        printf(" and %llu generated", (unsigned long long)made);
     printf(" tokens, %s\n", m->has_shape ? "by the architecture" : "by the number of parameters alone");
     printf("%s parameters", parameters_text(m->parameters, q->arena));
     if (m->has_shape)
@@ -271,9 +335,11 @@ static void print_answer(struct flops_question *q, enum ifm_format format)
     for (size_t i = 0; i < COLUMNS; i++)
         if (q->rate <= 0 && strcmp(columns[i].field, "flops_per_second") == 0)
             columns[i].heading = NULL;
-    if (q->model.has_shape) {
-        q->prompt = ifm_flops_prompt(&q->model.shape, &q->tokens);
-        q->generated = ifm_flops_generated(&q->model.shape, &q->tokens);
+    for (size_t i = 0; q->model.has_shape && i < q->n; i++) {
+        const struct ifm_flops prompt = ifm_flops_prompt(&q->model.shape, &q->sequences[i]);
+        const struct ifm_flops generated = ifm_flops_generated(&q->model.shape, &q->sequences[i]);
+        ifm_flops_add(&q->prompt, &prompt);
+        ifm_flops_add(&q->generated, &generated);
     }
     if (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD)
         print_head(q);
@@ -282,6 +348,7 @@ static void print_answer(struct flops_question *q, enum ifm_format format)
     add_architecture(&listing, q);
     add_parameters(&listing, q);
     add_parts(&listing, q);
+    add_padded(&listing, q);
     add_remarks(&listing, q);
     listing.members = members_of(q);
     ifm_listing_compose(&listing, format, &text);
@@ -289,22 +356,47 @@ static void print_answer(struct flops_question *q, enum ifm_format format)
     ifm_listing_end(&listing);
 }
 
+/* Lengths are one for all sequences, or a list with one for each. */
+static enum ifm_status read_sequences(const struct ifm_given *given, bool encoder, struct flops_question *q,
+                                      struct ifm_error *error)
+{
+    double *prompts = NULL, *made = NULL, batch = 1;
+    size_t n_prompts, n_made;
+    IFM_TRY(ifm_given_counts(given, "prompt-tokens", TOKENS_MOST, &prompts, &n_prompts, error));
+    IFM_TRY(ifm_given_counts(given, "generated-tokens", TOKENS_MOST, &made, &n_made, error));
+    IFM_TRY(ifm_given_number(given, "batch", BATCH_MOST, true, &batch, error));
+    const size_t n = n_prompts > n_made ? n_prompts : n_made;
+    if (n_prompts > 1 && n_made > 1 && n_prompts != n_made)
+        return ifm_fail(error, IFM_USAGE, "--generated-tokens", "give one for each sequence, or one for all",
+                        "it names %zu sequences, and --prompt-tokens %zu", n_made, n_prompts);
+    if (n > 1 && ifm_given_text(given, "batch") != NULL)
+        return ifm_fail(error, IFM_USAGE, "--batch", "leave it out", "the lengths name %zu sequences", n);
+    struct ifm_flops_tokens *list = IFM_ARENA_ARRAY(q->arena, struct ifm_flops_tokens, n + 1);
+    q->n = n == 0 ? 1 : n;
+    for (size_t i = 0; i < q->n; i++)
+        list[i] = (struct ifm_flops_tokens){
+            n_prompts == 0 ? 512 : (uint64_t)prompts[n_prompts == 1 ? 0 : i],
+            n_made > 0 ? (uint64_t)made[n_made == 1 ? 0 : i]
+            : encoder  ? 0
+                       : 128,
+            (uint64_t)batch,
+        };
+    q->sequences = list;
+    q->padded = ifm_flops_padded(list, q->n);
+    return IFM_OK;
+}
+
 static enum ifm_status read_tokens(const struct ifm_given *given, struct flops_question *q, struct ifm_error *error)
 {
     const bool encoder = q->model.has_shape && q->model.shape.encoder;
-    double prompt = 512, generated = encoder ? 0 : 128, batch = 1;
     if (encoder && ifm_given_text(given, "generated-tokens") != NULL)
         return ifm_fail(error, IFM_USAGE, "--generated-tokens", "leave it out",
                         "a model of type %s generates no tokens", q->model.shape.family);
     if (encoder && ifm_given_text(given, "tokens-per-second") != NULL)
         return ifm_fail(error, IFM_USAGE, "--tokens-per-second", "leave it out",
                         "a model of type %s generates no tokens", q->model.shape.family);
-    IFM_TRY(ifm_given_number(given, "prompt-tokens", TOKENS_MOST, true, &prompt, error));
-    IFM_TRY(ifm_given_number(given, "generated-tokens", TOKENS_MOST, true, &generated, error));
-    IFM_TRY(ifm_given_number(given, "batch", BATCH_MOST, true, &batch, error));
-    IFM_TRY(ifm_given_number(given, "tokens-per-second", RATE_MOST, false, &q->rate, error));
-    q->tokens = (struct ifm_flops_tokens){(uint64_t)prompt, (uint64_t)generated, (uint64_t)batch};
-    return IFM_OK;
+    IFM_TRY(read_sequences(given, encoder, q, error));
+    return ifm_given_number(given, "tokens-per-second", RATE_MOST, false, &q->rate, error);
 }
 
 enum ifm_status ifm_cmd_flops(const struct ifm_given *given, struct ifm_error *error)

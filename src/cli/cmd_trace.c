@@ -32,7 +32,10 @@ static const struct ifm_listing_column columns[] = {
     {"waits", "waits", false},
     {"calls", "calls", false},
     {"kernel_ns", "kernel time", false},
+    {"graph_kernel_ns", NULL, false},
     {"call_ns", "call time", false},
+    {"launch_ns", "launch time", false},
+    {"wait_ns", "wait time", false},
     {"gpu_idle_percent", "GPU idle", false},
     {"reason", NULL, true},
     {"remedy", NULL, true},
@@ -178,8 +181,8 @@ static void hide_launches(struct ifm_listing *listing, const struct ifm_activity
 {
     const char *why =
         ifm_arena_printf(listing->arena,
-                         "launch calls absent: %lld were recorded for %lld kernels outside of graphs: calls "
-                         "were recorded twice, by the runtime and by the driver, or launched nothing",
+                         "launch calls absent: %lld were recorded for %lld kernels outside of graphs: some "
+                         "launched nothing, or their kernels have no record",
                          (long long)c->launches, (long long)c->kernels);
     ifm_listing_set(listing, "launch_calls", json_null(), "absent");
     ifm_listing_set_text(listing, "reason", why);
@@ -226,7 +229,10 @@ static void add_process(struct ifm_listing *listing, const char *name, struct if
     if (c.launches > c.kernels)
         hide_launches(listing, &c);
     set_ns(listing, "kernel_ns", c.kernel_ns);
+    set_ns(listing, "graph_kernel_ns", c.graph_kernel_ns);
     set_ns(listing, "call_ns", c.call_ns);
+    set_ns(listing, "launch_ns", c.launch_ns);
+    set_ns(listing, "wait_ns", c.wait_ns);
     if (c.span_ns > 0)
         ifm_listing_set(listing, "gpu_idle_percent", json_real(100 * (1 - (double)c.busy_ns / (double)c.span_ns)),
                         ifm_arena_printf(arena, "%.1f %%", 100 * (1 - (double)c.busy_ns / (double)c.span_ns)));

@@ -163,8 +163,9 @@ static const struct ifm_option ncu_options[] = {
 };
 
 static const struct ifm_option flops_options[] = {
-    {"prompt-tokens", '\0', "N", NULL, "tokens of a sequence that are there at first (default: 512)"},
-    {"generated-tokens", '\0', "N", NULL, "tokens that follow them (default: 128)"},
+    {"prompt-tokens", '\0', "N[,N...]", NULL,
+     "tokens of a sequence that are there at first; one for all, or one for each sequence (default: 512)"},
+    {"generated-tokens", '\0', "N[,N...]", NULL, "tokens that follow them, in the same way (default: 128)"},
     {"batch", '\0', "N", NULL, "sequences (default: 1)"},
     {"tokens-per-second", '\0', "NUMBER", NULL, "a measured rate of generated tokens, for its FLOP/s"},
     {RESULTS},

@@ -17,6 +17,7 @@
 #define ADD_UP 0.005        /* hits + misses are the accesses, but for this share */
 #define LEAST_OF_LEDGER 0.9 /* of data that no cache holds, what the memory must have moved */
 #define PEAK_SLACK 1.02     /* clocks are rounded */
+enum { FEWEST_OF_SD = 3 };  /* repetitions */
 
 /* ---- ranges ---- */
 
@@ -30,10 +31,19 @@ const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, 
     return NULL;
 }
 
+/* Earlier versions counted the whole slot, with what runs between its samples. */
+static bool is_of_last_sample(const struct ifm_arm_work *arm)
+{
+    bool is = ifm_derive_has_gaps(arm) && arm->d->plan->rules >= IFM_PLAN_RULES_LAST_SAMPLE;
+    IFM_EACH_TOLD(event, arm->work, counters_read, NULL)
+        is = is && IFM_FACTS(event, counters_read)->counted != NULL;
+    return is;
+}
+
 static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct ifm_arena *arena)
 {
     const struct ifm_record *record = ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS);
-    struct counted_ranges out = {NULL, 0, {false}};
+    struct counted_ranges out = {NULL, 0, {false}, is_of_last_sample(arm)};
     int columns[N];
     if (record == NULL)
         return out;
@@ -49,7 +59,7 @@ static struct counted_ranges ranges_of(const struct ifm_arm_work *arm, struct if
         struct counted_range *range = &out.items[out.n++];
         for (size_t i = 0; i < N; i++)
             range->values[i] = columns[i] < 0 ? IFM_ABSENT : slot->columns[columns[i]];
-        range->steps = (double)slot->samples * (double)slot->inner + ifm_derive_lead(arm);
+        range->steps = (out.last_sample ? 1 : (double)slot->samples) * (double)slot->inner + ifm_derive_lead(arm);
     }
     return out;
 }
@@ -89,13 +99,20 @@ static struct ifm_moments moments_of(const double *values, size_t n)
     return moments;
 }
 
-/* Mean with its t interval; counts that are the same in all ranges have one without width. */
+static void add_sd(struct ifm_value *value, double sd, size_t n)
+{
+    value->has_sd = n >= FEWEST_OF_SD;
+    value->sd = value->has_sd ? sd : 0;
+}
+
+/* Mean with its spread and its t interval; counts that are the same in all ranges have one without width. */
 struct ifm_value ifm_derive_mean(const double *values, size_t n, const char *of)
 {
     const struct ifm_moments moments = moments_of(values, n);
     struct ifm_value value = ifm_value_real(moments.mean, (int64_t)n, of);
     struct ifm_interval interval = {moments.mean, moments.mean};
     const bool same = moments.sd <= 0;
+    add_sd(&value, moments.sd, n);
     if (n >= IFM_BLOCKS_NEEDED &&
         (same || ifm_stats_t_interval(moments.mean, moments.sd, (double)n, IFM_LEVEL, &interval) == IFM_STAT_OK))
         ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
@@ -168,7 +185,7 @@ bool ifm_counted_is_withheld(const struct counted *c, unsigned column, struct if
     of = n;
     for (size_t r = 0; r < ranges->n; r++) /* a range of the set that failed has no time either */
         of += ranges->items[r].values[RANGE_NS] == IFM_ABSENT;
-    if (ifm_derive_has_gaps(arm))
+    if (ifm_derive_has_gaps(arm) && !ranges->last_sample)
         *out = ifm_derive_of_gaps(arm, 0, "ranges");
     else if (shortest != NULL)
         *out = ifm_value_absent(shortest, longer_slots(arm), 0, "ranges");
@@ -370,9 +387,10 @@ double ifm_counted_mean(const struct counted *c, const struct quotient *q, size_
     return moments_of(c->values, *n).mean;
 }
 
-static double mean_of_steps(const struct counted *c, unsigned column, size_t *n)
+static struct ifm_moments of_steps(const struct counted *c, unsigned column, size_t *n)
 {
-    return ifm_counted_mean(c, &(struct quotient){{column, N}, N, 1}, n);
+    *n = values_of(&c->ranges, &(struct quotient){{column, N}, N, 1}, c->values);
+    return moments_of(c->values, *n);
 }
 
 /* Operations by the kinds of factors, which are of ranges of their own; each that the chip counts has to be there. */
@@ -380,24 +398,33 @@ static struct ifm_value flops_value(const struct counted *c)
 {
     static const unsigned kinds[] = {F16, BF16, TF32};
     struct ifm_value value;
-    double sum = 0;
-    size_t n = 0;
+    double sum = 0, sd = 0;
+    size_t n = 0, fewest = SIZE_MAX;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i] == TF32 && !ifm_counted_has(c, TF32))
             continue;
         if (ifm_counted_is_withheld(c, kinds[i], &value))
             return value;
-        sum += mean_of_steps(c, kinds[i], &n);
+        const struct ifm_moments kind = of_steps(c, kinds[i], &n);
+        sum += kind.mean;
+        sd = hypot(sd, kind.sd); /* ranges of their own vary apart */
+        fewest = n < fewest ? n : fewest;
     }
-    return ifm_value_real(sum, (int64_t)n, "ranges");
+    value = ifm_value_real(sum, (int64_t)n, "ranges");
+    add_sd(&value, sd, fewest);
+    return value;
 }
 
 /* What the matrix units executed against what the ledger says. An arm without any has no use for a column of zeros,
  * unless it is to do all of them there. */
-static void emit_over_ledger(const struct counted *c, double executed, int64_t n)
+static void emit_over_ledger(const struct counted *c, const struct ifm_value *floats,
+                             const struct ifm_moments *integers)
 {
     const struct ifm_arm *arm = c->arm->arm;
-    const struct ifm_value over = ifm_value_real(executed / (double)arm->ledger.flops, n, "ranges");
+    const double executed = floats->number + integers->mean, flops = (double)arm->ledger.flops;
+    struct ifm_value over = ifm_value_real(executed / flops, floats->n, "ranges");
+    over.has_sd = floats->has_sd && flops > 0;
+    over.sd = over.has_sd ? hypot(floats->sd, integers->sd) / flops : 0;
     if (arm->ledger.flops == 0 || !isfinite(executed) || (executed <= 0 && !arm->matrix))
         return;
     ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS_OVER_LEDGER, over);
@@ -411,7 +438,7 @@ static void emit_over_ledger(const struct counted *c, double executed, int64_t n
 
 static void emit_work(const struct counted *c)
 {
-    double integers = 0;
+    struct ifm_moments integers = {.mean = 0};
     (void)ifm_counted_emit(c, IFM_M_WARPS_LAUNCHED, &(struct quotient){{WARPS, N}, N, 1}, INFINITY);
     (void)ifm_counted_emit(c, IFM_M_RANGE_STEP_NS, &(struct quotient){{RANGE_NS, N}, N, 1}, INFINITY);
     (void)ifm_counted_emit(c, IFM_M_CLOCK_COUNTED_MHZ, &(struct quotient){{CYCLES, N}, RANGE_NS, 1e3}, INFINITY);
@@ -421,13 +448,12 @@ static void emit_work(const struct counted *c)
     ifm_derive_emit(c->arm, IFM_M_TENSOR_FLOPS, value);
     if (ifm_counted_has(c, INT8)) {
         size_t n = 0;
-        integers = mean_of_steps(c, INT8, &n);
-        if (n == 0 || integers > 0) /* an arm without any has no use for a column of zeros */
+        integers = of_steps(c, INT8, &n);
+        if (n == 0 || integers.mean > 0) /* an arm without any has no use for a column of zeros */
             (void)ifm_counted_emit(c, IFM_M_TENSOR_INT8_OPS, &(struct quotient){{INT8, N}, N, 1}, INFINITY);
-        integers = n == 0 ? NAN : integers;
     }
     if (value.state == IFM_STATE_OK)
-        emit_over_ledger(c, value.number + integers, value.n);
+        emit_over_ledger(c, &value, &integers);
 }
 
 static void emit_cost(const struct counted *c)
@@ -506,8 +532,10 @@ struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm)
 struct counted ifm_counted_begin(const struct ifm_arm_work *arm, struct ifm_arena *arena)
 {
     const bool in_question = ifm_plan_isolates(arm->work->cell, arm->index); /* else it has no slots in the pass */
-    struct counted c = {arm, ranges_of(arm, arena), NULL, ifm_derive_is_counted(arm->work) && in_question,
-                        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), "blocks")};
+    struct counted c = {
+        .arm = arm, .ranges = ranges_of(arm, arena), .asked = ifm_derive_is_counted(arm->work) && in_question};
+    c.slower =
+        ifm_derive_slower(arm, ifm_derive_record_of(arm->work, IFM_PASS_COUNTERS), c.ranges.last_sample, "blocks");
     c.values = IFM_ARENA_ARRAY(arena, double, c.ranges.n + 1);
     return c;
 }

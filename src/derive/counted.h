@@ -55,7 +55,8 @@ struct counted_range {
 struct counted_ranges {
     struct counted_range *items;
     size_t n;
-    bool has[N]; /* columns of the record */
+    bool has[N];      /* columns of the record */
+    bool last_sample; /* something runs between the samples of a slot, and the range is around the last one */
 };
 
 struct counted {

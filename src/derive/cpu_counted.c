@@ -88,7 +88,7 @@ void ifm_derive_cpu_counted(const struct ifm_arm_work *arm)
             emit(&c, per_step[i], i, N);
     if (asked || ifm_derive_is_wanted(arm->work, IFM_M_INSTRUCTIONS_PER_CYCLE))
         emit(&c, IFM_M_INSTRUCTIONS_PER_CYCLE, INSTRUCTIONS, CYCLES);
-    const struct ifm_value slower = ifm_derive_slower(arm, c.record, "blocks");
+    const struct ifm_value slower = ifm_derive_slower(arm, c.record, false, "blocks");
     if (asked && c.slots > 0 && slower.state == IFM_STATE_OK) {
         ifm_derive_emit(arm, IFM_M_COUNTERS_SLOWER_PERCENT, slower);
         ifm_derive_say_slower(arm, &slower, what);

@@ -13,33 +13,41 @@ struct guard_sum {
     double time, steps;
 };
 
-static void add_slot(const struct ifm_arm_work *arm, const struct ifm_record *record, size_t k, struct guard_sum *sum)
+/* `last`: of the last sample of the slot alone. */
+static void add_slot(const struct ifm_arm_work *arm, const struct ifm_record *record, size_t k, bool last,
+                     struct guard_sum *sum)
 {
     const struct ifm_slot *slot = &record->slots[k];
     if (slot->phase != IFM_PHASE_MEASURE || slot->arm != arm->index)
         return;
-    for (size_t i = record->first[k]; i < record->first[k + 1]; i++)
+    const size_t end = record->first[k + 1], from = last && slot->samples > 0 ? end - 1 : record->first[k];
+    for (size_t i = from; i < end; i++)
         sum->time += (double)record->samples[i].duration_ns;
-    sum->steps += (double)slot->samples * (double)slot->inner;
+    sum->steps += (double)(end - from) * (double)slot->inner;
+}
+
+static double step_in(const struct ifm_arm_work *arm, const struct ifm_record *record, bool last)
+{
+    struct guard_sum sum = {0, 0};
+    for (size_t k = 0; k < record->n_slots; k++)
+        add_slot(arm, record, k, last, &sum);
+    return sum.steps > 0 ? sum.time / sum.steps : NAN;
 }
 
 double ifm_derive_step_in(const struct ifm_arm_work *arm, const struct ifm_record *record)
 {
-    struct guard_sum sum = {0, 0};
-    for (size_t k = 0; k < record->n_slots; k++)
-        add_slot(arm, record, k, &sum);
-    return sum.steps > 0 ? sum.time / sum.steps : NAN;
+    return step_in(arm, record, false);
 }
 
 /* The same of each block; how many there are. */
-static size_t steps_by_block(const struct ifm_arm_work *arm, const struct ifm_record *record, double *values)
+static size_t steps_by_block(const struct ifm_arm_work *arm, const struct ifm_record *record, bool last, double *values)
 {
     size_t n = 0;
     for (size_t k = 0; k < record->n_slots;) {
         struct guard_sum sum = {0, 0};
         const uint32_t block = record->slots[k].block;
         for (; k < record->n_slots && record->slots[k].block == block; k++)
-            add_slot(arm, record, k, &sum);
+            add_slot(arm, record, k, last, &sum);
         if (sum.steps > 0)
             values[n++] = sum.time / sum.steps;
     }
@@ -55,17 +63,18 @@ static double relative_variance(const double *values, size_t n)
 }
 
 /* Passes follow each other, so that their blocks are no pairs: the spread of both, and the fewer blocks' t. */
-struct ifm_value ifm_derive_slower(const struct ifm_arm_work *arm, const struct ifm_record *own, const char *of)
+struct ifm_value ifm_derive_slower(const struct ifm_arm_work *arm, const struct ifm_record *own, bool last,
+                                   const char *of)
 {
     const struct ifm_record *timed = arm->work->record;
-    const double ratio =
-        own == NULL || timed == NULL ? NAN : ifm_derive_step_in(arm, own) / ifm_derive_step_in(arm, timed);
+    const double ratio = own == NULL || timed == NULL ? NAN : step_in(arm, own, last) / step_in(arm, timed, last);
     if (!isfinite(ratio))
         return ifm_value_absent("one of the two passes has no steps of this arm", "", 0, of);
     struct ifm_arena *scratch = ifm_arena_create();
     double *a = IFM_ARENA_ARRAY(scratch, double, own->n_slots + 1),
            *b = IFM_ARENA_ARRAY(scratch, double, timed->n_slots + 1);
-    const size_t n_a = steps_by_block(arm, own, a), n_b = steps_by_block(arm, timed, b), n = n_a < n_b ? n_a : n_b;
+    const size_t n_a = steps_by_block(arm, own, last, a), n_b = steps_by_block(arm, timed, last, b),
+                 n = n_a < n_b ? n_a : n_b;
     const double error = 100 * ratio * sqrt(relative_variance(a, n_a) + relative_variance(b, n_b));
     ifm_arena_destroy(scratch);
     struct ifm_value value = ifm_value_real(100 * (ratio - 1), (int64_t)n_a, of);

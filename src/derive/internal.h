@@ -336,8 +336,10 @@ const struct ifm_record *ifm_derive_record_of(const struct ifm_cell_work *work, 
 struct ifm_value ifm_derive_mean(const double *values, size_t n, const char *of);
 /* guard.c. Time of samples over their steps, in the record of a pass; NaN without steps. */
 double ifm_derive_step_in(const struct ifm_arm_work *arm, const struct ifm_record *record);
-/* How much longer steps of the pass took than those of the latency pass, in per cent, with its interval. */
-struct ifm_value ifm_derive_slower(const struct ifm_arm_work *arm, const struct ifm_record *own, const char *of);
+/* How much longer steps of the pass took than those of the latency pass, in per cent, with its interval. `last`: those
+ * in the last sample of each slot, which alone was observed. */
+struct ifm_value ifm_derive_slower(const struct ifm_arm_work *arm, const struct ifm_record *own, bool last,
+                                   const char *of);
 /* Why no number is made of that pass's times ("... while counters were read ..."); NULL = they are those of a step. */
 const char *ifm_derive_too_slow(const struct ifm_arm_work *arm, const struct ifm_value *slower, const char *while_what);
 void ifm_derive_say_slower(const struct ifm_arm_work *arm, const struct ifm_value *slower, const char *while_what);
@@ -361,8 +363,8 @@ void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without);
 /* carry.c: the part of a comparison, as a logarithm, that comes of which arm ran before which; zeros and "" = none is
  * visible. */
 struct ifm_carried {
-    double usual;     /* by the share of slots behind another arm */
-    double low, high; /* what it may be, were any part of the slots that count behind another; holds 0 */
+    double usual;      /* by the share of slots behind another arm */
+    double low, high;  /* what it may be, were any part of the slots that count behind another; holds 0 */
     const char *words; /* "" where disturbed slots hide it */
     bool hidden;       /* a part of it cannot be told from the load */
 };

@@ -37,6 +37,8 @@ static json_t *number_json(const struct ifm_number *number)
                             ? json_pack("[o, o]", real_json(v->low, v->is_integer), real_json(v->high, v->is_integer))
                             : json_null());
     json_object_set_new(out, "level", interval ? json_real(v->level) : json_null());
+    if (ok && v->has_sd)
+        json_object_set_new(out, "sd", json_real(v->sd));
     json_object_set_new(out, "state", json_string(ifm_state_label(v->state)));
     json_object_set_new(out, "reason", json_string(v->reason));
     json_object_set_new(out, "remedy", json_string(v->remedy));

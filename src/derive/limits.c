@@ -79,9 +79,21 @@ static void emit_waits(const struct counted *c, double idle)
     emit_share(c, IFM_M_WAIT_OTHER_PERCENT, idle * (whole - sum) / whole, n_all);
 }
 
+/* The rest of a share varies as the share does. */
+static void emit_idle(const struct counted *c)
+{
+    size_t n;
+    (void)ifm_counted_mean(c, &(struct quotient){{ACTIVE, N}, ALONE, PERCENT}, &n);
+    struct ifm_value value = ifm_derive_mean(c->values, n, "ranges");
+    value.number = 100 - fmin(value.number, 100);
+    value.has_interval = false;
+    if (n > 0) /* of the same set as occupancy, so that it is there */
+        ifm_derive_emit(c->arm, IFM_M_SM_IDLE_PERCENT, value);
+}
+
 static void emit_limits(const struct counted *c)
 {
-    const struct quotient busy = {{ACTIVE, N}, ALONE, PERCENT}, issue = {{ISSUE, N}, ALONE, PERCENT};
+    const struct quotient issue = {{ISSUE, N}, ALONE, PERCENT};
     size_t n;
     if (!c->ranges.has[OCCUPANCY]) /* a record of before these columns */
         return;
@@ -92,9 +104,7 @@ static void emit_limits(const struct counted *c)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (ifm_counted_has(c, units[i].column))
             (void)ifm_counted_emit(c, units[i].metric, &(struct quotient){{units[i].column, N}, ALONE, PERCENT}, MOST);
-    const double blocks = ifm_counted_mean(c, &busy, &n); /* of the same set, so that it is there */
-    if (n > 0)
-        emit_share(c, IFM_M_SM_IDLE_PERCENT, 100 - fmin(blocks, 100), n);
+    emit_idle(c);
     const double idle = 100 - fmin(ifm_counted_mean(c, &issue, &n), 100);
     if (n == 0)
         return;

@@ -7,18 +7,37 @@
 #include <math.h>
 #include <string.h>
 
-enum { KERNELS, GRAPH_KERNELS, GRAPHS, LAUNCHES, COPIES, WAITS, CALLS, KERNEL_NS, CALL_NS, BUSY, SPAN, N };
-static const char *const names[N] = {"trace_kernels", "trace_graph_kernels", "trace_graph_launches", "trace_launches",
-                                     "trace_copies",  "trace_waits",         "trace_calls",          "trace_kernel_ns",
-                                     "trace_call_ns", "trace_busy_ns",       "trace_span_ns"};
+enum {
+    KERNELS,
+    GRAPH_KERNELS,
+    GRAPHS,
+    LAUNCHES,
+    COPIES,
+    WAITS,
+    CALLS,
+    KERNEL_NS,
+    CALL_NS,
+    BUSY,
+    SPAN,
+    LAUNCH_NS, /* this and all that follow: since IFM_PLAN_RULES_LAUNCH_TIME */
+    WAIT_NS,
+    GRAPH_NS,
+    N
+};
+static const char *const names[N] = {"trace_kernels", "trace_graph_kernels",  "trace_graph_launches", "trace_launches",
+                                     "trace_copies",  "trace_waits",          "trace_calls",          "trace_kernel_ns",
+                                     "trace_call_ns", "trace_busy_ns",        "trace_span_ns",        "trace_launch_ns",
+                                     "trace_wait_ns", "trace_graph_kernel_ns"};
 
 /* Of a column each, over the steps. */
 static const struct {
     enum ifm_metric_id metric;
     unsigned column;
-} per_step[] = {{IFM_M_KERNELS_LAUNCHED, KERNELS}, {IFM_M_GRAPH_KERNELS, GRAPH_KERNELS}, {IFM_M_GRAPH_LAUNCHES, GRAPHS},
-                {IFM_M_LAUNCH_CALLS, LAUNCHES},    {IFM_M_GPU_COPIES, COPIES},           {IFM_M_GPU_WAITS, WAITS},
-                {IFM_M_DRIVER_CALLS, CALLS},       {IFM_M_KERNEL_TIME_NS, KERNEL_NS},    {IFM_M_CALL_TIME_NS, CALL_NS}};
+} per_step[] = {
+    {IFM_M_KERNELS_LAUNCHED, KERNELS}, {IFM_M_GRAPH_KERNELS, GRAPH_KERNELS}, {IFM_M_GRAPH_LAUNCHES, GRAPHS},
+    {IFM_M_LAUNCH_CALLS, LAUNCHES},    {IFM_M_GPU_COPIES, COPIES},           {IFM_M_GPU_WAITS, WAITS},
+    {IFM_M_DRIVER_CALLS, CALLS},       {IFM_M_KERNEL_TIME_NS, KERNEL_NS},    {IFM_M_CALL_TIME_NS, CALL_NS},
+    {IFM_M_LAUNCH_TIME_NS, LAUNCH_NS}, {IFM_M_WAIT_TIME_NS, WAIT_NS},        {IFM_M_GRAPH_KERNEL_TIME_NS, GRAPH_NS}};
 enum { PER_STEP = sizeof per_step / sizeof *per_step };
 
 struct traced {
@@ -152,33 +171,50 @@ static void emit_cost(const struct traced *t)
                         ifm_value_real((own - timed) / kernels, (int64_t)t->read, "slots"));
 }
 
+/* Earlier versions did not tell these apart. */
+static bool is_recorded(const struct traced *t, unsigned column)
+{
+    if (column < LAUNCH_NS)
+        return true;
+    return t->record == NULL ? t->arm->d->plan->rules >= IFM_PLAN_RULES_LAUNCH_TIME : t->columns[column] >= 0;
+}
+
+static void emit_per_step(const struct traced *t, bool asked)
+{
+    const struct ifm_value state = state_of(t);
+    const char *slow = ifm_derive_too_slow(t->arm, &t->slower, WHILE);
+    for (size_t i = 0; i < PER_STEP; i++) {
+        const unsigned column = per_step[i].column;
+        const bool of_calls = column == CALL_NS || column == LAUNCH_NS || column == WAIT_NS;
+        if (!ifm_derive_is_wanted(t->arm->work, per_step[i].metric) && !(asked && is_recorded(t, column)))
+            continue;
+        const size_t n = state.state == IFM_STATE_OK ? values_of(t, column) : 0;
+        struct ifm_value value = state;
+        if (n > 0)
+            value = slow != NULL && of_calls ? ifm_value_absent(slow, "longer steps", 0, "slots")
+                                             : ifm_derive_mean(t->values, n, "slots");
+        else if (!is_recorded(t, column))
+            value = ifm_value_absent("an earlier version recorded it", "measure it anew", 0, "slots");
+        ifm_derive_emit(t->arm, per_step[i].metric, value);
+    }
+    if (asked && state.state == IFM_STATE_OK) {
+        emit_gaps(t);
+        emit_idle(t);
+        emit_cost(t);
+    }
+}
+
 void ifm_derive_traced(const struct ifm_arm_work *arm)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     struct traced t = {.arm = arm, .record = ifm_derive_record_of(arm->work, IFM_PASS_TRACE)};
-    const bool asked = arm->work->cell->measure.trace && ifm_plan_isolates(arm->work->cell, arm->index);
     t.values = IFM_ARENA_ARRAY(scratch, double, (t.record == NULL ? 0 : t.record->n_slots) + 1);
     for (size_t i = 0; i < N && t.record != NULL; i++)
         t.columns[i] = ifm_derive_column(t.record, names[i]);
     for (size_t k = 0; t.record != NULL && k < t.record->n_slots; k++)
         t.slots += is_mine(&t, &t.record->slots[k]);
     t.read = values_of(&t, KERNELS);
-    t.slower = ifm_derive_slower(arm, t.record, "blocks");
-    const struct ifm_value state = state_of(&t);
-    const char *slow = ifm_derive_too_slow(arm, &t.slower, WHILE);
-    for (size_t i = 0; i < PER_STEP; i++)
-        if (asked || ifm_derive_is_wanted(arm->work, per_step[i].metric)) {
-            const bool no_time = slow != NULL && per_step[i].column == CALL_NS;
-            const size_t n = state.state == IFM_STATE_OK ? values_of(&t, per_step[i].column) : 0;
-            ifm_derive_emit(arm, per_step[i].metric,
-                            n > 0 && no_time ? ifm_value_absent(slow, "longer steps", 0, "slots")
-                            : n > 0          ? ifm_derive_mean(t.values, n, "slots")
-                                             : state);
-        }
-    if (asked && state.state == IFM_STATE_OK) {
-        emit_gaps(&t);
-        emit_idle(&t);
-        emit_cost(&t);
-    }
+    t.slower = ifm_derive_slower(arm, t.record, false, "blocks");
+    emit_per_step(&t, arm->work->cell->measure.trace && ifm_plan_isolates(arm->work->cell, arm->index));
     ifm_arena_destroy(scratch);
 }

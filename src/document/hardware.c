@@ -1,5 +1,6 @@
 /* What the hardware counted in a cell: a grid of arms, or why there is none. Computes no number. */
 #include "document/build.h"
+#include "document/quantity.h"
 
 #include "model/operations.h"
 
@@ -40,12 +41,30 @@ static size_t choose(const struct ifm_builder *builder, const struct ifm_cell *c
     return n;
 }
 
+/* The standard deviations of what stands in the row above. False where the arm has none. */
+static bool fill_spread(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                        const struct ifm_metric_column **shown, size_t n, struct ifm_field *fields)
+{
+    bool any = false;
+    for (size_t c = 0; c < n; c++) {
+        const struct ifm_value *value = ifm_value_of(builder, cell, arm, shown[c]->metric);
+        const bool has = value != NULL && ifm_is_ok(value) && value->has_sd;
+        fields[c + 1] =
+            ifm_field_text(has ? ifm_quantity_bare(value->sd, value->unit, builder->arena) : "", IFM_TONE_DIM);
+        any |= has;
+    }
+    fields[0] = ifm_field_text(ifm_arena_printf(builder->arena, "%s, sd", arm->name), IFM_TONE_DIM);
+    return any;
+}
+
 static void add_grid(struct ifm_builder *builder, const struct ifm_cell *cell, const char *caption,
-                     const struct ifm_metric_column **shown, size_t n, struct ifm_block *section)
+                     const struct ifm_metric_column **shown, size_t n, bool spread, struct ifm_block *section)
 {
     size_t rows = 0, row = 0;
+    struct ifm_field *spreads = IFM_ARENA_ARRAY(builder->arena, struct ifm_field, n + 1);
     for (size_t a = 0; a < cell->n_arms; a++)
-        rows += ifm_is_row(builder, cell, &cell->arms[a]);
+        if (ifm_is_row(builder, cell, &cell->arms[a]))
+            rows += 1 + (spread && fill_spread(builder, cell, &cell->arms[a], shown, n, spreads));
     struct ifm_grid grid = ifm_grid_make(builder->arena, n + 1, rows);
     grid.caption = ifm_arena_printf(builder->arena, "%s in %s", caption, cell->name);
     grid.headings[0] = (struct ifm_heading){"arm", IFM_M_NONE, true, 0};
@@ -59,6 +78,11 @@ static void add_grid(struct ifm_builder *builder, const struct ifm_cell *cell, c
         for (size_t c = 0; c < n; c++)
             *ifm_grid_at(&grid, row, c + 1) =
                 ifm_field_value(builder, ifm_value_of(builder, cell, arm, shown[c]->metric));
+        row++;
+        if (!spread || !fill_spread(builder, cell, arm, shown, n, spreads))
+            continue;
+        for (size_t c = 0; c <= n; c++)
+            *ifm_grid_at(&grid, row, c) = spreads[c];
         row++;
     }
     ifm_add_grid(builder, section, &grid);
@@ -92,14 +116,16 @@ void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell
         shows(builder, cell, IFM_M_TENSOR_FLOPS, true) || shows(builder, cell, IFM_M_INSTRUCTIONS_PER_STEP, true) ||
         shows(builder, cell, IFM_M_CPU_CYCLES_PER_STEP, true);
     if (counted)
-        add_grid(builder, cell, "Counters", shown, n, section);
+        add_grid(builder, cell, "Counters", shown, n, !brief, section);
     else if (missing != NULL)
         ifm_add_line(builder, section, level, IFM_AS_ASIDE,
                      ifm_arena_printf(builder->arena, "counters absent: %s",
                                       ifm_with_remedy(missing->reason, missing->remedy, builder->arena)));
     if (counted && !brief)
-        ifm_add_line(builder, section, level, IFM_AS_ASIDE,
-                     "Per step, counted live in a pass of its own; times are of the pass without counters.");
+        ifm_add_line(
+            builder, section, level, IFM_AS_ASIDE,
+            "Per step, counted live in a pass of its own; times are of the pass without counters. ± is the interval "
+            "of the mean, sd how much repetitions differ.");
     if (counted && !brief && is_padded(builder, cell))
         ifm_add_line(builder, section, level, IFM_AS_ASIDE,
                      "Matrix operations of the ledger: above 1 is padding of tiles, which a few rows do not fill.");
@@ -117,7 +143,7 @@ void ifm_build_trace(struct ifm_builder *builder, const struct ifm_cell *cell, e
     struct ifm_block *section = brief ? parent : ifm_add_section(builder, parent, level, "", "Trace");
     const size_t n = choose(builder, cell, brief, &ifm_columns_trace, shown);
     if (n > 0)
-        add_grid(builder, cell, "Trace", shown, n, section);
+        add_grid(builder, cell, "Trace", shown, n, false, section);
     if (missing != NULL)
         ifm_add_line(builder, section, level, IFM_AS_ASIDE,
                      ifm_arena_printf(builder->arena, "trace absent: %s",

@@ -51,6 +51,9 @@ static struct ifm_field field_of(struct ifm_builder *builder, enum ifm_metric_id
     const char *why = sentence ? value->text : "";
     field.text = ok ? ifm_quantity_full(ifm_quantity_for_people(metric, value, builder->arena), builder->arena)
                     : ifm_state_label(value->state);
+    if (ok && value->has_sd)
+        field.text = ifm_arena_printf(builder->arena, "%s, sd %s", field.text,
+                                      ifm_quantity_bare(value->sd, value->unit, builder->arena));
     if (said && !sentence)
         field.text = ifm_arena_printf(builder->arena, "%s %s", field.text, value->text);
     if (!ifm_is_empty(value->reason))

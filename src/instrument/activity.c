@@ -213,13 +213,19 @@ void ifm_activity_pop(void)
     add_range(IFM_ACTIVITY_END, "");
 }
 
+/* Of what began at the same time, a call of the runtime before the driver's inside it. */
+static int order_of(enum ifm_activity_kind kind)
+{
+    return kind == IFM_ACTIVITY_RUNTIME ? 2 * (int)IFM_ACTIVITY_CALL - 1 : 2 * (int)kind;
+}
+
 static int by_start(const void *a, const void *b)
 {
     const struct ifm_activity_row *x = a, *y = b;
     if (x->start != y->start)
         return x->start < y->start ? -1 : 1;
     if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
+        return order_of(x->kind) < order_of(y->kind) ? -1 : 1;
     return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
 }
 
@@ -270,21 +276,71 @@ static uint32_t *stamps_of(const struct ifm_activity_row *rows, size_t n, size_t
     return list;
 }
 
-static void count_call(const struct ifm_activity_row *row, struct ifm_activity_counts *out)
+static bool is_graph_launch(const char *call)
 {
-    if (begins_with(row->name, "cuEvent"))
-        return;
-    out->calls++;
-    out->call_ns += (int64_t)(row->end - row->start);
-    out->launches += begins_with(row->name, "cuLaunch");
-    out->graph_launches += begins_with(row->name, "cuGraphLaunch");
+    return begins_with(call, "cuGraphLaunch") || begins_with(call, "cudaGraphLaunch");
 }
 
-/* What a program starts through the runtime has no record of the driver's call beneath it (CUPTI 13 on driver 580). */
-static void count_runtime(const struct ifm_activity_row *row, struct ifm_activity_counts *out)
+static bool is_launch(const char *call)
 {
-    out->launches += begins_with(row->name, "cudaLaunch");
-    out->graph_launches += begins_with(row->name, "cudaGraphLaunch");
+    return (begins_with(call, "cuLaunch") || begins_with(call, "cudaLaunch")) && strstr(call, "HostFunc") == NULL;
+}
+
+/* The host goes on when the GPU has done what came before: a copy that is not asynchronous waits, too. */
+static bool is_wait(const char *call)
+{
+    const bool copies = begins_with(call, "cuMemcpy") || begins_with(call, "cudaMemcpy");
+    return strstr(call, "Synchronize") != NULL || (copies && strstr(call, "Async") == NULL);
+}
+
+/* Events of a stream are a clock, unless the host waits for one. */
+static bool is_clock(const char *call)
+{
+    return (begins_with(call, "cuEvent") || begins_with(call, "cudaEvent")) && !is_wait(call);
+}
+
+static void count_call(const struct ifm_activity_row *row, struct ifm_activity_counts *out)
+{
+    const int64_t ns = (int64_t)(row->end - row->start);
+    if (is_clock(row->name))
+        return;
+    out->calls++;
+    out->call_ns += ns;
+    out->launches += is_launch(row->name);
+    out->graph_launches += is_graph_launch(row->name);
+    out->launch_ns += is_launch(row->name) || is_graph_launch(row->name) ? ns : 0;
+    out->wait_ns += is_wait(row->name) ? ns : 0;
+}
+
+/* ---- calls inside calls: the runtime's around the driver's ---- */
+
+struct open_calls {
+    struct open_call {
+        uint32_t thread;
+        uint64_t end;
+    } * items;
+    size_t n, room;
+};
+
+/* Is the call inside one of its thread that was seen before? Calls come in the order of their starts. */
+static bool is_inside(struct open_calls *calls, const struct ifm_activity_row *row)
+{
+    size_t i = 0;
+    while (i < calls->n && calls->items[i].thread != row->place)
+        i++;
+    if (i < calls->n && row->start < calls->items[i].end)
+        return true;
+    if (i == calls->room) {
+        const size_t room = calls->room == 0 ? 16 : 2 * calls->room;
+        struct open_call *more = realloc(calls->items, room * sizeof *more);
+        if (more == NULL)
+            return false;
+        calls->items = more;
+        calls->room = room;
+    }
+    calls->items[i] = (struct open_call){row->place, row->end};
+    calls->n += i == calls->n;
+    return false;
 }
 
 /* Time of the GPU so far: its first work, the end of its last, and how long it had any. */
@@ -302,6 +358,7 @@ static void count_work(const struct ifm_activity_row *row, struct ifm_activity_c
     out->kernels += is_kernel && row->graph == 0;
     out->graph_kernels += is_kernel && row->graph != 0;
     out->kernel_ns += is_kernel ? (int64_t)(row->end - row->start) : 0;
+    out->graph_kernel_ns += is_kernel && row->graph != 0 ? (int64_t)(row->end - row->start) : 0;
     out->copies += !is_kernel;
     out->copy_bytes += (int64_t)row->bytes;
     if (busy->last == 0)
@@ -315,14 +372,13 @@ static void count_work(const struct ifm_activity_row *row, struct ifm_activity_c
     }
 }
 
-static void count_host(const struct ifm_activity_row *row, struct ifm_activity_counts *out)
+static void count_host(const struct ifm_activity_row *row, struct open_calls *calls, struct ifm_activity_counts *out)
 {
     out->waits += row->kind == IFM_ACTIVITY_WAIT;
-    if (row->kind == IFM_ACTIVITY_CALL)
-        count_call(row, out);
-    else if (row->kind == IFM_ACTIVITY_RUNTIME)
-        count_runtime(row, out);
-    else if (row->kind == IFM_ACTIVITY_OVERHEAD)
+    if (row->kind == IFM_ACTIVITY_CALL || row->kind == IFM_ACTIVITY_RUNTIME) {
+        if (!is_inside(calls, row))
+            count_call(row, out);
+    } else if (row->kind == IFM_ACTIVITY_OVERHEAD)
         out->overhead_ns += (int64_t)(row->end - row->start);
 }
 
@@ -342,6 +398,7 @@ struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *row
 {
     struct ifm_activity_counts out = {0};
     struct busy busy = {0};
+    struct open_calls calls = {NULL, 0, 0};
     size_t n_stamps;
     uint32_t *stamps = stamps_of(rows, n, &n_stamps);
     for (size_t i = 0; i < n; i++) {
@@ -351,9 +408,10 @@ struct ifm_activity_counts ifm_activity_count(const struct ifm_activity_row *row
         if (row->kind <= IFM_ACTIVITY_FILL)
             count_work(row, &out, &busy);
         else if (row->start >= from && row->start <= to)
-            count_host(row, &out);
+            count_host(row, &calls, &out);
     }
     add_busy(&busy, &out);
+    free(calls.items);
     free(stamps);
     return out;
 }
@@ -421,11 +479,11 @@ static int by_correlation(const void *a, const void *b)
 }
 
 static bool count_row(const struct ifm_activity_row *row, struct sample *sample, const struct placed_call *calls,
-                      size_t n_calls, struct ifm_activity_counts *out)
+                      size_t n_calls, struct open_calls *open, struct ifm_activity_counts *out)
 {
     if (row->kind > IFM_ACTIVITY_FILL) {
         if (sample != NULL)
-            count_host(row, out);
+            count_host(row, open, out);
         return true;
     }
     const struct placed_call key = {.correlation = row->correlation},
@@ -440,6 +498,7 @@ bool ifm_activity_count_samples(const struct ifm_activity_row *rows, size_t n, s
     const size_t n_samples = ifm_activity_samples(rows, n);
     struct sample *samples = calloc(n_samples + 1, sizeof *samples);
     struct placed_call *calls = calloc(n + 1, sizeof *calls);
+    struct open_calls open = {NULL, 0, 0};
     size_t n_calls = 0, n_stamps;
     uint32_t *stamps = stamps_of(rows, n, &n_stamps);
     bool known = samples != NULL && calls != NULL;
@@ -453,9 +512,10 @@ bool ifm_activity_count_samples(const struct ifm_activity_row *rows, size_t n, s
         qsort(calls, n_calls, sizeof *calls, by_correlation);
     for (size_t i = 0; known && i < n; i++)
         if (!is_of_stamps(&rows[i], stamps, n_stamps))
-            known = count_row(&rows[i], sample_at(&rows[i], samples, n_samples), calls, n_calls, out);
+            known = count_row(&rows[i], sample_at(&rows[i], samples, n_samples), calls, n_calls, &open, out);
     for (size_t i = 0; known && i < n_samples; i++)
         add_busy(&samples[i].busy, out);
+    free(open.items);
     free(stamps);
     free(calls);
     free(samples);

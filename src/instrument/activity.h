@@ -59,7 +59,9 @@ struct ifm_activity_counts {
     int64_t kernels, graph_kernels; /* outside of graphs, and nodes of graphs */
     int64_t launches, graph_launches;
     int64_t copies, copy_bytes, waits, calls;
-    int64_t kernel_ns, call_ns; /* sums */
+    int64_t kernel_ns, call_ns; /* sums; a call inside another of its thread is the other's */
+    int64_t graph_kernel_ns;    /* of kernel_ns: nodes of graphs */
+    int64_t launch_ns, wait_ns; /* of call_ns: starting kernels and graphs, and waiting for the GPU */
     int64_t busy_ns, span_ns;   /* of the GPU: time with any work, and from its first work to its last kernel */
     int64_t overhead_ns;        /* that CUPTI says it took */
 };

@@ -1,8 +1,9 @@
 /* Instrument gpu_counters: what the hardware of a GPU counts over a slot, by CUPTI's range profiler.
  *
- * A slot is one range around live steps. Where the chip's counters do not fit into one pass, each set has slots of its
- * own; a slot fills the columns of its set, and the others are absent. What its calls cost the host is a column too.
- * Whatever is not there or not permitted makes columns absent, with the reason: nothing here fails a run. */
+ * A slot is one range around live steps; where something runs between its samples, the range is around the last one.
+ * Where the chip's counters do not fit into one pass, each set has slots of its own; a slot fills the columns of its
+ * set, and the others are absent. What its calls cost the host is a column too. Whatever is not there or not permitted
+ * makes columns absent, with the reason: nothing here fails a run. */
 #include "base/arena.h"
 #include "base/clock.h"
 #include "instrument/instrument.h"
@@ -84,13 +85,31 @@ static void counters_expects(struct ifm_instrument_expected *out)
     out->groups = ifm_counter_sets_of(capability, &sets) ? (unsigned)sets.n : 0;
 }
 
+/* Nothing of before the range is under way, and nothing of it when it ends. */
+static bool is_idle(struct ifm_instrument_state *state)
+{
+    struct ifm_cuda_absence absence;
+    CUcontext context = NULL;
+    const struct ifm_cuda *cuda = ifm_cuda_load(&absence);
+    if (cuda == NULL) /* it was there when the set was opened */
+        return false;
+    CUresult result = cuda->p_cuCtxGetCurrent(&context);
+    if (result == CUDA_SUCCESS)
+        result = cuda->p_cuCtxSynchronize(context);
+    if (result == CUDA_SUCCESS)
+        return true;
+    snprintf(state->why, sizeof state->why, "the work around a range failed: %s", ifm_cuda_error(cuda, result));
+    return false;
+}
+
 static void counters_start(struct ifm_instrument_state *state)
 {
     const struct ifm_instant began = ifm_clock_now();
     for (size_t c = 0; c < IFM_COUNTER_COLUMNS; c++)
         state->values[c] = IFM_ABSENT;
     state->slots++;
-    state->begun = state->set.set != NULL && ifm_range_begin(state->profiler, &state->set, state->why);
+    state->begun =
+        state->set.set != NULL && is_idle(state) && ifm_range_begin(state->profiler, &state->set, state->why);
     if (state->begun)
         state->values[IFM_COUNTER_COST] = ifm_clock_since(began).ns;
 }
@@ -103,7 +122,8 @@ static void counters_stop(struct ifm_instrument_state *state)
     if (!state->begun)
         return;
     state->begun = false;
-    const bool whole = ifm_range_end(state->profiler, &state->set, counted, state->why);
+    const bool idle = is_idle(state);
+    const bool whole = ifm_range_end(state->profiler, &state->set, counted, state->why) && idle;
     state->values[IFM_COUNTER_COST] += ifm_clock_since(began).ns;
     for (size_t m = 0; whole && m < set->n; m++) {
         int64_t *value = &state->values[set->column[m]];
@@ -127,6 +147,7 @@ const struct ifm_instrument ifm_instrument_gpu_counters = {
     .name = "gpu_counters",
     .device = "cuda",
     .intrusion = IFM_INTRUSION_REPLAYING,
+    .last_sample = true,
     .columns = ifm_counter_columns,
     .n_columns = IFM_COUNTER_COLUMNS,
     .probe = counters_probe,

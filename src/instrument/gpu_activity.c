@@ -16,7 +16,8 @@ const struct ifm_column ifm_trace_columns[IFM_TRACE_COLUMNS] = {
     {"trace_graph_launches", "count"}, {"trace_copies", "count"},        {"trace_copy_bytes", "B"},
     {"trace_waits", "count"},          {"trace_calls", "count"},         {"trace_kernel_ns", "ns"},
     {"trace_call_ns", "ns"},           {"trace_busy_ns", "ns"},          {"trace_span_ns", "ns"},
-    {"trace_overhead_ns", "ns"},       {"trace_records", "count"},
+    {"trace_overhead_ns", "ns"},       {"trace_records", "count"},       {"trace_launch_ns", "ns"},
+    {"trace_wait_ns", "ns"},           {"trace_graph_kernel_ns", "ns"},
 };
 
 struct ifm_instrument_state {
@@ -116,8 +117,9 @@ static void fill(struct ifm_instrument_state *state, const struct ifm_activity_r
         return;
     }
     const int64_t values[IFM_TRACE_COLUMNS] = {
-        c.kernels, c.graph_kernels, c.launches, c.graph_launches, c.copies,  c.copy_bytes,  c.waits,
-        c.calls,   c.kernel_ns,     c.call_ns,  c.busy_ns,        c.span_ns, c.overhead_ns, (int64_t)rows->n};
+        c.kernels,     c.graph_kernels,  c.launches,  c.graph_launches, c.copies,         c.copy_bytes,
+        c.waits,       c.calls,          c.kernel_ns, c.call_ns,        c.busy_ns,        c.span_ns,
+        c.overhead_ns, (int64_t)rows->n, c.launch_ns, c.wait_ns,        c.graph_kernel_ns};
     memcpy(state->values, values, sizeof values);
     process.rows = *rows;
     state->read++;

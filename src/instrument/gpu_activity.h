@@ -8,7 +8,7 @@
 #include "instrument/activity.h"
 #include "model/catalog.h"
 
-enum { IFM_TRACE_COLUMNS = 14 };
+enum { IFM_TRACE_COLUMNS = 17 };
 extern const struct ifm_column ifm_trace_columns[IFM_TRACE_COLUMNS];
 
 /* Record this process from here on. Where that fails, slots have no numbers, and the instrument tells why. */

@@ -33,6 +33,9 @@ struct ifm_instrument {
     const char *name;
     const char *device; /* the only one that it works on; NULL = every real one */
     enum ifm_intrusion intrusion;
+    /* In a slot that has something between its samples it is started and stopped around the last one alone, with
+     * whatever is under way on the device, for which it waits itself. */
+    bool last_sample;
     bool own_process; /* it must be there before the device is opened: its pass runs in a process for each arm */
     const struct ifm_column *columns; /* integers per slot, in file order */
     size_t n_columns;
@@ -59,7 +62,7 @@ extern const struct ifm_instrument ifm_instrument_gpu; /* cycles of a GPU's mult
 extern const struct ifm_instrument ifm_instrument_gpu_counters; /* what a GPU's hardware counts, by CUPTI */
 extern const struct ifm_instrument ifm_instrument_cpu_counters; /* what a processor counts, by perf events */
 extern const struct ifm_instrument ifm_instrument_gpu_activity; /* kernels, copies and calls of a GPU, by CUPTI */
-extern const struct ifm_instrument ifm_instrument_gpu_monitor; /* how busy a GPU's parts are, by NVML's GPM */
+extern const struct ifm_instrument ifm_instrument_gpu_monitor;  /* how busy a GPU's parts are, by NVML's GPM */
 extern const struct ifm_instrument ifm_instrument_fake;         /* what the fake device's script gives */
 /* The same instrument in each class of intrusion: [IFM_INTRUSION_PASSIVE] is ifm_instrument_fake. */
 extern const struct ifm_instrument *const ifm_fake_instruments[IFM_INTRUSIONS];

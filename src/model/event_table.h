@@ -114,7 +114,8 @@ enum ifm_stage {
     F(r, must, text, cell, _) F(r, must, count, slots, _) F(r, must, count, read, _) F(r, must, text, reason, _)
 #define IFM_FIELDS_counters_read(F, r) \
     F(r, must, text, cell, _) F(r, must, text, pass, _) F(r, must, text, instrument, _) F(r, must, text, source, _) \
-    F(r, must, count, slots, _) F(r, must, count, read, _) F(r, may, text, reason, _)
+    F(r, must, count, slots, _) F(r, must, count, read, _) F(r, may, text, reason, _) \
+    F(r, may, text, counted, _)
 #define IFM_FIELDS_traced(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, source, _) F(r, must, count, slots, _) \
     F(r, must, count, read, _) F(r, may, text, reason, _) F(r, must, count, rows, _) F(r, must, count, left_out, _) \

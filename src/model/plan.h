@@ -142,7 +142,7 @@ struct ifm_cell {
 /* Of the rules by which a plan is made of a configuration and a machine. Whoever changes what planning gives counts up,
  * and lets the planner give what it gave before where the machine's `rules` are earlier. A leaf that no number is made
  * of may be named in story/replan.c instead: there a plan of earlier rules is not held to it. */
-#define IFM_PLAN_RULES 16
+#define IFM_PLAN_RULES 17
 /* Since these a run repeats the blocks that the machine disturbed (sample/disturbed.h). */
 #define IFM_PLAN_RULES_REPEATS 4
 /* Since these blocks end no sooner than ceilings are a small part of a cell's time (stats/stop_blocks.h). */
@@ -159,6 +159,10 @@ struct ifm_cell {
 #define IFM_PLAN_RULES_MONITOR 15
 /* Since these a pass of counters has columns of what limits a kernel: "limits_", "waits_" (model/counter_sets.c). */
 #define IFM_PLAN_RULES_LIMITS 16
+/* Since these counters of a slot with something between its samples are of its last sample (run/cell/slot.c). */
+#define IFM_PLAN_RULES_LAST_SAMPLE 17
+/* Since these a pass of traces tells kernels of graphs, launches and waits apart (instrument/gpu_activity.c). */
+#define IFM_PLAN_RULES_LAUNCH_TIME 17
 
 struct ifm_plan {
     const char *run_id; /* first 12 hex digits of SHA-256 over config hash, seed and start time */

@@ -21,8 +21,10 @@ struct ifm_value {
     double number;   /* meaningful only when state is OK */
     bool is_integer; /* `number` holds an exact integer: printed without fraction, compared exactly */
     bool has_interval;
-    double low, high;   /* of `level`, same unit */
-    double level;       /* 0.95 */
+    double low, high; /* of `level`, same unit */
+    double level;     /* 0.95 */
+    bool has_sd;
+    double sd;          /* of the `n` observations whose mean the number is; same unit */
     int64_t n;          /* observations behind the number, of the unit that `n_of` names */
     const char *n_of;   /* "samples", "slots", "blocks", "" */
     const char *unit;   /* unit id */

@@ -43,7 +43,10 @@ static bool is_planned(const struct ifm_machine *machine, const char *column)
     } rows[] = {{"tensor_tf32_ops", IFM_PLAN_RULES_TF32_INT8},
                 {"tensor_int8_ops", IFM_PLAN_RULES_TF32_INT8},
                 {"limits_", IFM_PLAN_RULES_LIMITS},
-                {"waits_", IFM_PLAN_RULES_LIMITS}};
+                {"waits_", IFM_PLAN_RULES_LIMITS},
+                {"trace_launch_ns", IFM_PLAN_RULES_LAUNCH_TIME},
+                {"trace_wait_ns", IFM_PLAN_RULES_LAUNCH_TIME},
+                {"trace_graph_kernel_ns", IFM_PLAN_RULES_LAUNCH_TIME}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strncmp(column, rows[i].begins, strlen(rows[i].begins)) == 0)
             return ifm_machine_plans_by(machine, rows[i].since);

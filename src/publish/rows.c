@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const header =
-    "run_id,cell,arm,role,metric,value,unit,low,high,level,n,n_of,state,text,reason,remedy\n";
+    "run_id,cell,arm,role,metric,value,unit,low,high,level,sd,n,n_of,state,text,reason,remedy\n";
 
 static const char *role_of(const struct ifm_plan *plan, const struct ifm_number *number)
 {
@@ -77,6 +77,9 @@ static void add_row(const struct ifm_publication *publication, const struct ifm_
             add_number(bounds[i], false, out);
     }
     ifm_text_add(out, ",");
+    if (ok && value->has_sd)
+        add_number(value->sd, false, out);
+    ifm_text_add(out, ",");
     if (value->n > 0)
         ifm_text_add_i64(out, value->n);
     char buffer[64];
@@ -124,6 +127,7 @@ static json_t *row_json(const struct ifm_publication *publication, const struct 
     json_object_set_new(row, "low", interval ? json_real(value->low) : json_null());
     json_object_set_new(row, "high", interval ? json_real(value->high) : json_null());
     json_object_set_new(row, "level", interval ? json_real(value->level) : json_null());
+    json_object_set_new(row, "sd", ok && value->has_sd ? json_real(value->sd) : json_null());
     json_object_set_new(row, "n", value->n > 0 ? json_integer(value->n) : json_null());
     json_object_set_new(row, "n_of", text_json(value->n_of));
     json_object_set_new(row, "state", text_json(ifm_state_label(value->state)));

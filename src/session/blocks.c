@@ -23,7 +23,7 @@ static void open_slot(struct inferometer_session *session)
     if (session->stage == IFM_SESSION_PILOT)
         session->device->ops->hold(session->device, 1);
     else
-        ifm_slot_start(&session->cell);
+        ifm_slot_start(&session->cell, false);
 }
 
 static void open_block(struct inferometer_session *session)
@@ -60,7 +60,7 @@ static void stop_slot(struct inferometer_session *session)
     if (session->stage == IFM_SESSION_PILOT)
         session->device->ops->release(session->device);
     else
-        ifm_slot_stop(&session->cell);
+        ifm_slot_stop(&session->cell, false);
 }
 
 static enum ifm_status close_slot(struct inferometer_session *session, struct ifm_error *error)

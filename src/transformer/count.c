@@ -91,6 +91,24 @@ double ifm_flops_sum(const struct ifm_flops *flops)
     return sum;
 }
 
+void ifm_flops_add(struct ifm_flops *sum, const struct ifm_flops *more)
+{
+    for (size_t i = 0; i < IFM_FLOPS_PARTS; i++)
+        sum->parts[i] += more->parts[i];
+    sum->tokens += more->tokens;
+}
+
+struct ifm_flops_tokens ifm_flops_padded(const struct ifm_flops_tokens *sequences, size_t n)
+{
+    struct ifm_flops_tokens all = {0, 0, 0};
+    for (size_t i = 0; i < n; i++) {
+        all.prompt = sequences[i].prompt > all.prompt ? sequences[i].prompt : all.prompt;
+        all.generated = sequences[i].generated > all.generated ? sequences[i].generated : all.generated;
+        all.batch += sequences[i].batch;
+    }
+    return all;
+}
+
 void ifm_flops_gaps(const struct ifm_transformer *m, const struct ifm_flops_tokens *tokens, double gaps[IFM_GAPS])
 {
     const struct ifm_flops prompt = ifm_flops_prompt(m, tokens), generated = ifm_flops_generated(m, tokens);

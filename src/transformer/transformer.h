@@ -70,6 +70,11 @@ double ifm_flops_sum(const struct ifm_flops *flops);
 struct ifm_flops ifm_flops_prompt(const struct ifm_transformer *model, const struct ifm_flops_tokens *tokens);
 struct ifm_flops ifm_flops_generated(const struct ifm_transformer *model, const struct ifm_flops_tokens *tokens);
 
+void ifm_flops_add(struct ifm_flops *sum, const struct ifm_flops *more);
+/* The batch in which sequences of several lengths are computed together: each is padded to the longest prompt, and goes
+ * on until the longest answer has ended. */
+struct ifm_flops_tokens ifm_flops_padded(const struct ifm_flops_tokens *sequences, size_t n);
+
 /* What 2 x parameters x tokens has that the shape has not (above 0), and the other way round. */
 enum ifm_flops_gap {
     IFM_GAP_TABLE = 0, /* embeddings and positions are looked up, not multiplied; vectors are no product */

@@ -84,6 +84,7 @@ for index, arm in enumerate(cell["arms"]):
         assert math.isclose(n["value"], mean, rel_tol=1e-9, abs_tol=1e-9), (metric, n["value"], mean)
         assert n["n"] == len(v) and n["n_of"] == "ranges", n
         sd = math.sqrt(sum((x - mean) ** 2 for x in v) / (len(v) - 1))
+        assert math.isclose(n["sd"], sd, rel_tol=1e-6, abs_tol=1e-9 * abs(mean)), (metric, n["sd"], sd)
         if "interval" in n and n["interval"] and sd > 1e-6 * abs(mean):
             half = (n["interval"][1] - n["interval"][0]) / 2
             assert math.isclose(half, T[len(v) - 1] * sd / math.sqrt(len(v)), rel_tol=1e-3), (metric, half, sd, len(v))
@@ -107,6 +108,14 @@ for index, arm in enumerate(cell["arms"]):
     assert integers >= 2048, integers
     flops = sum(f16) / len(f16) + sum(bf16) / len(bf16) + sum(tf32) / len(tf32)
     assert math.isclose(numbers[arm["name"], "tensor_flops"]["value"], flops, rel_tol=1e-9)
+    def spread(v):
+        mean = sum(v) / len(v)
+        return math.sqrt(sum((x - mean) ** 2 for x in v) / (len(v) - 1))
+    of_kinds = math.hypot(spread(f16), spread(bf16), spread(tf32))
+    assert of_kinds > 0, of_kinds
+    assert math.isclose(numbers[arm["name"], "tensor_flops"]["sd"], of_kinds, rel_tol=1e-6), of_kinds
+    of_all = math.hypot(of_kinds, spread(values(lambda r: r["tensor_int8_ops"] / r["steps"]))) / ledger["flops"]
+    assert math.isclose(numbers[arm["name"], "tensor_flops_over_ledger"]["sd"], of_all, rel_tol=1e-6), of_all
     over = numbers[arm["name"], "tensor_flops_over_ledger"]["value"]
     assert math.isclose(over, (flops + integers) / ledger["flops"], rel_tol=1e-9)
     assert flops >= 1536, flops
@@ -139,6 +148,7 @@ for mode in ncu["summary"]["per_mode"]:
                         ("sm__warps_launched.sum", "warps_launched"), ("gpu__time_duration.sum", "range_step_ns"),
                         ("dram__throughput.avg.pct_of_peak", "dram_throughput_percent")):
         assert mode["ncu_metrics"][key] == numbers[mode["mode"], metric]["value"], (mode, key)
+        assert mode["_sd"]["ncu_metrics." + key] == numbers[mode["mode"], metric]["sd"], (mode, key)
     assert mode["l2_hit_pct"] == numbers[mode["mode"], "l2_hit_percent"]["value"]
 metrics = json.load(open(folder + "/metrics.json"))
 assert metrics["l2_hit_pct"] == 25, metrics["l2_hit_pct"]
@@ -207,23 +217,47 @@ fake "issue=20;conflicts=70;long_scoreboard=12;wait=0;gmma=0;barrier=0" \
 grep '^f16 ' shown | head -1 | grep -q 'bank conflicts *70.0 %' || fail "a busy unit is not the first: $(cat shown)"
 grep '^f16 ' shown | sed -n 2p | grep -q 'waits for L2 or memory *80.0 %' || fail "no wait: $(cat shown)"
 
-# A cycle goes back to its start between the samples, inside a range; what the remedy says is counted.
+# Where something runs between the samples, the range is around the last one: a cycle of six kernels goes back to its
+# start by one more, which is in no range; so do evictions of caches.
 cycle=(decode --compress 1 --heads 4 --batch 1 --kv-len 1024 --layers 2 "${counts[@]}")
 fake "" "$INFEROMETER" "${cycle[@]}" --inference --decode-tokens 3 --out cycle >log 2>&1 || fail "cycle: $(cat log)"
-python3 - <<'PY' || fail "cycle: $(number cycle f16 dram_bytes_read)"
-import json
-of = {n["metric"]: n for n in json.load(open("cycle/derived.json"))["numbers"] if n.get("arm") == "f16"}
-for metric in ("dram_bytes_read", "l2_hit_percent", "warps_launched"):
-    assert of[metric]["state"] == "absent", of[metric]
-    assert of[metric]["reason"].endswith("between the samples: the way back to the cycle's start"), of[metric]
-    assert of[metric]["remedy"].startswith("the same without --inference and --decode-tokens"), of[metric]
+"$INFEROMETER" verify cycle >log 2>&1 || fail "cycle: $(cat log)"
+cat >apart.py <<'PY'
+import csv, json, sys
+folder, arm, kernels, ns = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+of = {n["metric"]: n for n in json.load(open(folder + "/derived.json"))["numbers"] if n.get("arm") == arm}
+for metric, each in (("dram_bytes_read", 1 << 20), ("l2_write_sectors", 100), ("warps_launched", 8)):
+    assert of[metric]["state"] == "ok" and of[metric]["value"] == kernels * each, of[metric]
+    assert of[metric]["sd"] == 0, of[metric]
+assert of["l2_hit_percent"]["value"] == 25, of["l2_hit_percent"]
+assert ns * kernels < of["range_step_ns"]["value"] < ns * kernels + 50000, of["range_step_ns"]
+rows = list(csv.DictReader(open(folder + "/samples/0-counters-slots.csv")))
+assert all(int(r["samples"]) > 1 for r in rows), rows
 PY
-fake "" "$INFEROMETER" "${cycle[@]}" --out still >log 2>&1 || fail "still: $(cat log)"
-python3 - <<'PY' || fail "still: $(number still f16 dram_bytes_read)"
-import json
-of = {n["metric"]: n for n in json.load(open("still/derived.json"))["numbers"] if n.get("arm") == "f16"}
-assert all(of[m]["state"] == "ok" for m in ("dram_bytes_read", "l2_hit_percent", "warps_launched")), of
+python3 apart.py cycle f16 6 200000 >log 2>&1 || fail "cycle: $(cat log)"
+FAKE_CUPTI="" FAKE_CUDA="kernel_ns=2000000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" stream --probe read \
+    --size 64KiB "${counts[@]}" --cache cold --out cold >log 2>&1 || fail "cold: $(cat log)"
+python3 apart.py cold read.bulk 1 2000000 >log 2>&1 || fail "cold: $(cat log)"
+# The guard is of the sample that was counted, though the others were not slowed.
+fake "slows=40000" "$INFEROMETER" "${cycle[@]}" --inference --decode-tokens 3 --out slowly >log 2>&1 ||
+    fail "slowly: $(cat log)"
+[ "$(number slowly f16 counters_slower_percent)" = 20 ] || fail "$(number slowly f16 counters_slower_percent)"
+# A run of a version that counted the whole slot keeps no such number.
+cp -r cycle earlier
+python3 - <<'PY'
+import hashlib, re
+lines, before = open("earlier/run.log").read().splitlines(), None
+for i, line in enumerate(lines):
+    line = line.replace(',"counted":"sample"', "")
+    if before is not None: # each line holds the hash of the one before it
+        line = re.sub(r'"prev":"[0-9a-f]{64}"', '"prev":"%s"' % hashlib.sha256(before.encode()).hexdigest(), line)
+    lines[i] = before = line
+open("earlier/run.log", "w").write("\n".join(lines) + "\n")
 PY
+sed -i "s/$(sha256sum <cycle/run.log | cut -c1-64)/$(sha256sum <earlier/run.log | cut -c1-64)/" earlier/manifest.sha256
+"$INFEROMETER" report earlier >shown 2>&1 || fail "earlier: $(cat shown)"
+grep -q "counters also counted what runs between the samples: the way back to the cycle's start" shown ||
+    fail "earlier: $(cat shown)"
 
 # Shown with its sentence; a page that opens.
 grep -q 'over ledger' decode/report.md || fail "the report shows no counters"

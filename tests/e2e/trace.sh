@@ -69,7 +69,8 @@ def step(kind, arm):
 activity = list(csv.DictReader(open(folder + "/samples/0-trace-activity.csv")))
 METRICS = {"kernels_launched": "kernels", "graph_kernels": "graph_kernels", "graph_launches": "graph_launches",
            "launch_calls": "launches", "gpu_copies": "copies", "gpu_waits": "waits", "driver_calls": "calls",
-           "kernel_time_ns": "kernel_ns", "call_time_ns": "call_ns"}
+           "kernel_time_ns": "kernel_ns", "call_time_ns": "call_ns", "launch_time_ns": "launch_ns",
+           "wait_time_ns": "wait_ns", "graph_kernel_time_ns": "graph_kernel_ns"}
 for index, arm in enumerate(cell["arms"]):
     if arm["role"] == "ceiling":
         continue
@@ -95,7 +96,19 @@ for index, arm in enumerate(cell["arms"]):
     assert sum(r["graph"] != "0" for r in work) == int(last["trace_graph_kernels"])
     assert sum(int(r["end_ns"]) - int(r["start_ns"]) for r in work) == int(last["trace_kernel_ns"])
     assert len(rows) == int(last["trace_records"])
+    nodes = sum(int(r["end_ns"]) - int(r["start_ns"]) for r in work if r["graph"] != "0")
+    assert nodes == int(last["trace_graph_kernel_ns"]) > 0, nodes
     assert sum(r["name"] == "cuGraphLaunch" for r in rows) == int(last["trace_graph_launches"])
+    # Time of calls is that of launches, of waits, and the rest.
+    own = {r["correlation"] for r in rows if r["name"] == "ifm_stamp"}
+    calls = [(r["name"], int(r["end_ns"]) - int(r["start_ns"])) for r in rows
+             if r["kind"] == "call" and r["correlation"] not in own and r["name"] != "cuEventRecord"]
+    launching = sum(ns for name, ns in calls if name in ("cuLaunchKernel", "cuGraphLaunch"))
+    waiting = sum(ns for name, ns in calls if name == "cuStreamSynchronize")
+    # Calls of the record that began behind the slot are not its own.
+    assert launching == int(last["trace_launch_ns"]) > 0, (launching, last)
+    assert 0 < int(last["trace_wait_ns"]) <= waiting, (waiting, last)
+    assert int(last["trace_launch_ns"]) + int(last["trace_wait_ns"]) <= int(last["trace_call_ns"]), last
     # Outputs are the same with and without recording, bit for bit.
     before = [e["meta"]["output_xxh3"] for e in events if e["stage"] == "check" and e["meta"]["arm"] == arm["name"]][0]
     traced = [e["meta"] for e in events if e["stage"] == "traced" and e["meta"]["arm"] == arm["name"]]
@@ -116,6 +129,8 @@ cuda="kernel_ns=1000;launch_ns=100" reads launches "" --no-graphs --inner 1000
 [ "$(number launches read.bulk kernels_launched)" = 1 ] ||
     fail "launches: $(number launches read.bulk kernels_launched)"
 [ "$(number launches read.bulk graph_kernels)" = 0 ] || fail "launches: kernels in graphs without graphs"
+[ "$(number launches read.bulk launch_time_ns)" = 100 ] ||
+    fail "launches: $(number launches read.bulk launch_time_ns) ns"
 python3 - <<'PY' || fail "launches: $(head -3 launches/samples/0-trace-slots.csv)"
 import csv
 rows = list(csv.DictReader(open("launches/samples/0-trace-slots.csv")))
@@ -208,7 +223,7 @@ grep -q 'trace absent: no instrument of this version records this device' log ||
 reads slowed "slows=80000"
 [ "$(number slowed read.bulk trace_slower_percent)" = 40 ] || fail "$(number slowed read.bulk trace_slower_percent)"
 [ "$(number slowed read.bulk step_ns)" = 200000 ] || fail "slowed: the latency is $(number slowed read.bulk step_ns)"
-for metric in gpu_idle_percent call_time_ns; do
+for metric in gpu_idle_percent call_time_ns launch_time_ns wait_time_ns; do
     grep -q "steps took 40 % longer while activity was recorded" <<<"$(number slowed read.bulk $metric)" ||
         fail "slowed: $metric is $(number slowed read.bulk $metric)"
 done

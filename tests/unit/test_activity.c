@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "instrument/activity.h"
 #include "sample/activity.h"
 #include <stdlib.h>
 #include <string.h>
@@ -98,11 +99,48 @@ static void names_are_written_without_what_parts_fields(void **state)
     free(data);
 }
 
+static struct ifm_activity_row call(enum ifm_activity_kind kind, const char *name, unsigned thread, uint64_t start,
+                                    uint64_t end)
+{
+    static uint32_t number;
+    return (struct ifm_activity_row){kind, start, end, ++number, thread, 0, 0, name};
+}
+
+/* What launching costs is asked apart from waits for the GPU, which are most of the time of calls. */
+static void time_of_calls_is_of_launches_waits_and_the_rest(void **state)
+{
+    (void)state;
+    const struct ifm_activity_row rows[] = {
+        call(IFM_ACTIVITY_RUNTIME, "cudaLaunchKernel_v7000", 1, 10, 20),
+        call(IFM_ACTIVITY_CALL, "cuLaunchKernel", 2, 11, 14), /* another thread's */
+        call(IFM_ACTIVITY_CALL, "cuLaunchKernel", 1, 12, 18), /* inside that of the runtime */
+        call(IFM_ACTIVITY_CALL, "cuGraphLaunch", 2, 14, 19),
+        call(IFM_ACTIVITY_CALL, "cuStreamSynchronize", 1, 30, 80),
+        call(IFM_ACTIVITY_CALL, "cuMemcpyDtoH_v2", 1, 90, 100),
+        call(IFM_ACTIVITY_CALL, "cuMemcpyDtoDAsync_v2", 1, 100, 103),
+        call(IFM_ACTIVITY_CALL, "cuMemAlloc_v2", 1, 110, 117),
+        call(IFM_ACTIVITY_CALL, "cuLaunchHostFunc", 1, 118, 119),
+        call(IFM_ACTIVITY_CALL, "cuEventRecord", 1, 120, 121), /* a clock */
+        call(IFM_ACTIVITY_CALL, "cuEventSynchronize", 1, 122, 130),
+        call(IFM_ACTIVITY_RUNTIME, "cudaMemcpy_v3020", 1, 140, 160),
+        call(IFM_ACTIVITY_CALL, "cuStreamSynchronize", 1, 141, 159),
+        call(IFM_ACTIVITY_RUNTIME, "cudaDeviceSynchronize_v3020", 3, 150, 154),
+        call(IFM_ACTIVITY_CALL, "cuStreamSynchronize", 1, 300, 999), /* behind the end */
+    };
+    const struct ifm_activity_counts c = ifm_activity_count(rows, sizeof rows / sizeof *rows, 0, 200);
+    assert_int_equal(c.launches, 2);
+    assert_int_equal(c.graph_launches, 1);
+    assert_int_equal(c.launch_ns, 10 + 3 + 5);
+    assert_int_equal(c.wait_ns, 50 + 10 + 8 + 20 + 4);
+    assert_int_equal(c.calls, 11);
+    assert_int_equal(c.call_ns, c.launch_ns + c.wait_ns + 3 + 7 + 1);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_read),
-                                       cmocka_unit_test(no_row_of_a_trace_is_refused_by_its_line),
-                                       cmocka_unit_test(a_torn_line_is_left_out),
-                                       cmocka_unit_test(names_are_written_without_what_parts_fields)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_read), cmocka_unit_test(no_row_of_a_trace_is_refused_by_its_line),
+        cmocka_unit_test(a_torn_line_is_left_out), cmocka_unit_test(names_are_written_without_what_parts_fields),
+        cmocka_unit_test(time_of_calls_is_of_launches_waits_and_the_rest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

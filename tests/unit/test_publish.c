@@ -176,17 +176,17 @@ static void csv_has_one_row_per_number(void **state)
     char *text = table(IFM_FORMAT_CSV, false), *rest = NULL, *fields[20];
     size_t rows = 0, absent = 0;
     char *line = strtok_r(text, "\n", &rest);
-    assert_string_equal(line, "run_id,cell,arm,role,metric,value,unit,low,high,level,n,n_of,state,text,reason,remedy");
+    assert_string_equal(line, "run_id,cell,arm,role,metric,value,unit,low,high,level,sd,n,n_of,state,text,reason,remedy");
     while ((line = strtok_r(NULL, "\n", &rest)) != NULL) {
-        assert_int_equal(split(line, fields, 20), 16);
+        assert_int_equal(split(line, fields, 20), 17);
         assert_string_equal(fields[0], "a1b2c3d4e5f6");
         assert_string_equal(fields[4], ifm_metrics[sample_numbers[rows].metric].id);
-        bool ok = strcmp(fields[12], "ok") == 0;
+        bool ok = strcmp(fields[13], "ok") == 0;
         assert_int_equal(ok, fields[5][0] != '\0');
-        assert_true(ok || fields[14][0] != '\0');
+        assert_true(ok || fields[15][0] != '\0');
         if (ok)
             assert_true(strtod(fields[5], NULL) == sample_numbers[rows].value.number);
-        absent += strcmp(fields[12], "absent") == 0;
+        absent += strcmp(fields[13], "absent") == 0;
         rows++;
     }
     assert_int_equal(rows, COUNT(sample_numbers));
@@ -207,7 +207,7 @@ static void csv_quotes_what_needs_it(void **state)
     publication.derived = &derived;
     struct ifm_text text = {0};
     ifm_compose_csv(&publication, &text);
-    assert_has(text.data, "a1b2c3d4e5f6,\"a,b\",\"say \"\"hi\"\"\",,step_ns,,ns,,,,,,absent,,\"two\nlines\",\n");
+    assert_has(text.data, "a1b2c3d4e5f6,\"a,b\",\"say \"\"hi\"\"\",,step_ns,,ns,,,,,,,absent,,\"two\nlines\",\n");
     ifm_text_free(&text);
 }
 
@@ -219,7 +219,7 @@ static void json_lines_have_the_same_fields(void **state)
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
         json_t *row = json_loads(line, 0, NULL);
         assert_non_null(row);
-        assert_int_equal(json_object_size(row), 16);
+        assert_int_equal(json_object_size(row), 17);
         const struct ifm_value *value = &sample_numbers[rows].value;
         assert_int_equal(json_is_null(json_object_get(row, "value")), value->state != IFM_STATE_OK);
         assert_int_equal(json_is_integer(json_object_get(row, "value")), value->is_integer);

@@ -49,6 +49,32 @@ static void a_difference_after_an_equal_number_is_found(void **state)
     assert_false(both_ways("1.2.3", "1.2.30"));
 }
 
+static bool same_trees(const char *a, const char *b, bool words)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_same how = {.file = "derived.json", .words = words, .arena = arena};
+    json_t *file = json_loads(a, 0, NULL), *record = json_loads(b, 0, NULL);
+    assert_true(file != NULL && record != NULL);
+    const bool answer = ifm_same_trees(&how, file, record, &error) == IFM_OK;
+    json_decref(file);
+    json_decref(record);
+    ifm_arena_destroy(arena);
+    return answer;
+}
+
+/* A folder of before spreads were written is whole without them; what one has of them is held to the record. */
+static void an_earlier_version_has_no_spread(void **state)
+{
+    (void)state;
+    static const char without[] = "{\"value\": 1}", with[] = "{\"value\": 1, \"sd\": 0.5}";
+    assert_true(same_trees(without, with, false));
+    assert_true(same_trees(with, with, false));
+    assert_false(same_trees(without, with, true)); /* of this very version */
+    assert_false(same_trees("{\"value\": 1, \"sd\": 0.4}", with, false));
+    assert_false(same_trees(with, without, false));
+    assert_false(same_trees("{\"sd\": 0.5}", with, false));
+}
+
 /* Few different characters, so that numbers and equal beginnings are common. */
 static void draw(struct ifm_random *random, char text[MOST + 1])
 {
@@ -114,6 +140,7 @@ int main(void)
     const struct itimerval limit = {.it_value.tv_sec = AT_MOST_S};
     setitimer(ITIMER_PROF, &limit, NULL);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_earlier_version_has_no_spread),
         cmocka_unit_test(a_difference_after_an_equal_number_is_found),
         cmocka_unit_test(any_pair_ends_and_is_symmetric),
         cmocka_unit_test(equal_means_equal_but_for_how_reals_are_written),

@@ -88,9 +88,10 @@ static void watch_collect(struct ifm_instrument_state *state, int64_t *values)
     ifm_instrument_fake.collect(state, values);
 }
 
+static struct ifm_instrument watched;
+
 static void open_cell(struct fixture *f)
 {
-    static struct ifm_instrument watched;
     static const char *const fake[] = {"fake"};
     memset(&it, 0, sizeof it);
     f->options.device.script = "step_ns=10000; l2_hit=0.5";
@@ -178,6 +179,23 @@ static void samples_with_gaps_stand_apart_in_warm_caches(void **state)
     assert_string_equal(it.log, "H<........>Rc");
     for (int i = 0; i < SAMPLES; i++)
         assert_int_equal(it.samples[i].start_ns - it.slot.start_ns, i * (INNER * STEP_NS + 2 * MARK_NS));
+}
+
+/* What counts the last sample alone begins behind what runs before it. */
+static void the_last_sample_apart_may_be_the_only_one_that_is_counted(void **state)
+{
+    struct fixture *f = *state;
+    f->cells[0].measure.cache = IFM_CACHE_COLD;
+    open_cell(f);
+    watched.last_sample = true;
+    assert_int_equal(run_slot(f), IFM_OK);
+    assert_string_equal(it.log, "Hf..f..f..f<..>Rc");
+    assert_int_equal(it.columns[1], 1000 * INNER);
+    memset(it.log, 0, sizeof it.log);
+    f->cells[0].measure.cache = IFM_CACHE_HOT;
+    assert_int_equal(run_slot(f), IFM_OK);
+    assert_string_equal(it.log, "H<.....>Rc");
+    assert_int_equal(it.columns[1], 1000 * (1 + INNER * SAMPLES));
 }
 
 /* Of a device that works apart: every mark that was taken, while it is held. */
@@ -325,6 +343,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(samples_of_a_hot_slot_meet, set_up, close_cell),
         cmocka_unit_test_setup_teardown(caches_are_evicted_before_each_cold_sample, set_up, close_cell),
         cmocka_unit_test_setup_teardown(samples_with_gaps_stand_apart_in_warm_caches, set_up, close_cell),
+        cmocka_unit_test_setup_teardown(the_last_sample_apart_may_be_the_only_one_that_is_counted, set_up, close_cell),
         cmocka_unit_test_setup_teardown(tickets_become_times_before_the_release, set_up, close_cell),
         cmocka_unit_test_setup_teardown(a_device_that_fails_is_let_go_and_nothing_is_collected, set_up, close_cell),
         cmocka_unit_test_setup_teardown(what_was_counted_before_a_slot_is_not_in_it, set_up, close_cell),

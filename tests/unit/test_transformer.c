@@ -164,6 +164,36 @@ static void a_prompt_is_causal_and_a_cache_grows(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* The specification's tool counted padding as input, and answers that had ended as whole ones, until 2026-03. */
+static void padding_and_ended_answers_are_apart(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_transformer shape = shape_of(small, arena);
+    const struct ifm_flops_tokens sequences[] = {{.prompt = 2, .generated = 4, .batch = 1},
+                                                 {.prompt = 5, .generated = 1, .batch = 1}};
+    struct ifm_flops prompt = {.tokens = 0}, generated = {.tokens = 0};
+    for (size_t i = 0; i < 2; i++) {
+        const struct ifm_flops a = ifm_flops_prompt(&shape, &sequences[i]),
+                               b = ifm_flops_generated(&shape, &sequences[i]);
+        ifm_flops_add(&prompt, &a);
+        ifm_flops_add(&generated, &b);
+    }
+    /* Of their own tokens: pairs 3 and 15; the first goes on with passes that see 3, 4 and 5 tokens, the second ended.
+     */
+    holds(&prompt, 2 * 4 * 8 * (3 + 15), 2 * (2 + 5) * 2 * 160, 2 * (2 + 5) * 2 * 384, 2 * 2 * 80);
+    holds(&generated, 2 * 4 * 8 * (3 + 4 + 5), 2 * 3 * 2 * 160, 2 * 3 * 2 * 384, 3 * 2 * 80);
+    assert_true(prompt.tokens == 7 && generated.tokens == 3);
+    /* In one batch both have 5 prompt tokens, and both go on until the longest answer is there. */
+    const struct ifm_flops_tokens padded = ifm_flops_padded(sequences, 2);
+    prompt = ifm_flops_prompt(&shape, &padded);
+    generated = ifm_flops_generated(&shape, &padded);
+    holds(&prompt, 2 * 2 * 4 * 8 * 15, 2 * 2 * 5 * 2 * 160, 2 * 2 * 5 * 2 * 384, 2 * 2 * 80);
+    holds(&generated, 2 * 2 * 4 * 8 * (6 + 7 + 8), 2 * 2 * 3 * 2 * 160, 2 * 2 * 3 * 2 * 384, 2 * 3 * 2 * 80);
+    assert_true(prompt.tokens == 10 && generated.tokens == 6);
+    ifm_arena_destroy(arena);
+}
+
 /* A published formula of the specification's tool multiplied the pairs by the length again: 21 times too much for a
  * Llama 2 7B at 1024. */
 static void scores_grow_with_the_square(void **state)
@@ -357,6 +387,7 @@ int main(void)
         cmocka_unit_test(parameters_are_those_that_are_published),
         cmocka_unit_test(active_parameters_are_those_of_one_token),
         cmocka_unit_test(a_prompt_is_causal_and_a_cache_grows),
+        cmocka_unit_test(padding_and_ended_answers_are_apart),
         cmocka_unit_test(scores_grow_with_the_square),
         cmocka_unit_test(grouped_queries_share_projections_and_no_scores),
         cmocka_unit_test(a_window_ends_what_a_token_sees),

@@ -1,8 +1,8 @@
 /* What the files in the shapes of the specification share: plain numbers or null, and siblings that say the rest.
  *
- * Sibling objects map a path below their object to what a plain number cannot say: _units, _n, _ci (low, high, level)
- * and _absent (reason, remedy). No formula: a number changes its unit and nothing else. A path is "name", or
- * "group.name" for a member of an object inside; the group is made when missing. */
+ * Sibling objects map a path below their object to what a plain number cannot say: _units, _n, _ci (low, high, level),
+ * _absent (reason, remedy), and _sd where a mean of repetitions has one. No formula: a number changes its unit and
+ * nothing else. A path is "name", or "group.name" for a member of an object inside; the group is made when missing. */
 #ifndef IFM_PUBLISH_COMPAT_COMPAT_H
 #define IFM_PUBLISH_COMPAT_COMPAT_H
 
@@ -13,7 +13,7 @@ struct ifm_compat {
     const struct ifm_publication *from;
     const struct ifm_cell *cell; /* whose numbers; NULL = there are none */
     const struct ifm_arm *arm;
-    json_t *object, *units, *n, *ci, *absent;
+    json_t *object, *units, *n, *ci, *sd, *absent;
     const char *remedy; /* of numbers that derive does not have at all; NULL = none */
 };
 /* A folder that an earlier version published: fields that mean something else since keep what they had, so that it

@@ -14,6 +14,7 @@ struct ifm_compat ifm_compat_begin(const struct ifm_publication *from, const str
                                .units = json_object(),
                                .n = json_object(),
                                .ci = json_object(),
+                               .sd = json_object(),
                                .absent = json_object()};
 }
 
@@ -22,6 +23,9 @@ json_t *ifm_compat_end(const struct ifm_compat *c)
     json_object_set_new(c->object, "_units", c->units);
     json_object_set_new(c->object, "_n", c->n);
     json_object_set_new(c->object, "_ci", c->ci);
+    if (json_object_size(c->sd) > 0)
+        json_object_set(c->object, "_sd", c->sd);
+    json_decref(c->sd);
     json_object_set_new(c->object, "_absent", c->absent);
     return c->object;
 }
@@ -86,6 +90,8 @@ bool ifm_compat_add_value(const struct ifm_compat *c, const struct ifm_compat_fi
         json_object_set_new(c->ci, field->path,
                             json_pack("{s:f,s:f,s:f}", "low", value->low / field->divide, "high",
                                       value->high / field->divide, "level", value->level));
+    if (value->has_sd)
+        json_object_set_new(c->sd, field->path, json_real(value->sd / field->divide));
     return true;
 }
 

@@ -158,21 +158,29 @@ enum ifm_status ifm_instruments_log_read(const struct ifm_cell_run *cell, struct
             IFM_TRY(IFM_FACT(cell->session, error, counters_read, true, .cell = cell->plan->name,
                              .pass = ifm_pass_name(cell->pass), .instrument = run->instrument->name,
                              .source = told.source, .slots = (int64_t)told.slots, .read = (int64_t)told.read,
-                             .reason = told.read == told.slots ? NULL : told.why));
+                             .reason = told.read == told.slots ? NULL : told.why,
+                             .counted = run->instrument->last_sample ? "sample" : NULL));
     }
     return IFM_OK;
 }
 
-void ifm_instruments_start(struct ifm_cell_run *cell)
+static bool takes_part(const struct ifm_instrument *instrument, enum ifm_instruments_part part)
 {
-    for (size_t i = 0; i < cell->n_instruments; i++)
-        cell->instruments[i].instrument->start(cell->instruments[i].state);
+    return part == IFM_INSTRUMENTS_ALL || instrument->last_sample == (part == IFM_INSTRUMENTS_OF_SAMPLE);
 }
 
-void ifm_instruments_stop(struct ifm_cell_run *cell)
+void ifm_instruments_start(struct ifm_cell_run *cell, enum ifm_instruments_part part)
+{
+    for (size_t i = 0; i < cell->n_instruments; i++)
+        if (takes_part(cell->instruments[i].instrument, part))
+            cell->instruments[i].instrument->start(cell->instruments[i].state);
+}
+
+void ifm_instruments_stop(struct ifm_cell_run *cell, enum ifm_instruments_part part)
 {
     for (size_t i = cell->n_instruments; i-- > 0;)
-        cell->instruments[i].instrument->stop(cell->instruments[i].state);
+        if (takes_part(cell->instruments[i].instrument, part))
+            cell->instruments[i].instrument->stop(cell->instruments[i].state);
 }
 
 void ifm_instruments_collect(const struct ifm_cell_run *cell, int64_t *columns)

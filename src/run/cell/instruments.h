@@ -10,9 +10,11 @@ void ifm_instruments_close(struct ifm_cell_run *cell);
 /* Switch to another pass of the cell: its instruments, and room for their columns. */
 IFM_CHECKED enum ifm_status ifm_instruments_of(struct ifm_cell_run *cell, const struct ifm_pass *pass,
                                                struct ifm_error *error);
-/* Around the timed part of a slot, then what was read. These may make system calls; the timed part may not. */
-void ifm_instruments_start(struct ifm_cell_run *cell);
-void ifm_instruments_stop(struct ifm_cell_run *cell);
+/* Around the timed part of a slot, then what was read. These may make system calls; the timed part may not. In a slot
+ * with something between its samples, those of `last_sample` apart from the others. */
+enum ifm_instruments_part { IFM_INSTRUMENTS_ALL, IFM_INSTRUMENTS_OF_SLOT, IFM_INSTRUMENTS_OF_SAMPLE };
+void ifm_instruments_start(struct ifm_cell_run *cell, enum ifm_instruments_part part);
+void ifm_instruments_stop(struct ifm_cell_run *cell, enum ifm_instruments_part part);
 void ifm_instruments_collect(const struct ifm_cell_run *cell, int64_t *columns);
 /* Into how many groups the columns of the pass fall, of which a slot fills one. `grouped`: an instrument has
  * some; it has 0 where it can read nothing here. */

@@ -49,6 +49,7 @@ static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_ar
 {
     struct ifm_device *device = cell->device;
     for (uint32_t i = 0; i < arm->samples; i++) {
+        const bool last = i + 1 == arm->samples;
         if (arm->implementation->before != NULL)
             IFM_TRY(arm->implementation->before(arm->state, error));
         if (cold)
@@ -56,9 +57,13 @@ static enum ifm_status time_apart(struct ifm_cell_run *cell, const struct ifm_ar
         if (arm->plan->gaps) /* a program may run for hours */
             IFM_TRY(ifm_interrupt_check(cell->plan->name, error));
         ifm_nvtx_push(IFM_NVTX_SAMPLE);
+        if (last)
+            ifm_instruments_start(cell, IFM_INSTRUMENTS_OF_SAMPLE);
         cell->marks[2 * i] = device->ops->mark(device);
         arm->implementation->step(arm->state, arm->inner);
         cell->marks[2 * i + 1] = device->ops->mark(device);
+        if (last)
+            ifm_instruments_stop(cell, IFM_INSTRUMENTS_OF_SAMPLE);
         ifm_nvtx_pop();
         if (arm->implementation->after != NULL)
             IFM_TRY(arm->implementation->after(arm->state, error));
@@ -87,15 +92,15 @@ void ifm_slot_collect_own(const struct ifm_cell_run *cell, const struct ifm_arm_
         arm->implementation->collect(arm->state, columns + cell->own_columns);
 }
 
-void ifm_slot_start(struct ifm_cell_run *cell)
+void ifm_slot_start(struct ifm_cell_run *cell, bool apart)
 {
     cell->device->ops->hold(cell->device, cell->plan->threads);
-    ifm_instruments_start(cell);
+    ifm_instruments_start(cell, apart ? IFM_INSTRUMENTS_OF_SLOT : IFM_INSTRUMENTS_ALL);
 }
 
-void ifm_slot_stop(struct ifm_cell_run *cell)
+void ifm_slot_stop(struct ifm_cell_run *cell, bool apart)
 {
-    ifm_instruments_stop(cell);
+    ifm_instruments_stop(cell, apart ? IFM_INSTRUMENTS_OF_SLOT : IFM_INSTRUMENTS_ALL);
     cell->device->ops->release(cell->device);
 }
 
@@ -117,19 +122,19 @@ enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm_index, stru
                              struct ifm_sample *samples, int64_t *columns, struct ifm_error *error)
 {
     const struct ifm_arm_run *arm = &cell->arms[arm_index];
-    bool cold = ifm_slot_is_cold(cell, arm);
+    bool cold = ifm_slot_is_cold(cell, arm), apart = cold || arm->plan->gaps;
     enum ifm_status status = IFM_OK;
     if (arm->implementation->spoil != NULL)
         arm->implementation->spoil(arm->state, false);
     ifm_slot_collect_own(cell, arm, columns); /* of calibration, checks and warm-up: thrown away */
-    ifm_slot_start(cell);
+    ifm_slot_start(cell, apart);
     ifm_nvtx_push(arm->plan->name);
-    if (cold || arm->plan->gaps)
+    if (apart)
         status = time_apart(cell, arm, cold, error);
     else
         status = time_hot(cell, arm, error);
     ifm_nvtx_pop();
-    ifm_slot_stop(cell);
+    ifm_slot_stop(cell, apart);
     IFM_TRY(status);
     ifm_slot_collect(cell, arm_index, slot, samples, columns);
     return IFM_OK;

@@ -12,9 +12,9 @@ IFM_CHECKED enum ifm_status ifm_slot_run(struct ifm_cell_run *cell, unsigned arm
                                          struct ifm_sample *samples, int64_t *columns, struct ifm_error *error);
 
 /* The parts, for a session, whose caller runs the steps: hold the device and start the instruments; undo both; turn
- * cell->marks into the slot and its samples. */
-void ifm_slot_start(struct ifm_cell_run *cell);
-void ifm_slot_stop(struct ifm_cell_run *cell);
+ * cell->marks into the slot and its samples. `apart`: without those that want the last sample alone. */
+void ifm_slot_start(struct ifm_cell_run *cell, bool apart);
+void ifm_slot_stop(struct ifm_cell_run *cell, bool apart);
 void ifm_slot_collect(struct ifm_cell_run *cell, unsigned arm, struct ifm_slot *slot, struct ifm_sample *samples,
                       int64_t *columns);
 /* The workload's own columns, counted since the last call; absent for an arm of another workload than the cell's. */

@@ -393,11 +393,11 @@ enum ifm_status ifm_energy_window(struct ifm_energy_windows *windows, unsigned i
         run->implementation->spoil(run->state, false);
     ifm_turn_begin(cell, index, &turn);
     ifm_slot_collect_own(cell, run, columns); /* of the pre-roll: thrown away */
-    ifm_instruments_start(cell);
+    ifm_instruments_start(cell, IFM_INSTRUMENTS_ALL);
     enum ifm_status status = arm->runs          ? run_programs(windows, run, arm, &done, error)
                              : arm->pause_s > 0 ? run_apart(windows, run, arm, &done, error)
                                                 : run_meeting(windows, run, arm, &done, error);
-    ifm_instruments_stop(cell);
+    ifm_instruments_stop(cell, IFM_INSTRUMENTS_ALL);
     windows->before = (int)index;
     IFM_TRY(ifm_turn_end(&turn, status, error));
     IFM_TRY(ifm_interrupt_check(cell->plan->name, error)); /* what an interruption cut short is no window */

@@ -77,7 +77,7 @@ def config_of(family, pick):
 def printed(config, prompt, generated, batch):
     with open("config.json", "w", encoding="utf-8") as file:
         json.dump(config, file)
-    words = ["--prompt-tokens", str(prompt), "--batch", str(batch)]
+    words = ["--prompt-tokens", str(prompt)] + (["--batch", str(batch)] if batch else [])
     words += [] if config["model_type"] == "bert" else ["--generated-tokens", str(generated)]
     done = subprocess.run(["inferometer", "flops", "config.json", *words, "--format", "json"], capture_output=True,
                           check=True)
@@ -102,4 +102,24 @@ for family in FAMILIES:
         for key in ("flops_prompt", "flops_total"):
             if rows["all"][key] != sum(rows[part][key] for part in first):
                 print(family, key, "is not the sum of its parts")
+
+def several(config, sequences):
+    """Sequences of several lengths: each has its own products; one batch of them has those of the longest, padded."""
+    commas = [",".join(str(each[i]) for each in sequences) for i in (0, 1)]
+    rows, right = printed(config, *commas, None), 0
+    for key, phase in (("flops_prompt", 0), ("flops_generated", 1)):
+        own = sum(sum(sums(config, *each, 1)[phase].values()) for each in sequences)
+        padded = sums(config, max(each[0] for each in sequences), max(each[1] for each in sequences), len(sequences))[phase]
+        for part, true in (("all", own), ("padded batch", sum(padded.values()))):
+            if (rows[part][key] or 0) == true:
+                right += 1
+            else:
+                print(config, sequences, part, key, "prints", rows[part][key], "and has", true)
+    return right
+
+
+for family in FAMILIES:
+    answers = family != "bert"
+    agree += several(config_of(family, draw.randint),
+                     [(draw.randint(1, 12), draw.randint(1, 6) * answers) for _ in range(draw.randint(2, 4))])
 print(agree, "numbers of", len(FAMILIES), "families are those of their products, one by one")
