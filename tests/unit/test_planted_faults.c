@@ -175,14 +175,11 @@ static int teardown(void **context)
 static size_t refuse_in(struct bench *bench, const struct ifm_workload *workload, const char *isa, const char *text,
                         const struct planted_fault *faults, size_t n_faults)
 {
-    size_t coded = 0;
     struct ifm_arm_list arms;
     struct ifm_error error = {0};
     const char *why_not = NULL;
     struct ifm_setting *settings = IFM_ARENA_ARRAY(bench->arena, struct ifm_setting, PLANTED_SETTINGS);
     const size_t n = planted_settings(bench->arena, "", text, settings);
-    for (size_t i = 0; i < n_faults; i++)
-        coded += faults[i].coded;
     if (workload->describe(settings, n, &bench->machine, bench->arena, &arms, &why_not, &error) != IFM_OK)
         fail_msg("%s: %s", text, error.message);
     if (why_not != NULL) /* no kernel for the instruction set */
@@ -195,8 +192,7 @@ static size_t refuse_in(struct bench *bench, const struct ifm_workload *workload
             IFM_OK)
             fail_msg("%s: %s", what, error.message);
         const bool has_codes = !ifm_is_empty(arms.items[i].feature);
-        refuses_every_fault(&opened, what, faults, n_faults, has_codes);
-        planted_count(workload->name, "cpu", isa, n_faults - (has_codes ? 0 : coded));
+        planted_count(workload->name, "cpu", isa, refuses_every_fault(&opened, what, faults, n_faults, has_codes));
         ifm_implementation_close(opened.by, opened.state);
         serial_free(&bench->serial);
     }
