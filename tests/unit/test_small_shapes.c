@@ -95,7 +95,7 @@ static void small_shapes_are_accepted(void **state)
                 for (size_t o = 0; o < sizeof outliers / sizeof *outliers; o++) {
                     const struct shape shared = {1, 1, heads, dim, tokens[t]}, own = {1, heads, 1, dim, tokens[t]};
                     seed += 2;
-                    if (seed / 2 % EACH != 0)
+                    if (seed / 2 % EACH != 0 || (tokens[t] == 4096 && (heads + dim / 32 + o) % 3 != 0))
                         continue;
                     accepts(&machine, &shared, outliers[o], seed - 1);
                     accepts(&machine, &own, outliers[o], seed);
