@@ -41,9 +41,10 @@ say() { printf '\n== %s\n' "$*"; }
 # count PASSED FAILED SKIPPED: of one stage; stages run side by side, so each count is a line of a file.
 count() { echo "$*" >>"$logs/counts.txt"; }
 
-# What a build leaves out because another one has it. clang: what computes, since its optimizer is what is tested. tsan:
-# what has threads.
+# What a build leaves out because another one has it. Fuzz targets: asan has them. clang: what computes, since its
+# optimizer is what is tested. tsan: what has threads.
 declare -A tests=(
+    [gcc]='(test|rule)_'
     [clang]='test_(decode|device|dispatch|gemm|half|kernel|kv|openblas|stats|stop|transformer|workload)'
     [tsan]='test_(decode|device|gemm|journal|kernel_kv_decode|kv_cache|openblas|pool|run|sampler|session|workload)'
 )
@@ -137,7 +138,7 @@ tests_of()
     has "$ready" "$1" || return 0
     case "$1" in
     # The simulations of label `slow` run in the gcc build: all builds compute the same numbers (e2e/same_numbers).
-    gcc) jobs=$((jobs + 1)) && suite gcc gcc -LE 'emulate|timed' ;;
+    gcc) jobs=$((jobs + 1)) && suite gcc gcc -LE 'emulate|timed|fuzz' ;;
     timed) suite timed gcc -L timed ;;
     clang) suite clang clang -L 'unit|golden|worlds' -LE 'slow|timed' ;;
     asan) suite asan asan -L 'unit|rules|fuzz|golden' ;;
