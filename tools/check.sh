@@ -46,7 +46,7 @@ count() { echo "$*" >>"$logs/counts.txt"; }
 declare -A tests=(
     [gcc]='(test|rule)_'
     [clang]='test_(decode|device|dispatch|gemm|half|kernel|kv|openblas|stats|stop|transformer|workload)'
-    [tsan]='test_(decode|device|gemm|journal|kernel_kv_decode|kv_cache|openblas|pool|run|sampler|session|workload)'
+    [tsan]='test_(decode_cycle_cuda|device|kv_cache|model_data|openblas|pool|run|sampler|session)'
 )
 
 # build PRESET: configure and build; count it.

@@ -59,6 +59,7 @@ static void one(const struct program *p, uint64_t seed, struct tally *out)
     fx.blocks = 30;
     fx.samples = 5;
     fx.cells[0].seed = seed;
+    fx.cells[0].measure.resamples = 199; /* of intervals on which no word rests */
     fx_generate(&fx);
     make_tails(&fx, p, &random);
     fx_end_events(&fx);
