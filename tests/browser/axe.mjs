@@ -13,14 +13,17 @@ async function look(page, name) {
     complain(`${name}: axe looked at ${passes.length} rules only`);
 }
 
-// The first file is looked at in all four ways, the others in two that differ in both.
+// The first of several files is looked at in all four ways, the others in two that differ in both; one alone in one way.
 await withBrowser(async browser => {
-  for (const [index, file] of process.argv.slice(2).entries()) {
+  const files = process.argv.slice(2);
+  for (const [index, file] of files.entries()) {
     const page = await open(browser, file, {bypassCSP: true});
     await page.evaluate(source);
     for (const colorScheme of ['light', 'dark'])
       for (const [name, viewport] of Object.entries(widths)) {
-        if (index > 0 && (colorScheme === 'light') !== (name === 'wide'))
+        if ((index > 0 || files.length === 1) && (colorScheme === 'light') !== (name === 'wide'))
+          continue;
+        if (files.length === 1 && name !== 'wide')
           continue;
         await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
         await page.setViewportSize(viewport);

@@ -38,8 +38,8 @@ await withBrowser(async browser => {
   const heading = page.locator('#results th a').first();
   await heading.evaluate(link => link.scrollIntoView({block: 'center', behavior: 'instant'}));
   await page.waitForTimeout(300); // a tip goes when the page moves below the pointer
-  await heading.hover({timeout: 5000});
-  await page.locator('.tip').waitFor({state: 'visible', timeout: 3000}).catch(() => complain('a heading shows no tip'));
+  await heading.hover();
+  await page.locator('.tip').waitFor({state: 'visible'}).catch(() => complain('a heading shows no tip'));
   const pdf = await page.pdf({format: 'A4', margin});
   holds('sheets', pdf.toString('latin1').match(/\/Type \/Page\b/g).length, MOST.sheets);
   const phone = await open(browser, file, {viewport: {width: 390, height: 844}});

@@ -10,6 +10,8 @@ const require = createRequire(`${IFM_NODE_MODULES}/node_modules/`);
 export const axeSource = () => readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 export const urlOf = file => pathToFileURL(resolve(file)).href;
 
+const PATIENCE = 300000; // ms; what hangs never ends, and a busy machine needs long for what others do at once
+
 let complaints = 0;
 export function complain(text) {
   complaints++;
@@ -21,6 +23,7 @@ export async function withBrowser(work) {
   const {chromium} = require('playwright-core');
   const browser = await chromium.launch({
     executablePath: IFM_CHROMIUM,
+    timeout: PATIENCE,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--hide-scrollbars'],
   });
   try {
@@ -33,6 +36,7 @@ export async function withBrowser(work) {
 
 export async function open(browser, file, options = {}) {
   const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   page.on('console', message => message.type() === 'error' && complain(`${file}: ${message.text()}`));
   page.on('pageerror', error => complain(`${file}: ${error}`));

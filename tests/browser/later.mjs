@@ -5,7 +5,7 @@ import {complain, open, withBrowser} from './browser.mjs';
 const drawings = page => page.evaluate(() => document.querySelectorAll('svg').length);
 
 async function becomes(page, question, argument) {
-  for (let tries = 0; tries < 50; tries++) {
+  for (let tries = 0; tries < 100; tries++) {
     if (await page.evaluate(question, argument))
       return true;
     await page.waitForTimeout(100);

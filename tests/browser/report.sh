@@ -11,7 +11,7 @@ outside=$(grep -oE "(src|href)=[\"'](https?:|//)[^\"']*|url\(|<script[^>]" out/r
 
 browse()
 {
-    timeout 120 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+    timeout 600 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
         --allow-file-access-from-files --user-data-dir="${scratch:?}/profile" --enable-logging=stderr --v=0 \
         --virtual-time-budget=3000 "$@" 2>log ||
         fail "chromium: $(tail -1 log)"

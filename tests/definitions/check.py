@@ -63,7 +63,7 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             copy = os.path.join(scratch, "run")
             shutil.copytree(folder, copy)
-            done = subprocess.run([program, "derive", copy], capture_output=True, text=True, check=False, timeout=100)
+            done = subprocess.run([program, "derive", copy], capture_output=True, text=True, check=False, timeout=600)
             if done.returncode not in (0, 1, 3):
                 wrong.append(f"{folder}: derive ends with {done.returncode}: {done.stderr.strip()}")
                 continue
@@ -73,7 +73,7 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             made, name = os.path.join(scratch, "run"), os.path.splitext(os.path.basename(study))[0]
             done = subprocess.run([program, "run", "-c", study, "--quiet", "--out", made], capture_output=True,
-                                  text=True, check=False, timeout=100)
+                                  text=True, check=False, timeout=600)
             wrong += [f"{name}: {line}" for line in compare(made, name, seen)] if done.returncode == 0 else \
                 [f"{name}: run ends with {done.returncode}: {done.stderr.strip()}"]
             ended, wanted = stop_of(made), "decided" if name == "decided-look" else "blocks_max"

@@ -37,18 +37,9 @@ while True:
 }
 
 # ---- a clock that is off: the steps of load say by how much ----
-meter_of 1.5 late.csv
-for _ in 1 2 3 4 5 6; do # on a busy machine the meter itself may have gaps
-    rm -rf late
-    status=0
-    "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --power-meter late.csv --out late >/dev/null 2>log &
-    echo $! >pid
-    wait $! || status=$?
-    [ $status = 3 ] || break
-done
-[ $status = 0 ] || fail "late: status $status: $(cat log)"
-kill $meter
-python3 - <<'PY' || fail "late: the clock was not put right: $(grep -o 'the time stamps of[^"]*' late/derived.json)"
+put_right()
+{
+    python3 - <<'PY'
 import json
 derived = json.load(open("late/derived.json"))
 said = [f["text"] for f in derived["findings"] if "steps of load" in f["text"]]
@@ -58,6 +49,20 @@ assert value["idle_power_w"]["value"] < 130, value["idle_power_w"]
 assert value["power_mean_w"]["value"] > 200, value["power_mean_w"]
 assert value["energy_above_idle_j"]["state"] == "ok", value["energy_above_idle_j"]
 PY
+}
+meter_of 1.5 late.csv
+for _ in 1 2 3 4 5 6; do # on a busy machine the meter itself has gaps, and the program is not always at work
+    rm -rf late
+    status=0
+    "$INFEROMETER" null "${counts[@]}" "${energy[@]}" --power-meter late.csv --out late >/dev/null 2>log &
+    echo $! >pid
+    wait $! || status=$?
+    [ $status != 0 ] || ! put_right 2>said || break
+    [ $status = 0 ] || [ $status = 3 ] || fail "late: status $status: $(cat log)"
+done
+kill $meter
+[ $status = 0 ] || fail "late: status $status: $(cat log)"
+put_right || fail "late: the clock was not put right: $(grep -o 'the time stamps of[^"]*' late/derived.json)"
 "$INFEROMETER" verify late >log 2>&1 || fail "late: $(cat log)"
 
 # ---- one that breaks between check and opening ----

@@ -127,7 +127,7 @@ before=$(slots_of killed)
 bytes=$(cat killed/samples/*-slots.csv | wc -c)
 cp killed/samples/*-slots.csv kept
 # What was killed has children, which let go of the folder a moment after it.
-for try in 1 2 3 4 5 6 7 8 9 10; do
+for try in $(seq 100); do
     status=0
     "$INFEROMETER" exec --resume killed --quiet >/dev/null 2>errors || status=$?
     grep -q 'a run is at work in this folder' errors || break

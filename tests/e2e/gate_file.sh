@@ -36,7 +36,7 @@ wait $reader || fail "the pipe was not written to"
 [ -p pipe ] || fail "the pipe was replaced"
 cmp -s read junit.xml || fail "the pipe got another document"
 timeout 60 "${gate[@]}" --junit >(cat >substituted) >table 2>errors || [ $? -lt 5 ] || fail ">(...): $(cat errors)"
-for _ in $(seq 100); do [ -s substituted ] && break || sleep 0.1; done
+for _ in $(seq 600); do [ -s substituted ] && break || sleep 0.1; done
 cmp -s substituted junit.xml || fail "a process substitution got another document"
 if mknod null c 1 3 2>/dev/null && [ -w null ] && : >null 2>/dev/null; then
     "${gate[@]}" --junit null >table 2>errors || [ $? -lt 5 ] || fail "a device: $(cat errors)"

@@ -61,7 +61,7 @@ def check(where, data):
 
 
 def do(what, *arguments):
-    done = subprocess.run([COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    done = subprocess.run([COMMAND, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
     name = " ".join(word for word in arguments if word != folder)
     if done.returncode < 0 or done.returncode > 5:
         sys.exit(f"{name} after {what}: status {done.returncode}: {done.stderr!r}")

@@ -68,6 +68,13 @@ slots_of()
     cat "$1"/samples/${2:-*-slots.csv} | grep -c '^[0-9]'
 }
 
+# disturbed FOLDER: whether its record says that other work had this machine: a block was marked, or a tenth of each CPU
+# was taken when the run began or ended
+disturbed()
+{
+    grep -Eqs '"stage":"disturbed"|"stage":"load".*"foreign_load":(0\.[1-9]|[1-9][0-9]*(\.[0-9]*)?[,}])' "$1/run.log"
+}
+
 # number FOLDER ARM METRIC: the value in derived.json; else its state and reason
 number()
 {

@@ -196,7 +196,7 @@ cut_short INT stopped 12 "$INFEROMETER" run -c study.yaml --override measure.rep
 before=$(slots_of stopped)
 cut_short KILL stopped $((before + 12)) "$INFEROMETER" run --resume stopped --quiet
 [ "$status" = 137 ] || fail "status $status after SIGKILL, not 137"
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     grep -lzx stopped /proc/[0-9]*/cmdline >left 2>/dev/null || true
     [ -s left ] || break
     sleep 0.1

@@ -6,6 +6,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 python3
 
+small=(--heads 4 --batch 1 --kv-len 256 --head-dim 64) # kernels of host memory take as long as their work
 traces=(--device cuda --cap 300ms --warmup 1 --slot-steps 10 --trace)
 
 # fake SCRIPT command...: with the driver and the profiler of host memory
@@ -40,7 +41,7 @@ absent()
 }
 
 # ---- every number, from the record ----
-fake "" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 "${traces[@]}" --out decode >log 2>&1 ||
+fake "" "$INFEROMETER" decode "${small[@]}" "${traces[@]}" --out decode >log 2>&1 ||
     fail "decode: $(cat log)"
 "$INFEROMETER" verify decode >verified 2>&1 || fail "decode: $(cat verified)"
 grep -q 'kernels in graphs' log || fail "decode: no table: $(cat log)"
@@ -152,8 +153,8 @@ cycle()
 {
     local name=$1 script=$2
     shift 2
-    fake "$script" "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 --inference --decode-tokens 3 \
-        --layers 2 "${traces[@]}" --slot-steps 3 --out "$name" "$@" >log 2>&1 || fail "$name: $(cat log)"
+    fake "$script" "$INFEROMETER" decode --compress 1 "${small[@]}" --inference --decode-tokens 3 --layers 2 \
+        "${traces[@]}" --slot-steps 3 --out "$name" "$@" >log 2>&1 || fail "$name: $(cat log)"
     "$INFEROMETER" verify "$name" >verified 2>&1 || fail "$name: $(cat verified)"
 }
 cat >apart.py <<'PY'
@@ -279,12 +280,11 @@ for arm, mine in arms.items():
 PY
 python3 shares.py "$INFEROMETER" decode "launch gaps" >log 2>&1 || fail "profile: $(cat log)"
 # Nothing inside the kernels limits, so that what is outside of them stands first.
-fake "occupancy=100;issue=0;tensor=0;active=100;conflicts=0;l2=0;link=0;eligible=16" "$INFEROMETER" decode --heads 4 \
-    --batch 1 --kv-len 1024 "${traces[@]}" --counters --out both >log 2>&1 || fail "both: $(cat log)"
-fake "" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 --device cuda --cap 300ms --warmup 1 \
-    --out bare >log 2>&1 ||
+fake "occupancy=100;issue=0;tensor=0;active=100;conflicts=0;l2=0;link=0;eligible=16" "$INFEROMETER" decode \
+    "${small[@]}" "${traces[@]}" --counters --out both >log 2>&1 || fail "both: $(cat log)"
+fake "" "$INFEROMETER" decode "${small[@]}" --device cuda --cap 300ms --warmup 1 --out bare >log 2>&1 ||
     fail "bare: $(cat log)"
-cuda="kernel_ns=10000;launch_ns=30000" fake "slows=8000" "$INFEROMETER" decode --heads 4 --batch 1 --kv-len 1024 \
+cuda="kernel_ns=10000;launch_ns=30000" fake "slows=8000" "$INFEROMETER" decode "${small[@]}" \
     "${traces[@]}" --no-graphs --out launches_gaps >log 2>&1 || fail "launches_gaps: $(cat log)"
 "$INFEROMETER" profile launches_gaps | has 'launch gaps .*the time of a step  *trace and time' ||
     fail "profile: no gaps: $("$INFEROMETER" profile launches_gaps)"

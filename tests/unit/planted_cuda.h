@@ -86,8 +86,7 @@ static inline size_t refuse_arm(struct bench *bench, const struct ifm_workload *
     const char *what = ifm_arena_printf(bench->arena, "%s, graphs %d", arm->name, !no_graphs);
     for (const struct fault_list *list = lists; list->n > 0; list++)
         if ((no_graphs || !list->arguments) && (list->fits == NULL || list->fits(opened.state))) {
-            refuses_every_fault(&opened, what, list->faults, list->n, true);
-            n += list->n;
+            n += refuses_every_fault(&opened, what, list->faults, list->n, true);
         }
     ifm_implementation_close(opened.by, opened.state);
     device->ops->close(device);

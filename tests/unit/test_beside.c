@@ -53,6 +53,7 @@ static struct tally simulate(unsigned blocks, const struct model *base, const st
         fx.plan.rules = IFM_PLAN_RULES_REPEATS;
         fx.cells[0].measure.stop = IFM_STOP_REPEATS;
         fx.cells[0].measure.repeats = 2 * blocks;
+        fx.cells[0].measure.resamples = 199; /* of intervals on which no word rests */
         fx.parts[0].arms[0].gaps = fx.parts[0].arms[1].gaps = true;
         fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, -20, true);
         fx_generate(&fx);

@@ -88,6 +88,7 @@ static void one(const struct noise *noise, double ratio, uint64_t seed, struct t
     fx.blocks = noise->blocks;
     fx.samples = 1;
     fx.cells[0].seed = seed;
+    fx.cells[0].measure.resamples = 199; /* of intervals on which no word rests */
     fx.cells[0].measure.stop = noise->stop;
     fx.cells[0].measure.blocks_min = 6;
     fx.cells[0].measure.blocks_max = noise->blocks;

@@ -461,22 +461,6 @@ static void licences_are_named_or_unknown(void **state)
     json_decref(found);
 }
 
-/* The start of every run pays for it: without a GPU it is files alone. */
-static void the_search_is_cheap(void **state)
-{
-    (void)state;
-    int64_t best = INT64_MAX;
-    for (int i = 0; i < 3; i++) {
-        struct ifm_instant start = ifm_clock_now();
-        json_decref(ifm_probe_cuda_libraries(""));
-        json_decref(ifm_probe_container(""));
-        json_decref(ifm_probe_python(""));
-        int64_t took = ifm_clock_since(start).ns;
-        best = took < best ? took : best;
-    }
-    assert_in_range(best, 0, 50000000);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,7 +476,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(frameworks_are_found_without_python, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(libraries_are_those_of_the_loader, make_tree, remove_tree),
         cmocka_unit_test_setup_teardown(licences_are_named_or_unknown, make_tree, remove_tree),
-        cmocka_unit_test(the_search_is_cheap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

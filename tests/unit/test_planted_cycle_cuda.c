@@ -493,10 +493,11 @@ static bool loses_rows(const void *state)
     return appends_in_equal_lengths(state) && run->first[1] > 1 && run->pairs > 1;
 }
 
+/* A fault launches its places by itself, with graphs or without: the places alone are planted behind both. */
 #define OF_CYCLES                                                                                                      \
-    {growth, COUNT(growth), false, is_packed}, {leaving, COUNT(leaving), false, pages_leave}, LIST(places),            \
-        {appends, COUNT(appends), false, appends_rows}, {lengths, COUNT(lengths), false, appends_in_equal_lengths},    \
-        {losses, COUNT(losses), false, loses_rows}, END_OF_LISTS
+    LIST_OF_ARGUMENTS(growth, is_packed), LIST_OF_ARGUMENTS(leaving, pages_leave), LIST(places),                       \
+        LIST_OF_ARGUMENTS(appends, appends_rows), LIST_OF_ARGUMENTS(lengths, appends_in_equal_lengths),                \
+        LIST_OF_ARGUMENTS(losses, loses_rows), END_OF_LISTS
 static const struct fault_list of_cycles[] = {OF_CYCLES}, all[] = {LIST(output_faults), OF_CYCLES};
 
 #define TURNS "inference=true decode_tokens=4 layers=3 "

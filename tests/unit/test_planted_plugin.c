@@ -223,8 +223,7 @@ static int teardown(void **state)
 static void a_plugin_refuses_them(void **state)
 {
     const struct bench *bench = *state;
-    refuses_every_fault(&bench->opened, "product", faults, COUNT(faults), false);
-    planted_count("plugin", "cpu", "any", COUNT(faults));
+    planted_count("plugin", "cpu", "any", refuses_every_fault(&bench->opened, "product", faults, COUNT(faults), false));
 }
 
 static void check_says(const struct bench *bench, const char *words)

@@ -254,9 +254,10 @@ struct fault_list {
     size_t n;
 };
 
-/* Each fault in an arm that was opened for it: a fault leaves chains where they should not be. */
-static void refuse_arm(struct bench *bench, const struct ifm_arm *arm, const struct fault_list lists[2])
+/* Each fault in an arm that was opened for it: a fault leaves chains where they should not be. How many there were. */
+static size_t refuse_arm(struct bench *bench, const struct ifm_arm *arm, const struct fault_list lists[2])
 {
+    size_t n = 0;
     for (int list = 0; list < 2; list++)
         for (size_t i = 0; i < lists[list].n; i++) {
             struct opened opened;
@@ -267,11 +268,12 @@ static void refuse_arm(struct bench *bench, const struct ifm_arm *arm, const str
             struct ifm_stream_run *run = opened.state;
             if (run->asked.rounds > FEW_ROUNDS)
                 run->rounds = run->asked.rounds = FEW_ROUNDS;
-            refuses_every_fault(&opened, ifm_arena_printf(bench->arena, "%s %s", arm->name, arm->title),
-                                &lists[list].faults[i], 1, false);
+            n += refuses_every_fault(&opened, ifm_arena_printf(bench->arena, "%s %s", arm->name, arm->title),
+                                     &lists[list].faults[i], 1, false);
             ifm_implementation_close(opened.by, opened.state);
             serial_free(&bench->serial);
         }
+    return n;
 }
 
 static struct ifm_arm_list describe(struct bench *bench, const struct ifm_setting *settings, size_t n)
@@ -297,8 +299,8 @@ static void refuse_of(struct bench *bench, const char *probe, const char *level,
                                                {"stream.level", level}};
         const struct ifm_arm_list arms = describe(bench, settings, COUNT(settings) - (level == NULL));
         for (size_t arm = 0; arm < arms.n && arm < most; arm++) {
-            refuse_arm(bench, &arms.items[arm], lists);
-            planted_count("stream", "cpu", bench->machine.isas[i], lists[0].n + lists[1].n);
+            const size_t refused = refuse_arm(bench, &arms.items[arm], lists);
+            planted_count("stream", "cpu", bench->machine.isas[i], refused);
         }
     }
 }

@@ -115,7 +115,10 @@ static void what_outlives_a_program_is_killed_and_counted(void **state)
     unsigned killed = 99;
     struct ifm_error error;
     struct ifm_subprocess_result result;
-    struct ifm_subprocess program = shell("sleep 60 & setsid sh -c 'sleep 60 & sleep 60' & sleep 0.05");
+    /* Each says in a file that it has begun. */
+    struct ifm_subprocess program = shell("f=$(mktemp); s='echo >>$0; exec sleep 60'; sh -c \"$s\" $f & "
+                                          "setsid sh -c 'sh -c \"$1\" $0 & sh -c \"$1\" $0; :' $f \"$s\" & "
+                                          "until [ $(wc -l <$f) = 3 ]; do sleep 0.01; done; rm $f");
     ifm_subprocess_run(&program, &result);
     assert_int_equal(result.end, IFM_SUBPROCESS_EXITED);
     assert_int_equal(ifm_subprocess_reap(&killed, &error), IFM_OK);

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-#define RUNS 200
+#define RUNS 200      /* of an interval */
+#define OF_A_WORD 100 /* of each of 40 programs */
 #define BASE 100000.0
 
 /* The variant: steps of `typical` of the baseline's time, of which a share `slow` takes `times` as long. */
@@ -58,6 +59,7 @@ static void one(const struct program *p, uint64_t seed, struct tally *out)
     fx.blocks = 30;
     fx.samples = 5;
     fx.cells[0].seed = seed;
+    fx.cells[0].measure.resamples = 199; /* of intervals on which no word rests */
     fx_generate(&fx);
     make_tails(&fx, p, &random);
     fx_end_events(&fx);
@@ -75,7 +77,7 @@ static void one(const struct program *p, uint64_t seed, struct tally *out)
 static int most_by_chance(double slow, double n)
 {
     const double p = 0.025 + (1 - 0.025) * pow(1 - slow, n);
-    return (int)(RUNS * p + 3 * sqrt(RUNS * p * (1 - p)));
+    return (int)(OF_A_WORD * p + 3 * sqrt(OF_A_WORD * p * (1 - p)));
 }
 
 /* All shares and factors. `mean` 0: a typical step of 0.7, and no word against the mean; else a typical step that makes
@@ -89,7 +91,7 @@ static void no_word_goes_against(double mean)
             struct tally tally = {0};
             struct program p = {0.7, shares[s], factors[f]};
             p.typical *= mean > 0 ? mean / mean_of(&p) : 1;
-            for (int run = 0; run < RUNS; run++)
+            for (int run = 0; run < OF_A_WORD; run++)
                 one(&p, (uint64_t)run + 1000 * (4 * s + f), &tally);
             int against = mean_of(&p) < 1 ? tally.slower : tally.faster;
             printf("%4.0f %% x %2.0f: typical %.3f, mean %.3f, faster %3d, slower %3d, undecided %3d, refused %3d, "
