@@ -208,6 +208,24 @@ static void a_mark_has_its_text(void **state)
     free(text);
 }
 
+/* The median of a time stands beside it; processor time has none to go by. */
+static void p50_is_a_remedy_where_there_is_one(void **state)
+{
+    (void)state;
+    static const struct ifm_value bare = {
+        .number = 8e5, .n = 24, .n_of = "blocks", .text = "needs 658 blocks: they are skewed"};
+    for (int cpu = 0; cpu < 2; cpu++) {
+        struct sample *s = sample_of(NULL, 0);
+        s->numbers[cpu ? PROBE_RATE : PLAIN_TIME] =
+            (struct ifm_number){D, "plain", cpu ? IFM_M_COMMAND_CPU_NS : IFM_M_STEP_NS, bare};
+        sample_fill(s->numbers, COUNT(decided));
+        char *text = brief(s);
+        assert_has(text, "  ¹ no interval: needs 658 blocks: they are skewed");
+        assert_int_equal(count_of(text, "go by p50"), cpu ? 0 : 1);
+        free(text);
+    }
+}
+
 /* Twenty warnings are one line. */
 static void the_rest_is_counted(void **state)
 {
@@ -236,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_fact_stands_once),
         cmocka_unit_test(no_remedy_is_cut_before_its_flag),
         cmocka_unit_test(a_mark_has_its_text),
+        cmocka_unit_test(p50_is_a_remedy_where_there_is_one),
         cmocka_unit_test(the_rest_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

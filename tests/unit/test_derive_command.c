@@ -278,6 +278,29 @@ static void processor_time_is_compared_by_block(void **state)
     }
 }
 
+/* A gate on processor time alone that passes says so, and what the time is: merging it would be another answer. */
+static void a_pass_by_processor_time_says_so(void **state)
+{
+    (void)state;
+    for (int both = 0; both < 2; both++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 16);
+        fx_gate(&fx, "change_cpu_percent", "other", IFM_GATE_AT_MOST, 10, true);
+        if (both != 0)
+            fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, 10, true);
+        for (size_t k = 0; k < r->n_slots; k++)
+            columns_of(r, k)[0] = r->slots[k].samples * cpu_in(k, 5e4, 0.001, 1000);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        fx_judge(&fx);
+        assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_PASS);
+        const char *beside = strstr(fx.verdict->reasons[0], "by CPU time alone: waiting, I/O and GPUs are not in it; "
+                                                            "its time is ");
+        assert_int_equal(beside != NULL, both == 0);
+        fx_stop(&fx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +312,7 @@ int main(void)
         cmocka_unit_test(strays_count_where_they_were_waited_for),
         cmocka_unit_test(a_program_that_waited_is_disturbed),
         cmocka_unit_test(processor_time_is_compared_by_block),
+        cmocka_unit_test(a_pass_by_processor_time_says_so),
         cmocka_unit_test(other_workloads_have_no_such_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

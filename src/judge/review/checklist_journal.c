@@ -2,6 +2,7 @@
  * record is whole. What it does not say is not known, and never met. */
 #include "judge/internal.h"
 
+#include "model/facts.h"
 #include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
@@ -167,12 +168,13 @@ struct ifm_check_item ifm_answer_load(const struct ifm_checking *c)
     }
     if (most > c->limit)
         return ifm_check_unmet(c, "end what else runs, or take a machine of your own",
-                               "%.2f foreign tasks for each CPU %s the run", most, when);
+                               "other programs took %.0f %% of each CPU %s the run", ifm_load_percent(most), when);
     if (n == 0 || unread > 0)
         return ifm_check_absent(c, "measure on a device whose machine can be read", "%s",
                                 n == 0 ? "the load was not read"
                                        : "the load could not be read before and after the run");
-    return ifm_check_met(c, "at most %.2f foreign tasks for each CPU, read %zu times", most, n);
+    return ifm_check_met(c, "other programs took at most %.0f %% of each CPU, read %zu times", ifm_load_percent(most),
+                         n);
 }
 
 /* ---- seeds and inputs ---- */
