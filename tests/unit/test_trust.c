@@ -324,27 +324,38 @@ static void a_pass_needs_no_more_blocks(void **state)
 }
 
 /* An open comparison whose processor time is decided: that is offered, unless one of the two programs waits for a tenth
- * of its time, the baseline too. */
+ * of its time, the baseline too. What they waited for a CPU is no such waiting, and is recorded for all runs. */
 static void processor_time_is_offered_where_nobody_waits(void **state)
 {
     (void)state;
+    enum { RUNS = 10 };
     static const struct {
-        double plain, half; /* processor time, of 800 and 400 us */
+        double cpu[2], delay[2]; /* of a run that takes 800 and 400 us; below zero = not told */
         bool offered;
-    } cases[] = {{780000, 390000, true}, {780000, 200000, false}, {400000, 390000, false}};
+    } cases[] = {
+        {{780000, 390000}, {0, 0}, true},   {{400000, 200000}, {390000, 190000}, true},
+        {{780000, 200000}, {0, 0}, false},  {{400000, 200000}, {390000, 100000}, false},
+        {{400000, 390000}, {0, 0}, false},  {{400000, 200000}, {100000, 190000}, false},
+        {{780000, 390000}, {-1, -1}, true}, {{400000, 200000}, {-1, -1}, false},
+    };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sample *s = open_sample(NULL, 0);
-        const struct ifm_number more[] = {
-            {D, "plain", IFM_M_COMMAND_CPU_NS, RATE(cases[i].plain, cases[i].plain, cases[i].plain)},
-            {D, "half", IFM_M_COMMAND_CPU_NS, RATE(cases[i].half, cases[i].half, cases[i].half)},
-            {D, "plain", IFM_M_COMMAND_RUN_DELAY_NS, RATE(0, 0, 0)},
-            {D, "half", IFM_M_COMMAND_RUN_DELAY_NS, RATE(0, 0, 0)},
-            {D, "half", IFM_M_CHANGE_CPU_PERCENT, SHARE(-50, -51, -49, "less")}};
-        struct ifm_number *all = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + COUNT(more));
+        static const char *const arms[] = {"plain", "half"};
+        struct ifm_number *all = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 7);
         memcpy(all, s->derived.numbers, s->derived.n_numbers * sizeof *all);
-        memcpy(all + s->derived.n_numbers, more, sizeof more);
         s->derived.numbers = all;
-        s->derived.n_numbers += COUNT(more);
+        for (int a = 0; a < 2; a++) {
+            const double cpu = cases[i].cpu[a], delay = RUNS * cases[i].delay[a];
+            all[s->derived.n_numbers++] = (struct ifm_number){D, arms[a], IFM_M_COMMAND_CPU_NS, RATE(cpu, cpu, cpu)};
+            all[s->derived.n_numbers++] =
+                (struct ifm_number){D,
+                                    arms[a],
+                                    IFM_M_COMMAND_RUN_DELAY_NS,
+                                    {.number = delay, .state = delay < 0 ? IFM_STATE_ABSENT : IFM_STATE_OK}};
+            all[s->derived.n_numbers++] = (struct ifm_number){D, arms[a], IFM_M_SAMPLES_COUNT, {.number = RUNS}};
+        }
+        all[s->derived.n_numbers++] =
+            (struct ifm_number){D, "half", IFM_M_CHANGE_CPU_PERCENT, SHARE(-50, -51, -49, "less")};
         sample_fill(all, s->derived.n_numbers);
         const struct ifm_undecided of = asked(s, "half");
         assert_int_equal(strstr(ifm_judge_quiet(&of, s->arena), "CPU time alone") != NULL, cases[i].offered);
