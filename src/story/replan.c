@@ -191,6 +191,8 @@ static const struct {
     {14, "].columns[", "nothing", "\"child_run_delay_ns\"", "command"},
     {14, "].column_units[", "nothing", "\"ns\"", "command"},
     {14, "].columns[", "nothing", "\"child_wall_ns\"", "command"},
+    {17, "].columns[", "nothing", "\"child_foreign_ns\"", "command"},
+    {17, "].column_units[", "nothing", "\"ns\"", "command"},
     {2, "].chosen.stream.piece", "nothing", "\"0\"", NULL}, /* all of the buffer */
 };
 
