@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The remedy of a run that did not end, as it is typed. */
+#define IFM_GO_ON "`inferometer run --resume RUN-FOLDER` goes on"
+
 /* In memory, an integer column that was not read; in a file, an empty field. Never zero. */
 #define IFM_ABSENT INT64_MIN
 

@@ -9,7 +9,6 @@
 
 #define MEASURE_AGAIN "measure again with this version"
 #define FIND_NVML "let NVML be found: `inferometer doctor` says how"
-#define GO_ON "`inferometer run --resume RUN-FOLDER` goes on"
 
 /* What the journal says of an arm. */
 struct told {
@@ -341,11 +340,11 @@ struct ifm_check_item ifm_answer_stored(const struct ifm_checking *c)
         if (!ifm_checks_cell(c, cell))
             continue;
         if (IFM_LAST(c->events, cell_done, cell->name, NULL) == NULL)
-            return ifm_check_unmet(c, GO_ON, "%s has no whole record", cell->name);
+            return ifm_check_unmet(c, IFM_GO_ON, "%s has no whole record", cell->name);
         n++;
     }
     if (IFM_FIRST(c->events, run_done) == NULL)
-        return ifm_check_unmet(c, GO_ON, "the run did not finish");
+        return ifm_check_unmet(c, IFM_GO_ON, "the run did not finish");
     if (host.version == NULL)
         return ifm_check_unmet(c, MEASURE_AGAIN, "nothing says which version measured");
     return ifm_check_met(c, "%zu cell%s, run %s by version %s%s%.12s; verdict: %s", n, n == 1 ? "" : "s",
