@@ -316,6 +316,42 @@ static void processor_time_is_no_remedy_where_one_waits(void **state)
     }
 }
 
+/* Where a word is taken for what the run saw of itself, and a program left processes behind, these are the first
+ * remedy. */
+static void strays_are_a_cause_with_a_remedy(void **state)
+{
+    (void)state;
+    for (int left = 0; left < 2; left++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 20);
+        fx.plan.rules = IFM_PLAN_RULES;
+        fx.cells[0].measure.stop = IFM_STOP_REPEATS; /* nothing is run again */
+        fx.parts[0].step_ns[1] *= 1.1;
+        fx_generate(&fx);
+        r->column_names[0] = failure;
+        r->column_names[1] = delay;
+        r->column_names[2] = strays;
+        r->column_names[3] = wall;
+        for (size_t k = 0; k < r->n_slots; k++) {
+            const unsigned block = r->slots[k].block - fx.warmup_blocks;
+            columns_of(r, k)[0] = 0;
+            columns_of(r, k)[1] = block < 2 && r->slots[k].phase == IFM_PHASE_MEASURE ? 500000000 : 0;
+            columns_of(r, k)[2] = left != 0 && r->slots[k].arm == 0;
+            columns_of(r, k)[3] = 1000000000;
+        }
+        for (unsigned block = 2; block < 16; block++)
+            fx_event(&fx, "disturbed",
+                     json_pack("{s:s, s:s, s:i, s:s}", "cell", "decode", "pass", "latency", "block",
+                               (int)(block + fx.warmup_blocks), "reason", "a clock skipped"));
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_finding *found = fx_finding(&fx, "rule-02", "what the run itself saw|undecided");
+        assert_non_null(found);
+        assert_int_equal(strstr(found->text, "Remedy: let base wait for the processes that outlive it") != NULL, left);
+        fx_stop(&fx);
+    }
+}
+
 /* A gate on processor time alone that passes says so, and what the time is: merging it would be another answer. */
 static void a_pass_by_processor_time_says_so(void **state)
 {
@@ -351,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_program_that_waited_is_disturbed),
         cmocka_unit_test(processor_time_is_compared_by_block),
         cmocka_unit_test(processor_time_is_no_remedy_where_one_waits),
+        cmocka_unit_test(strays_are_a_cause_with_a_remedy),
         cmocka_unit_test(a_pass_by_processor_time_says_so),
         cmocka_unit_test(other_workloads_have_no_such_numbers),
     };
