@@ -179,7 +179,7 @@ bool ifm_derived_is_busy(const struct ifm_derived *derived);
 bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, const char *arm);
 #define IFM_TOO_FEW_TO_FORETELL "too few undisturbed blocks to foretell how many more decide"
 /* Is at least a tenth of a program's time neither its processor time nor waiting for a CPU: sleep, I/O, a GPU? Then its
- * processor time does not stand for its time. */
+ * processor time does not stand for its time. Where it is not known how long it waited for a CPU, all of it may be. */
 bool ifm_derived_waits(const struct ifm_derived *derived, const char *cell, const char *arm);
 /* Between two runs: the load in one that lowers a share of a ceiling, "in this run the machine was under load, which
  * ..."; "" = none, or another number. */

@@ -8,7 +8,7 @@
 const char *ifm_derive_remedy(const struct ifm_plan *plan)
 {
     bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
-    return session ? "its caller's code can only be measured again" : "`inferometer run --resume RUN-FOLDER` goes on";
+    return session ? "its caller's code can only be measured again" : IFM_GO_ON;
 }
 
 const struct ifm_event_cell_failed *ifm_derive_failure(const struct ifm_cell_work *work)

@@ -278,6 +278,12 @@ bool ifm_cpu_mask_before(const struct ifm_device *device, struct ifm_cpu_mask *o
     return true;
 }
 
+bool ifm_cpu_busy(const struct ifm_device *device, struct ifm_host_busy *out)
+{
+    struct ifm_cpu_mask cpus;
+    return ifm_cpu_mask_before(device, &cpus) && ifm_host_busy(&cpus, out);
+}
+
 void ifm_cpu_roam(struct ifm_device *device, bool roams)
 {
     if (device->ops != &ifm_device_cpu)

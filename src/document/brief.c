@@ -131,6 +131,9 @@ static bool add_group(struct ifm_builder *builder, const struct ifm_group *group
     }
     if (sentences)
         add_sentences(builder, group, section);
+    const char *unseen = ifm_unseen_words(builder, group->first, group->n);
+    if (unseen[0] != '\0')
+        ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, unseen);
     const char *model = group->n == 1 ? ifm_model_words(builder, group->first) : "";
     if (model[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, model);

@@ -72,9 +72,14 @@ void ifm_build_counters(struct ifm_builder *builder, const struct ifm_cell *cell
 /* The same of what was recorded. */
 void ifm_build_trace(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_level level,
                      struct ifm_block *parent);
-void ifm_build_review(struct ifm_builder *builder);        /* review.c: notes, triage, causes */
-void ifm_build_findings(struct ifm_builder *builder);      /* findings.c */
-void ifm_build_causes(struct ifm_builder *builder);        /* causes.c: the page's findings */
+void ifm_build_review(struct ifm_builder *builder);   /* review.c: notes, triage, causes */
+void ifm_build_findings(struct ifm_builder *builder); /* findings.c */
+void ifm_build_causes(struct ifm_builder *builder);   /* causes.c: the page's findings */
+struct ifm_trust;
+/* The first clause of its cause, where a finding of the page has the rest and a remedy stands beside it. */
+const char *ifm_cause_short(struct ifm_builder *builder, const struct ifm_trust *trust);
+/* Does the page list findings beside the word of trust? */
+bool ifm_has_causes(struct ifm_builder *builder, const struct ifm_trust *trust);
 void ifm_build_advice(struct ifm_builder *builder);        /* review.c */
 void ifm_build_checklists(struct ifm_builder *builder);    /* review.c */
 void ifm_build_repeat(struct ifm_builder *builder);        /* record.c */
@@ -165,8 +170,9 @@ bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes);
 size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,
                         bool times);
 
-/* "of 16 runs a slow one in 6 could be unseen"; "" of other work than programs, and of runs enough. */
-const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
+/* Below the table of `n` cells: "34 runs may miss slow ones rarer than 1 in 12", by the arm of fewest runs; "" of other
+ * work than programs, and of runs enough. */
+const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n);
 /* That the times of the table give another ratio than `speedup`, with theirs; "" where they agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);

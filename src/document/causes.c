@@ -1,6 +1,7 @@
 /* Findings of the page, by cause: one entry a rule with its gravest finding and the comparisons that it touches, the
  * others of the same rule behind it. What concerns a ceiling's probe alone stands with its ceiling. */
 #include "document/build.h"
+#include "document/trust.h"
 #include <string.h>
 
 enum { CAUSES_SHOWN = 5, DECISIONS_NAMED = 2 };
@@ -62,6 +63,59 @@ static const char *touched_words(const struct ifm_builder *builder, const struct
     if (n == 0)
         return "no comparison";
     return n <= DECISIONS_NAMED ? text : ifm_arena_printf(builder->arena, "%s and %zu more", text, n - DECISIONS_NAMED);
+}
+
+/* ---- beside the word of trust ---- */
+
+enum { CLAUSE = 30 }; /* bytes of the shortest clause that says something alone: "undecided" does not */
+
+static const struct ifm_finding *finding_of(const struct ifm_builder *builder, const struct ifm_trust *trust)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    for (size_t i = 0; trust->told[0] != '\0' && i < derived->n_findings; i++) {
+        const struct ifm_finding *finding = &derived->findings[i];
+        if (strcmp(finding->text, trust->told) == 0 &&
+            strcmp(ifm_document_place(finding->cell, finding->arm, builder->arena), trust->place) == 0)
+            return finding;
+    }
+    return NULL;
+}
+
+const char *ifm_cause_short(struct ifm_builder *builder, const struct ifm_trust *trust)
+{
+    const char *cause = trust->cause;
+    if (finding_of(builder, trust) == NULL || trust->remedy[0] == '\0')
+        return cause;
+    for (const char *at = cause; *at != '\0'; at++)
+        if (at - cause >= CLAUSE && (*at == ';' || *at == ':') && at[1] == ' ' && strstr(at, "--") == NULL)
+            return ifm_arena_printf(builder->arena, "%.*s", (int)(at - cause), cause);
+    return cause;
+}
+
+/* What the word of trust says whole is no finding beside it. */
+static bool is_listed(struct ifm_builder *builder, const struct ifm_trust *trust, const struct ifm_told *told)
+{
+    if (ifm_finding_is_of_probe(builder->from->plan, told->first))
+        return false;
+    return told->n > 1 || told->n_alike > 0 || finding_of(builder, trust) != told->first ||
+           strcmp(ifm_cause_short(builder, trust), trust->cause) != 0;
+}
+
+/* Those that the section lists. */
+static size_t gather_listed(struct ifm_builder *builder, const struct ifm_trust *trust, struct ifm_told **out)
+{
+    const size_t n = ifm_gather_findings(builder, out);
+    size_t listed = 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_listed(builder, trust, &(*out)[i]))
+            (*out)[listed++] = (*out)[i];
+    return listed;
+}
+
+bool ifm_has_causes(struct ifm_builder *builder, const struct ifm_trust *trust)
+{
+    struct ifm_told *told;
+    return gather_listed(builder, trust, &told) > 0;
 }
 
 /* ---- causes ---- */
@@ -187,8 +241,7 @@ static void add_cause(struct ifm_builder *builder, struct ifm_block *section, co
     fold->folded = true;
     struct ifm_block *others = ifm_add_list(builder, fold, IFM_AS_FINDINGS);
     for (size_t i = 0; i < n_told; i++)
-        if (&told[i] != cause->gravest && strcmp(rule_of(&told[i]), cause->rule) == 0 &&
-            !ifm_finding_is_of_probe(builder->from->plan, told[i].first)) {
+        if (&told[i] != cause->gravest && strcmp(rule_of(&told[i]), cause->rule) == 0) {
             add_told(builder, others, &told[i]);
             others->items[others->n_items - 1].rule = "";
         }
@@ -197,13 +250,13 @@ static void add_cause(struct ifm_builder *builder, struct ifm_block *section, co
 void ifm_build_causes(struct ifm_builder *builder)
 {
     struct ifm_told *told;
-    size_t n = ifm_gather_findings(builder, &told);
+    const struct ifm_trust trust = ifm_trust_of(builder->from, builder->arena);
+    const size_t n = gather_listed(builder, &trust, &told);
     struct rivals all = decisions_of(builder);
     struct cause_list causes = {IFM_ARENA_ARRAY(builder->arena, struct cause_group, n + 1), 0,
                                 ifm_names_create(builder->arena)};
     for (size_t i = 0; i < n; i++)
-        if (!ifm_finding_is_of_probe(builder->from->plan, told[i].first))
-            join(builder, &causes, &all, &told[i]);
+        join(builder, &causes, &all, &told[i]);
     if (causes.n == 0)
         return;
     mark_touched(builder, &causes, &all);

@@ -99,14 +99,6 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
     return field;
 }
 
-static bool has_rivals(const struct ifm_cell *cell)
-{
-    for (size_t a = 0; a < cell->n_arms; a++)
-        if (cell->arms[a].role == IFM_ROLE_VARIANT)
-            return true;
-    return false;
-}
-
 #define BELOW 1.25
 /* A mean that its median does not show, so that whoever sees both doubts neither; "" where they are near. Of a
  * program few runs are measured, and one that is slow moves their mean: from less on. */
@@ -140,11 +132,8 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN
                                  ? ifm_field_value(builder, value)
                                  : quantity_field(builder, value, slow, metric == IFM_M_STEP_NS);
-    /* programs that are compared have a sentence, which says so */
-    const bool alone = metric == IFM_M_STEP_NS && arm->role == IFM_ROLE_BASELINE && !has_rivals(cell);
-    const char *unseen = alone && ifm_is_ok(value) ? ifm_unseen_words(builder, cell, arm) : "";
-    if (field.note == 0 && (slow[0] != '\0' || unseen[0] != '\0'))
-        field.note = ifm_add_note(builder, slow[0] != '\0' ? slow : unseen, "");
+    if (field.note == 0 && slow[0] != '\0')
+        field.note = ifm_add_note(builder, slow, "");
     return field;
 }
 
@@ -297,6 +286,9 @@ static void add_sentences(struct ifm_builder *builder, const struct ifm_cell *ce
 {
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_OUTCOMES);
     list->elsewhere = ifm_lead_holds(builder, ifm_add_outcomes(builder, list, cell, SIZE_MAX, false));
+    const char *unseen = ifm_unseen_words(builder, cell, 1);
+    if (unseen[0] != '\0')
+        ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_ASIDE, unseen);
 }
 
 /* ---- conditions ---- */

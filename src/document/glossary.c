@@ -45,14 +45,34 @@ static char plain(char letter)
     return letter == '-' || letter == '_' ? ' ' : (char)tolower((unsigned char)letter);
 }
 
+/* Behind the phrase that is `size` letters long, where `text` begins with it; NULL = it does not. A number of the
+ * phrase that is a word of its own stands for any: "1 in 12" is "1 in 20" too. */
+static const char *past(const char *text, const char *phrase, size_t size)
+{
+    static const char digits[] = "0123456789";
+    for (size_t i = 0; i < size;) {
+        const size_t its = strspn(text, digits), n = strspn(phrase + i, digits);
+        const bool number = n > 0 && its > 0 && (i == 0 || phrase[i - 1] == ' ');
+        if (number && !isalnum((unsigned char)phrase[i + n]) && !isalnum((unsigned char)text[its])) {
+            i += n;
+            text += its;
+        } else if (plain(*text) != plain(phrase[i])) {
+            return NULL;
+        } else {
+            i++;
+            text++;
+        }
+    }
+    return text;
+}
+
 /* The piece of `list` between commas that begins at `from` says `text`; `next` is where the next one begins. */
 static bool piece_is(const char *from, const char *text, const char **next)
 {
-    size_t size = strcspn(from, ","), i = 0;
+    const size_t size = strcspn(from, ",");
     *next = from[size] == '\0' ? NULL : from + size + 1 + strspn(from + size + 1, " ");
-    while (i < size && text[i] != '\0' && plain(from[i]) == plain(text[i]))
-        i++;
-    return size > 0 && i == size && text[i] == '\0';
+    const char *end = size > 0 ? past(text, from, size) : NULL;
+    return end != NULL && *end == '\0';
 }
 
 static bool list_has(const char *list, const char *text)
@@ -77,10 +97,8 @@ enum { TELLING = 9 }; /* letters of a single word that says what a sentence is a
 static bool holds(const char *sentence, const char *phrase, size_t size)
 {
     for (const char *at = sentence; *at != '\0'; at++) {
-        size_t i = 0;
-        while (i < size && at[i] != '\0' && plain(at[i]) == plain(phrase[i]))
-            i++;
-        if (i == size && (at == sentence || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[i]))
+        const char *end = at == sentence || !isalnum((unsigned char)at[-1]) ? past(at, phrase, size) : NULL;
+        if (end != NULL && !isalnum((unsigned char)*end))
             return true;
     }
     return false;

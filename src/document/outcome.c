@@ -261,21 +261,18 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
 }
 
 /* What runs of a program show says nothing of one that is slower than all of them and rarer (stats/tail.h, 1). */
-const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n)
 {
-    const struct ifm_value *runs = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
-    if (!ifm_cell_counts_programs(cell) || !ifm_is_ok(runs) || runs->n >= IFM_TAIL_RUNS)
-        return "";
-    return ifm_arena_printf(builder->arena, "%lld runs may miss slow ones rarer than 1 in %lld", (long long)runs->n,
-                            (long long)(runs->n + 2) / 3);
-}
-
-static void say_unseen(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
-                       const struct ifm_arm *arm)
-{
-    const char *unseen = ifm_unseen_words(builder, cell, arm);
-    if (unseen[0] != '\0')
-        ifm_say(builder, line, IFM_TONE_PLAIN, "; %s", unseen);
+    int64_t fewest = IFM_TAIL_RUNS;
+    for (size_t i = 0; i < n; i++)
+        for (size_t a = 0; a < cells[i].n_arms && ifm_cell_counts_programs(&cells[i]); a++) {
+            const struct ifm_value *runs = ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_LATENCY_NS_P50);
+            fewest = ifm_is_ok(runs) && runs->n < fewest ? runs->n : fewest;
+        }
+    return fewest >= IFM_TAIL_RUNS
+               ? ""
+               : ifm_arena_printf(builder->arena, "%lld runs may miss slow ones rarer than 1 in %lld",
+                                  (long long)fewest, (long long)(fewest + 2) / 3);
 }
 
 /* Of an arm that is compared with nothing: "5.00 µs a step, 0.4 J a token". */
@@ -294,7 +291,6 @@ static void say_time(struct ifm_builder *builder, struct ifm_line *line, const s
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %s a %s",
                 ifm_quantity_full(ifm_is_ok(token) ? token : step, builder->arena),
                 ifm_is_ok(token) ? "token" : "step");
-    say_unseen(builder, line, cell, arm);
 }
 
 /* A price that a table does not show is always said with the speed. */
@@ -311,7 +307,6 @@ void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const s
     say_speed(builder, line, cell, arm, bare);
     say_rivals(builder, line, cell, arm, bare);
     say_cpu_change(builder, line, cell, arm, bare);
-    say_unseen(builder, line, cell, arm);
     say_price(builder, line, cell, arm);
     say_energy_change(builder, line, cell, arm);
     say_refused_rate(builder, line, cell, arm);

@@ -58,7 +58,7 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
                                   kl));
 }
 
-/* The terminal's last line. */
+/* The terminal's last line, whose finding below has the rest of the sentence. */
 static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
 {
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
@@ -69,8 +69,8 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
     item->label = ifm_trust_label(trust.word);
     item->tone = tones[trust.word];
     item->place = trust.place;
-    ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s%s%s%s.", trust.cause, trust.rule[0] == '\0' ? "" : " (",
-            trust.rule, trust.rule[0] == '\0' ? "" : ")");
+    ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s%s%s%s.", ifm_cause_short(builder, &trust),
+            trust.rule[0] == '\0' ? "" : " (", trust.rule, trust.rule[0] == '\0' ? "" : ")");
     if (trust.remedy[0] != '\0') {
         ifm_say(builder, &item->line, IFM_TONE_STRONG, " Remedy:");
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", trust.remedy);
@@ -78,11 +78,11 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
     if (trust.scope[0] != '\0')
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %c%s.", toupper((unsigned char)trust.scope[0]),
                 trust.scope + 1);
-    if (builder->from->derived->n_findings == 0)
+    if (!ifm_has_causes(builder, &trust))
         return;
     ifm_say(builder, &item->line, IFM_TONE_PLAIN, " ");
     ifm_say_link(builder, &item->line, "findings",
-                 trust.warnings == 0 ? "All findings"
+                 trust.warnings == 0 ? "Findings"
                                      : ifm_arena_printf(builder->arena, "%zu more warning%s", trust.warnings,
                                                         trust.warnings == 1 ? "" : "s"));
 }

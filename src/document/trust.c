@@ -354,19 +354,24 @@ static const char *cause_of_one(const char *told, bool foretold, struct ifm_aren
     return end == NULL ? told : ifm_arena_printf(arena, "%.*s", (int)(end - told), told);
 }
 
-/* The same cause and the same first step as the note of the comparison. */
-static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
-                                     struct ifm_arena *arena)
+/* What measures for longer. */
+static const char *longer_of(const struct ifm_publication *from)
 {
     const bool counts = from->plan->n_cells > 0 && from->plan->cells[0].measure.stop == IFM_STOP_REPEATS;
     const struct remedy longer = counts ? (struct remedy){"", "more samples (--repeats)", "more measure.repeats", NULL}
                                         : (struct remedy){"", "a longer --cap", "a longer measure.cap", NULL};
+    return remedy_in(&longer, from);
+}
+
+/* The same cause and the same first step as the note of the comparison. */
+static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
+                                     struct ifm_arena *arena)
+{
     const struct ifm_more *more = &d->nearest;
     const bool other_work = d->undecided > 0 && (more->disturbed || more->busy);
     const bool one = d->undecided == 1 && d->unanswered == 0 && d->of.cell != NULL;
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
-    const char *words = ifm_more_words(more, arena),
-               *what = more->flag[0] != '\0' ? more->flag : remedy_in(&longer, from);
+    const char *words = ifm_more_words(more, arena), *what = more->flag[0] != '\0' ? more->flag : longer_of(from);
     struct ifm_trust trust = {.word = IFM_TRUST_NOISY,
                               .place = "",
                               .cause = decision_words(d, arena),
@@ -397,6 +402,49 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
         trust.remedy = ifm_arena_printf(arena, "%s: %s%s", what, words, nearest);
     else
         trust.remedy = ifm_arena_printf(arena, "%s, or a quieter machine", what);
+    return trust;
+}
+
+/* ---- numbers without an interval ---- */
+
+/* The times of the tables that say why they have none: how many, and the first that is a step's. */
+struct bare {
+    size_t n;
+    const struct ifm_number *step;
+};
+
+static struct bare bare_of(const struct ifm_publication *from)
+{
+    struct bare bare = {0, NULL};
+    for (size_t i = 0; i < from->derived->n_numbers; i++) {
+        const struct ifm_number *number = &from->derived->numbers[i];
+        const bool is_time = number->metric == IFM_M_STEP_NS || number->metric == IFM_M_COMMAND_CPU_NS;
+        if (!is_time || !ifm_is_ok(&number->value) || number->value.has_interval || ifm_is_empty(number->value.text) ||
+            !is_row(from, number->cell, number->arm))
+            continue;
+        bare.n++;
+        bare.step = bare.step == NULL && number->metric == IFM_M_STEP_NS ? number : bare.step;
+    }
+    return bare;
+}
+
+/* Nothing was found against the run. A comparison has an interval of its own; a time alone that has none is no number
+ * to rely on. */
+static struct ifm_trust by_nothing(const struct ifm_publication *from, bool compares, struct ifm_arena *arena)
+{
+    static const char clean[] = "no number was refused, and no warning touches what is compared";
+    const struct bare bare = bare_of(from);
+    struct ifm_trust trust = {
+        .word = IFM_TRUST_SOLID, .place = "", .rule = "", .remedy = "", .cause = clean, .told = "", .arm = ""};
+    if (bare.step != NULL && !compares) {
+        trust.word = IFM_TRUST_NOISY;
+        trust.place = ifm_document_place(bare.step->cell, bare.step->arm, arena);
+        trust.cause = ifm_arena_printf(arena, "the time has no interval: %s", bare.step->value.text);
+        trust.remedy = ifm_arena_printf(arena, "go by p50, or %s", longer_of(from));
+    } else if (bare.n > 0) {
+        trust.cause = ifm_arena_printf(arena, "%s; %zu time%s in the table %s no interval", clean, bare.n,
+                                       bare.n == 1 ? "" : "s", bare.n == 1 ? "has" : "have");
+    }
     return trust;
 }
 
@@ -479,7 +527,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust = by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
     } else {
-        trust.cause = "no number was refused, and no warning touches what is compared";
+        trust = by_nothing(from, decisions.n > 0, arena);
     }
     trust.warnings = warnings - (told && warnings > 0);
     trust.scope = scope_of(from, trust.word);

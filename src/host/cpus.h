@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define IFM_CPUS_MAX 8192 /* NR_CPUS of the largest distribution kernels */
 
@@ -21,6 +22,14 @@ bool ifm_cpu_mask_set(const struct ifm_cpu_mask *mask);
 bool ifm_cpu_mask_process(struct ifm_cpu_mask *out);
 /* CPUs that a thread of this process is pinned to alone. */
 struct ifm_cpu_mask ifm_cpu_mask_pinned(void);
+
+/* Time of those CPUs since the system's start, of all of them together, as the kernel counts it in ticks: what they
+ * were busy, with whatever, and all of it. False when it cannot be read. */
+struct ifm_host_busy {
+    int64_t busy_ns, all_ns, tick_ns;
+    unsigned cpus;
+};
+bool ifm_host_busy(const struct ifm_cpu_mask *mask, struct ifm_host_busy *out);
 
 /* CPUs that threads may occupy at once: the affinity mask, limited by the cgroup quota rounded up; at least 1. */
 unsigned ifm_host_cpus_allowed(void);

@@ -11,6 +11,7 @@
 #include "host/host.h"
 #include "host/probe.h"
 #include "model/counter_sets.h"
+#include "model/facts.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -324,9 +325,9 @@ static void tell_load(struct ifm_doctor *d)
         ifm_doctor_absent(d, MOUNT_PROC, "/proc/stat cannot be read");
     else if (load > BUSY_LOAD)
         ifm_doctor_warn(d, "stop other programs, or keep them off these CPUs",
-                        "%.2f of each allowed CPU is used by others", load);
+                        "other programs take %.0f %% of each CPU", ifm_load_percent(load));
     else
-        ifm_doctor_ok(d, "%.2f of each allowed CPU is used by others", load);
+        ifm_doctor_ok(d, "other programs take %.0f %% of each CPU", ifm_load_percent(load));
 }
 
 static void tell_isas(struct ifm_doctor *d)

@@ -33,9 +33,9 @@ json_t *ifm_host_licence(const char *folder);
 /* Facts that must not be published: host and user name, paths, command line (new reference). */
 json_t *ifm_host_private(int argc, char **argv);
 
-/* Load by other programs now: their running tasks per allowed CPU over `window_ms`, while the caller sleeps. 0 = at
- * once, from the runnable tasks of the whole machine per online CPU. Negative when it cannot be read. Time stolen by a
- * hypervisor is not included. */
+/* Load by other programs now: the share of each allowed CPU that they take over `window_ms`, while the caller sleeps.
+ * 0 = at once, from the runnable tasks of the whole machine per online CPU. Negative when it cannot be read. Time
+ * stolen by a hypervisor is not included. */
 double ifm_host_foreign_load(unsigned window_ms);
 /* The same, and the share of the allowed CPUs that a hypervisor took, over a window; false when they cannot be read. */
 struct ifm_host_noise {

@@ -21,12 +21,13 @@ json_t *ifm_probe_load(const char *root)
                      "runnable", (int)running);
 }
 
-/* Busy ticks of the CPUs of `mask`: user, nice, system, irq, softirq. Idle and I/O wait are not busy, stolen time is
- * the hypervisor's, and guest time is inside user and nice. */
-static bool busy_ticks(const struct ifm_cpu_mask *mask, uint64_t *ticks, uint64_t *stolen, unsigned *cpus)
+/* Ticks of the CPUs of `mask`: busy are user, nice, system, irq, softirq. Idle and I/O wait are not busy, stolen time
+ * is the hypervisor's, and guest time is inside user and nice. */
+static bool read_ticks(const struct ifm_cpu_mask *mask, uint64_t *ticks, uint64_t *stolen, uint64_t *idle_ticks,
+                       unsigned *cpus)
 {
     char *text = ifm_probe_text("", "/proc/stat"), *state = NULL;
-    *ticks = *stolen = 0;
+    *ticks = *stolen = *idle_ticks = 0;
     *cpus = 0;
     for (char *line = text == NULL ? NULL : strtok_r(text, "\n", &state); line != NULL;
          line = strtok_r(NULL, "\n", &state)) {
@@ -38,10 +39,23 @@ static bool busy_ticks(const struct ifm_cpu_mask *mask, uint64_t *ticks, uint64_
             continue;
         *ticks += user + nice + system + irq + softirq;
         *stolen += steal;
+        *idle_ticks += idle + wait;
         ++*cpus;
     }
     free(text);
     return *cpus > 0;
+}
+
+bool ifm_host_busy(const struct ifm_cpu_mask *mask, struct ifm_host_busy *out)
+{
+    uint64_t busy, stolen, idle;
+    const long hz = sysconf(_SC_CLK_TCK);
+    if (hz <= 0 || !read_ticks(mask, &busy, &stolen, &idle, &out->cpus))
+        return false;
+    out->tick_ns = 1000000000 / hz;
+    out->busy_ns = (int64_t)busy * out->tick_ns;
+    out->all_ns = (int64_t)(busy + stolen + idle) * out->tick_ns;
+    return true;
 }
 
 static unsigned own_running(void)
@@ -75,16 +89,16 @@ static double quick_load(void)
 bool ifm_host_noise(unsigned window_ms, struct ifm_host_noise *out)
 {
     struct ifm_cpu_mask mask;
-    uint64_t before, after, stolen_before, stolen;
+    uint64_t before, after, stolen_before, stolen, idle;
     unsigned cpus;
     long hz = sysconf(_SC_CLK_TCK);
-    if (hz <= 0 || !ifm_cpu_mask_process(&mask) || !busy_ticks(&mask, &before, &stolen_before, &cpus))
+    if (hz <= 0 || !ifm_cpu_mask_process(&mask) || !read_ticks(&mask, &before, &stolen_before, &idle, &cpus))
         return false;
     struct ifm_instant start = ifm_clock_now();
     /* of every thread of this process, dead ones included: utime + stime of /proc/self/stat, unrounded */
     int64_t own_before = ifm_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
     ifm_clock_sleep((struct ifm_duration){window_ms * INT64_C(1000000)});
-    if (!busy_ticks(&mask, &after, &stolen, &cpus))
+    if (!read_ticks(&mask, &after, &stolen, &idle, &cpus))
         return false;
     double elapsed = (double)ifm_clock_since(start).ns * cpus, tick_ns = 1e9 / (double)hz,
            own = (double)(ifm_clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - own_before);

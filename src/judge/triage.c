@@ -39,7 +39,7 @@ static const struct look looks[] = {
     {"cpu_khz", "clock", EFFECT_CLOCK, 0},
     {"gpu_clock_khz", "clock", EFFECT_CLOCK, 0},
     {"steal_ns", "stolen time", EFFECT_LOST_TIME, 0},
-    {"run_delay_ns", "waiting for a CPU", EFFECT_LOST_TIME, 0},
+    {WAITED_BY_THREADS, "waiting for a CPU", EFFECT_LOST_TIME, 0},
     {"context_switches_voluntary", "voluntary switches", EFFECT_EVENT, 1e4},
     {"context_switches_involuntary", "involuntary switches", EFFECT_EVENT, 1e4},
     {"faults_minor", "minor faults", EFFECT_EVENT, 2e3},
@@ -78,15 +78,26 @@ static struct look look_of(const struct ifm_companion *c)
 struct beside_change {
     const struct ifm_companion *c;
     double change, room;
-    double waited; /* the share of the baseline's time that it waited for a CPU, which grows as the work does */
+    double waited;    /* the share of the baseline's time that it waited for a CPU, which grows as the work does */
+    unsigned threads; /* whose waiting is added up in run_delay_ns */
 };
 
-/* What the column took of the time of one step, as a share: of the arm's own or of the baseline's. */
+#define WAITED_BY_THREADS "run_delay_ns"
+
+/* Over whose time the column adds up. */
+static unsigned spread_over(const struct look *look, const struct beside_change *b)
+{
+    return strcmp(look->column, WAITED_BY_THREADS) == 0 && b->threads > 1 ? b->threads : 1;
+}
+
+/* What the column took of the time of one step, as a share: of the arm's own or of the baseline's. What threads waited
+ * is a share of the time of all of them: how much of it they waited at once is not known, so that the step may have
+ * lost more. */
 static double share_of(const struct look *look, const struct beside_change *b, bool own)
 {
     double step_ns = own ? b->c->step_ns * (1.0 + b->change / 100.0) : b->c->step_ns;
     double lost = (own ? b->c->own : b->c->base) * (look->effect == EFFECT_EVENT ? look->cost_ns : 1.0);
-    return step_ns > 0 ? fmin(lost / step_ns, 0.99) : 0.0;
+    return step_ns > 0 ? fmin(lost / step_ns / spread_over(look, b), 0.99) : 0.0;
 }
 
 /* By how many percent the column's difference changes the time of a step. */
@@ -130,14 +141,18 @@ static double explained(const struct look *look, const struct beside_change *b)
     return part >= EXPLAINS ? part : 0.0;
 }
 
-/* "clock -4.0 %", "stolen time 3.1 % of its time against 0.1 %", "minor faults +0.3 a step". */
+/* "clock -4.0 %", "stolen time 3.1 % of its time against 0.1 %", "minor faults +0.3 a step"; "waiting for a CPU 49 % of
+ * the time of its 2 threads against 45 %". */
 static const char *shown(const struct look *look, const struct beside_change *b, struct ifm_arena *arena)
 {
     const struct ifm_companion *c = b->c;
     double difference = c->own - c->base;
+    const unsigned threads = spread_over(look, b);
     if (look->effect == EFFECT_LOST_TIME)
-        return ifm_arena_printf(arena, "%s %.3g %% of its time against %.3g %%", look->name,
-                                100.0 * share_of(look, b, true), 100.0 * share_of(look, b, false));
+        return ifm_arena_printf(arena, "%s %.3g %% of %s against %.3g %%", look->name, 100.0 * share_of(look, b, true),
+                                threads > 1 ? ifm_arena_printf(arena, "the time of its %u threads", threads)
+                                            : "its time",
+                                100.0 * share_of(look, b, false));
     if (strcmp(c->unit, "mC") == 0 || strcmp(c->column, "temperature_mc") == 0)
         return ifm_arena_printf(arena, "%s %+.1f K", look->name, 1e-3 * difference);
     if (c->base > 0 && look->effect != EFFECT_EVENT)
@@ -168,6 +183,7 @@ struct story {
     size_t recorded, told, n_causes;
     bool at_most;        /* every cause so far is an event or an amount, whose cost is known from above alone */
     double room, waited; /* of struct beside_change */
+    unsigned threads;
 };
 
 /* In their order: what accounts for most of the change first. */
@@ -222,7 +238,7 @@ static void conclude(struct story *story, const struct ifm_value *change, bool b
 static void tell(struct story *story, const struct ifm_companion *c, bool able, double change, struct ifm_arena *arena)
 {
     struct look look = look_of(c);
-    const struct beside_change b = {c, change, story->room, story->waited};
+    const struct beside_change b = {c, change, story->room, story->waited, story->threads};
     story->recorded++;
     if (!has_changed(&look, &b))
         return;
@@ -363,7 +379,9 @@ static const char *one_line(const struct ifm_plan *plan, const struct ifm_cell *
     const char *construction = ifm_judge_construction(cell, change->arm, arena);
     size_t at = ifm_names_find(beside->names, name_of(change->cell, change->arm, arena));
     const size_t n = at == IFM_NO_NAME ? 0 : beside->n[at];
-    struct story story = {.at_most = true, .room = n == 0 ? 1.0 : room_beside_work(beside->first[at], n, v->number)};
+    struct story story = {.at_most = true,
+                          .room = n == 0 ? 1.0 : room_beside_work(beside->first[at], n, v->number),
+                          .threads = strcmp(plan->device, "cuda") == 0 ? 1 : cell->threads};
     story.waited = n == 0 ? 0.0 : waited_for(beside->first[at], n);
     ifm_text_printf(&story.text, "time %+.1f %% (%s)", v->number, v->text);
     if (construction[0] != '\0')

@@ -8,12 +8,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The remedy of a run that did not end, as it is typed. */
+#define IFM_GO_ON "`inferometer run --resume RUN-FOLDER` goes on"
+
 /* In memory, an integer column that was not read; in a file, an empty field. Never zero. */
 #define IFM_ABSENT INT64_MIN
 
-/* Foreign running tasks for each allowed CPU above which the machine counts as loaded (rule 7): a run says so, derive
- * and the checklists hold its journal against it. */
+/* What other programs take of each allowed CPU, as a share, above which the machine counts as loaded (rule 7): a run
+ * says so, derive and the checklists hold its journal against it. */
 #define IFM_LOADED 0.1
+/* In the one unit in which it is told: "other programs take 97 % of each CPU". Ticks may add up to a little more than
+ * there is. */
+static inline double ifm_load_percent(double load)
+{
+    return load > 1 ? 100 : 100 * load;
+}
 
 /* What a check may say of an arm whose elements may be off by `tolerance`, and still be right (rule 10). Kernels that
  * round their inputs are off by much in single elements; what makes an output wrong is bounded more tightly: an element

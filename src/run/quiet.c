@@ -23,12 +23,12 @@ static const char *why(const struct ifm_host_noise *noise, char text[WHY])
 {
     text[0] = '\0';
     if (noise->foreign > IFM_LOADED && noise->stolen > IFM_LOADED)
-        snprintf(text, WHY, "other programs take %.0f %% of each CPU, the hypervisor %.0f %%", 100 * noise->foreign,
-                 100 * noise->stolen);
+        snprintf(text, WHY, "other programs take %.0f %% of each CPU, the hypervisor %.0f %%",
+                 ifm_load_percent(noise->foreign), ifm_load_percent(noise->stolen));
     else if (noise->foreign > IFM_LOADED)
-        snprintf(text, WHY, "other programs take %.0f %% of each CPU", 100 * noise->foreign);
+        snprintf(text, WHY, "other programs take %.0f %% of each CPU", ifm_load_percent(noise->foreign));
     else if (noise->stolen > IFM_LOADED)
-        snprintf(text, WHY, "the hypervisor takes %.0f %% of each CPU", 100 * noise->stolen);
+        snprintf(text, WHY, "the hypervisor takes %.0f %% of each CPU", ifm_load_percent(noise->stolen));
     return text;
 }
 

@@ -1,6 +1,7 @@
 /* Causes of a slot, and the budget of repeats. */
 #include "sample/disturbed.h"
 
+#include "model/facts.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -9,6 +10,11 @@ static const double LOST_SHARE = 0.05;
 /* ... or, where the kernel does not say how long our threads waited, the scheduler took one off its CPU more often than
  * once, and more often than this per second. */
 static const double SWITCHES_PER_S = 50.0;
+
+/* Of a tree of programs the kernel tells no waiting: others took a part of each CPU while it ran, and one of its own
+ * was taken off its CPU more often than once, and more often than this per second. Either alone is no disturbance:
+ * others may have run beside it, and the ends of a pipe take CPUs from each other. */
+static const double TREE_SWITCHES_PER_S = 10.0;
 
 /* A program waits so long for its first CPU on a quiet machine too, where starting it is most of its time. */
 static const double START_NS = 1e5;
@@ -29,7 +35,9 @@ struct ifm_cause_columns ifm_cause_columns_of(const char *const *names, size_t n
                                       place_of(names, n, "throttle_count"),
                                       place_of(names, n, "faults_major"),
                                       place_of(names, n, "child_run_delay_ns"),
-                                      place_of(names, n, "child_wall_ns")};
+                                      place_of(names, n, "child_wall_ns"),
+                                      place_of(names, n, "child_foreign_ns"),
+                                      place_of(names, n, "child_switches_involuntary")};
 }
 
 static bool was_read(const struct ifm_slot *slot, int column)
@@ -42,10 +50,16 @@ bool ifm_cause_of_programs(const struct ifm_cause_columns *columns)
     return columns->program_delay >= 0;
 }
 
+static bool tree_was_read(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
+{
+    return was_read(slot, columns->foreign) && was_read(slot, columns->program_switches) &&
+           was_read(slot, columns->program_ns) && slot->columns[columns->program_ns] > 0;
+}
+
 bool ifm_cause_was_read(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
 {
     if (ifm_cause_of_programs(columns))
-        return was_read(slot, columns->program_delay);
+        return was_read(slot, columns->program_delay) || tree_was_read(slot, columns);
     return was_read(slot, columns->steal) || was_read(slot, columns->delay) || was_read(slot, columns->switches);
 }
 
@@ -58,6 +72,17 @@ static double program_waited(const struct ifm_slot *slot, const struct ifm_cause
         return 0;
     const double waited_ns = (double)slot->columns[columns->program_delay] - START_NS * slot->samples;
     return waited_ns / (double)slot->columns[columns->program_ns];
+}
+
+/* What others took of each CPU while programs ran that were taken off theirs; 0 where that is told by their waiting. */
+static double took_from_tree(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
+{
+    if (was_read(slot, columns->program_delay) || !tree_was_read(slot, columns))
+        return 0;
+    const double ran_ns = (double)slot->columns[columns->program_ns];
+    const int64_t switches = slot->columns[columns->program_switches];
+    const bool often = switches > 1 && (double)switches > TREE_SWITCHES_PER_S * 1e-9 * ran_ns;
+    return often ? (double)slot->columns[columns->foreign] / ran_ns : 0;
 }
 
 enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, double *amount)
@@ -79,6 +104,10 @@ enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_caus
     if (program_waited(slot, columns) > LOST_SHARE) {
         *amount = program_waited(slot, columns);
         return IFM_CAUSE_PROGRAM;
+    }
+    if (took_from_tree(slot, columns) > IFM_LOADED) {
+        *amount = took_from_tree(slot, columns);
+        return IFM_CAUSE_FOREIGN;
     }
     if (was_read(slot, columns->delay)) {
         *amount = (double)slot->columns[columns->delay] / length;
@@ -127,6 +156,8 @@ const char *ifm_cause_text(enum ifm_cause cause, double amount, char text[IFM_CA
     else if (cause == IFM_CAUSE_PROGRAM)
         snprintf(text, IFM_CAUSE_TEXT, "the program waited for a CPU %.*f %% of its time", amount < 0.1 ? 1 : 0,
                  100.0 * amount);
+    else if (cause == IFM_CAUSE_FOREIGN)
+        snprintf(text, IFM_CAUSE_TEXT, "other programs took %.0f %% of each CPU", ifm_load_percent(amount));
     else if (cause == IFM_CAUSE_SWITCHED)
         snprintf(text, IFM_CAUSE_TEXT, "taken off its CPU %.0f times in a slot", amount);
     return text;

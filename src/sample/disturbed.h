@@ -18,6 +18,7 @@ enum ifm_cause {
     IFM_CAUSE_STOLEN,    /* by the hypervisor, of a virtual machine */
     IFM_CAUSE_WAITED,    /* threads waited for a CPU that others had */
     IFM_CAUSE_PROGRAM,   /* a program that is measured waited so */
+    IFM_CAUSE_FOREIGN,   /* others ran beside a tree of programs that was taken off its CPUs */
     IFM_CAUSE_SWITCHED,  /* the same, where the kernel does not say how long */
     IFM_CAUSES
 };
@@ -26,6 +27,7 @@ enum ifm_cause {
 struct ifm_cause_columns {
     int steal, delay, switches, throttles, faults;
     int program_delay, program_ns; /* of programs: what they waited, and how long they ran, in a slot */
+    int foreign, program_switches; /* of that time what others took of each CPU; how often they were taken off theirs */
 };
 
 struct ifm_cause_columns ifm_cause_columns_of(const char *const *names, size_t n);

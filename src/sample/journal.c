@@ -87,8 +87,7 @@ enum ifm_status ifm_journal_add(struct ifm_journal *journal, const struct ifm_ev
     if (json_object_set_new(line, "mono_ns", json_integer(ifm_clock_read_ns(CLOCK_MONOTONIC))) != 0 ||
         json_object_set_new(line, "prev", json_string(journal->last.hex)) != 0) {
         json_decref(line);
-        return ifm_fail(error, IFM_INTERNAL, "run.log",
-                        "end what else runs, then `inferometer run --resume RUN-FOLDER` goes on",
+        return ifm_fail(error, IFM_INTERNAL, "run.log", "end what else runs, then " IFM_GO_ON,
                         "out of memory for a line");
     }
     struct ifm_text text = {0};

@@ -185,12 +185,14 @@ static const struct {
     {1, "].idle", "\"\"", NULL, NULL},
     {1, "].name", "\"auto\"", NULL, NULL},
     {1, "].variant", "\"auto\"", NULL, NULL},
-    {1, "].memory", NULL, NULL, "command"}, /* of the lab's own state */
+    {17, "].memory", NULL, NULL, "command"}, /* of the lab's own state */
     {1, "].columns[", "nothing", "\"child_failure\"", "command"},
     {1, "].column_units[", "nothing", "\"code\"", "command"},
     {14, "].columns[", "nothing", "\"child_run_delay_ns\"", "command"},
     {14, "].column_units[", "nothing", "\"ns\"", "command"},
     {14, "].columns[", "nothing", "\"child_wall_ns\"", "command"},
+    {17, "].columns[", "nothing", "\"child_foreign_ns\"", "command"},
+    {17, "].column_units[", "nothing", "\"ns\"", "command"},
     {2, "].chosen.stream.piece", "nothing", "\"0\"", NULL}, /* all of the buffer */
 };
 

@@ -28,7 +28,7 @@ NAMES = (
     r"(?:^Checklists  |, )([A-Z][a-z]+ (?:lock|checklist)) \([^)]*\): \d+ of",
     r"(?<=, )(hot cache|cold cache|margin)\b",
     r"\b(MEASURED|PASS|FAIL|BLOCKED|INVALID|INCONCLUSIVE)\b",
-    r"\b((?:read|write|copy|flops|matrix|L\d) ceiling|foreign tasks|stolen time|steady state|working set|warm-up)\b",
+    r"\b((?:read|write|copy|flops|matrix|L\d) ceiling|other programs|stolen time|steady state|working set|warm-up)\b",
     r"\b(attention layers|generated data|output error|kernel error|more warnings|no interval|on both sides)\b",
     r"\b(undisturbed blocks|what is (?:paid|typical)|skewed|slow ones rarer than)\b",
     r"\b(lets it decide nothing|measured alone)\b",

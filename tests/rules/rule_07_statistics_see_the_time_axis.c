@@ -314,7 +314,7 @@ static void an_unsteady_warmup_and_a_loaded_machine_are_said(void **state)
     fx_derive(&fx);
     assert_non_null(fx_finding(&fx, "rule-07", "1 of 2 arms were not steady when the warm-up ended: other"));
     assert_non_null(
-        fx_finding(&fx, "rule-07", "under load: up to 0.80 foreign tasks for each CPU, counted after the run"));
+        fx_finding(&fx, "rule-07", "under load: other programs take up to 80 % of each CPU, read after the run"));
     fx_stop(&fx);
 }
 

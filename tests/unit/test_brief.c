@@ -208,6 +208,49 @@ static void a_mark_has_its_text(void **state)
     free(text);
 }
 
+/* The median of a time stands beside it; processor time has none to go by. */
+static void p50_is_a_remedy_where_there_is_one(void **state)
+{
+    (void)state;
+    static const struct ifm_value bare = {
+        .number = 8e5, .n = 24, .n_of = "blocks", .text = "needs 658 blocks: they are skewed"};
+    for (int cpu = 0; cpu < 2; cpu++) {
+        struct sample *s = sample_of(NULL, 0);
+        s->numbers[cpu ? PROBE_RATE : PLAIN_TIME] =
+            (struct ifm_number){D, "plain", cpu ? IFM_M_COMMAND_CPU_NS : IFM_M_STEP_NS, bare};
+        sample_fill(s->numbers, COUNT(decided));
+        char *text = brief(s);
+        assert_has(text, "  ¹ no interval: needs 658 blocks: they are skewed");
+        assert_int_equal(count_of(text, "go by p50"), cpu ? 0 : 1);
+        free(text);
+    }
+}
+
+/* On the page the badge has the short cause with its remedy, the finding the whole sentence; what the badge says whole
+ * is no finding beside it. */
+static void the_badge_and_the_findings_share_no_sentence(void **state)
+{
+    (void)state;
+    static const struct ifm_finding drift = {IFM_SEVERITY_WARNING, "rule-07", D, "half",
+                                             "the step time drifts by 9 % over the pass; its interval is widened"};
+    static const struct ifm_finding both[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
+                                              {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked"}};
+    char *text = page(sample_of(&drift, 1));
+    assert_int_equal(count_of(text, "drifts by 9 % over the pass (rule-07). Remedy:"), 1);
+    assert_int_equal(count_of(text, "drifts by 9 % over the pass; its interval is widened"), 1);
+    free(text);
+    text = page(sample_of(both, 2));
+    assert_int_equal(count_of(text, "it drifts by 3 % (rule-07). Remedy:"), 1);
+    assert_int_equal(count_of(text, "it drifts by 3 %"), 1);
+    assert_has(text, "Findings, by cause");
+    assert_has(text, "not locked");
+    free(text);
+    text = page(sample_of(both, 1));
+    assert_int_equal(count_of(text, "it drifts by 3 %"), 1);
+    assert_lacks(text, "Findings");
+    free(text);
+}
+
 /* Twenty warnings are one line. */
 static void the_rest_is_counted(void **state)
 {
@@ -236,6 +279,8 @@ int main(void)
         cmocka_unit_test(a_fact_stands_once),
         cmocka_unit_test(no_remedy_is_cut_before_its_flag),
         cmocka_unit_test(a_mark_has_its_text),
+        cmocka_unit_test(the_badge_and_the_findings_share_no_sentence),
+        cmocka_unit_test(p50_is_a_remedy_where_there_is_one),
         cmocka_unit_test(the_rest_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

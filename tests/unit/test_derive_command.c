@@ -278,6 +278,103 @@ static void processor_time_is_compared_by_block(void **state)
     }
 }
 
+/* All blocks are disturbed, each program a tenth of its time of 10 ms. That its processor time decides is offered where
+ * both compute for nearly all of the rest. */
+static void processor_time_is_no_remedy_where_one_waits(void **state)
+{
+    (void)state;
+    static const struct {
+        double cpu_ns[2];
+        bool offered;
+    } rows[] = {{{8.8e6, 8e6}, true}, {{5e6, 8e6}, false}, {{8.8e6, 4e6}, false}};
+    static const double step_ns[] = {1e7, 9.2e6};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 16);
+        fx.plan.rules = IFM_PLAN_RULES;
+        fx.cells[0].measure.stop = IFM_STOP_REPEATS; /* nothing is run again */
+        fx.parts[0].step_ns[0] = step_ns[0];
+        fx.parts[0].step_ns[1] = step_ns[1];
+        fx_generate(&fx);
+        r->column_names[0] = cpu;
+        r->column_names[1] = delay;
+        r->column_names[2] = failures;
+        r->column_names[3] = wall;
+        for (size_t k = 0; k < r->n_slots; k++) {
+            const unsigned arm = r->slots[k].arm;
+            columns_of(r, k)[0] = r->slots[k].samples * cpu_in(k, rows[i].cpu_ns[arm], 0.001, 1000);
+            columns_of(r, k)[1] = r->slots[k].samples * 1000000;
+            columns_of(r, k)[2] = 0;
+            columns_of(r, k)[3] = r->slots[k].samples * (int64_t)step_ns[arm];
+        }
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_finding *found = fx_finding(&fx, "rule-02", "undecided|disturbed 16 of 16 blocks");
+        assert_non_null(found);
+        assert_int_equal(strstr(found->text, "CPU time alone") != NULL, rows[i].offered);
+        fx_stop(&fx);
+    }
+}
+
+/* Where a word is taken for what the run saw of itself, and a program left processes behind, these are the first
+ * remedy. */
+static void strays_are_a_cause_with_a_remedy(void **state)
+{
+    (void)state;
+    for (int left = 0; left < 2; left++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 20);
+        fx.plan.rules = IFM_PLAN_RULES;
+        fx.cells[0].measure.stop = IFM_STOP_REPEATS; /* nothing is run again */
+        fx.parts[0].step_ns[1] *= 1.1;
+        fx_generate(&fx);
+        r->column_names[0] = failure;
+        r->column_names[1] = delay;
+        r->column_names[2] = strays;
+        r->column_names[3] = wall;
+        for (size_t k = 0; k < r->n_slots; k++) {
+            const unsigned block = r->slots[k].block - fx.warmup_blocks;
+            columns_of(r, k)[0] = 0;
+            columns_of(r, k)[1] = block < 2 && r->slots[k].phase == IFM_PHASE_MEASURE ? 500000000 : 0;
+            columns_of(r, k)[2] = left != 0 && r->slots[k].arm == 0;
+            columns_of(r, k)[3] = 1000000000;
+        }
+        for (unsigned block = 2; block < 16; block++)
+            fx_event(&fx, "disturbed",
+                     json_pack("{s:s, s:s, s:i, s:s}", "cell", "decode", "pass", "latency", "block",
+                               (int)(block + fx.warmup_blocks), "reason", "a clock skipped"));
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_finding *found = fx_finding(&fx, "rule-02", "what the run itself saw|undecided");
+        assert_non_null(found);
+        assert_int_equal(strstr(found->text, "Remedy: let base wait for the processes that outlive it") != NULL, left);
+        fx_stop(&fx);
+    }
+}
+
+/* A gate on processor time alone that passes says so, and what the time is: merging it would be another answer. */
+static void a_pass_by_processor_time_says_so(void **state)
+{
+    (void)state;
+    for (int both = 0; both < 2; both++) {
+        struct fixture fx;
+        struct ifm_record *r = start(&fx, 16);
+        fx_gate(&fx, "change_cpu_percent", "other", IFM_GATE_AT_MOST, 10, true);
+        if (both != 0)
+            fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, 10, true);
+        for (size_t k = 0; k < r->n_slots; k++)
+            columns_of(r, k)[0] = r->slots[k].samples * cpu_in(k, 5e4, 0.001, 1000);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        fx_judge(&fx);
+        assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_PASS);
+        const char *beside = strstr(fx.verdict->reasons[0], "by CPU time alone: waiting, I/O and GPUs are not in it; "
+                                                            "its time is ");
+        assert_int_equal(beside != NULL, both == 0);
+        fx_stop(&fx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +386,9 @@ int main(void)
         cmocka_unit_test(strays_count_where_they_were_waited_for),
         cmocka_unit_test(a_program_that_waited_is_disturbed),
         cmocka_unit_test(processor_time_is_compared_by_block),
+        cmocka_unit_test(processor_time_is_no_remedy_where_one_waits),
+        cmocka_unit_test(strays_are_a_cause_with_a_remedy),
+        cmocka_unit_test(a_pass_by_processor_time_says_so),
         cmocka_unit_test(other_workloads_have_no_such_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

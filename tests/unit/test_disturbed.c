@@ -128,12 +128,43 @@ static void a_program_is_disturbed_by_its_own_waiting(void **state)
                         "the program waited for a CPU 45 % of its time");
 }
 
+/* Of a tree nobody tells the waiting: others took a part of the CPUs, and the tree was taken off them. */
+static void a_tree_is_disturbed_by_others_that_took_its_cpus(void **state)
+{
+    (void)state;
+    static const char *const columns_of_programs[] = {"child_run_delay_ns", "child_wall_ns", "child_foreign_ns",
+                                                      "child_switches_involuntary"};
+    static const struct {
+        int64_t waited_ns, foreign_ns, switches;
+        enum ifm_cause cause;
+        bool told;
+    } rows[] = {{IFM_ABSENT, 450000000, 40, IFM_CAUSE_FOREIGN, true},
+                {IFM_ABSENT, 90000000, 40, IFM_CAUSE_NONE, true}, /* 9 % of each CPU: they take them from each other */
+                {IFM_ABSENT, 450000000, 9, IFM_CAUSE_NONE, true}, /* others ran beside it */
+                {IFM_ABSENT, IFM_ABSENT, 40, IFM_CAUSE_NONE, false}, /* too short a slot to tell */
+                {IFM_ABSENT, 450000000, IFM_ABSENT, IFM_CAUSE_NONE, false},
+                {0, 450000000, 40, IFM_CAUSE_NONE, true}, /* a program that did not wait */
+                {450000000, 0, 0, IFM_CAUSE_PROGRAM, true}};
+    const struct ifm_cause_columns columns = ifm_cause_columns_of(columns_of_programs, 4);
+    char text[IFM_CAUSE_TEXT];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int64_t read[] = {rows[i].waited_ns, 1000000000, rows[i].foreign_ns, rows[i].switches};
+        const struct ifm_slot slot = {.end_ns = 1100000000, .samples = 1, .columns = read};
+        double amount;
+        assert_int_equal(ifm_slot_cause(&slot, &columns, &amount), rows[i].cause);
+        assert_int_equal(ifm_cause_was_read(&slot, &columns), rows[i].told);
+        if (rows[i].cause == IFM_CAUSE_FOREIGN)
+            assert_string_equal(ifm_cause_text(rows[i].cause, amount, text), "other programs took 45 % of each CPU");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_row_goes_on_with_its_mirror_image),
                                        cmocka_unit_test(no_more_than_every_second_block_is_a_repeat),
                                        cmocka_unit_test(repeats_leave_room_for_the_fewest_blocks),
                                        cmocka_unit_test(more_than_a_slot_is_told_in_words),
-                                       cmocka_unit_test(a_program_is_disturbed_by_its_own_waiting)};
+                                       cmocka_unit_test(a_program_is_disturbed_by_its_own_waiting),
+                                       cmocka_unit_test(a_tree_is_disturbed_by_others_that_took_its_cpus)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,6 +83,8 @@ static void names_are_found_however_they_are_written(void **state)
     assert_null(ifm_glossary_find(&words, ""));
     assert_null(ifm_glossary_find(&words, "undecide"));
     assert_null(ifm_glossary_find(&words, "undecided, tie"));
+    assert_null(ifm_glossary_find(&words, "rule-13")); /* no number is any other inside a name */
+    assert_null(ifm_glossary_find(&words, "1 in 20x"));
     assert_string_equal(ifm_glossary_nearest(&words, "undecide", arena), "undecided");
     assert_string_equal(ifm_glossary_nearest(&words, "step_n", arena), "step_ns");
 }
@@ -96,6 +98,8 @@ static void what_is_printed_is_explained(void **state)
                                              {"the difference itself drifts", "drift"},
                                              {"98.3 %", "Bonferroni"},
                                              {"waiting for a CPU", "the program waited for a CPU"},
+                                             {"1 in 20", "slow ones rarer than"},
+                                             {"needs 658 blocks", "needs blocks"},
                                              {"whether the order of slots matters", "leaves something behind"}};
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
         const struct ifm_entry *found = ifm_glossary_find(&words, phrases[i][0]);

@@ -234,6 +234,36 @@ static void waiting_does_not_explain_work(void **state)
     }
 }
 
+/* Waiting that two threads added up is a share of the time of both; of one thread, of a program and of a GPU's host
+ * thread it is one of the step's time. */
+static void waiting_of_threads_is_a_share_of_their_time(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned threads;
+        const char *device, *column, *told;
+    } cases[] = {
+        {2, "cpu", "run_delay_ns", "waiting for a CPU 48 % of the time of its 2 threads against 10 %"},
+        {1, "cpu", "run_delay_ns", "waiting for a CPU 96 % of its time against 20 %"},
+        {2, "cuda", "run_delay_ns", "waiting for a CPU 96 % of its time against 20 %"},
+        {2, "cpu", "child_run_delay_ns", "waiting for a CPU 96 % of its time against 20 %"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged j;
+        equal_columns(&j);
+        j.fx.parts[0].step_ns[1] = 800000;
+        jd_record(&j);
+        fx_derive(&j.fx);
+        j.fx.cells[0].threads = cases[i].threads;
+        j.fx.plan.device = cases[i].device;
+        struct ifm_companion c[] = {{.column = cases[i].column, .own = 0.96 * 800000, .base = 0.2 * 400000},
+                                    {.column = "child_switches_voluntary", .own = 0, .base = 0}};
+        (void)causes_beside(&j, c);
+        assert_non_null(strstr(j.fx.verdict->triage[0].text, cases[i].told));
+        jd_stop(&j);
+    }
+}
+
 /* A fifth more work of a program that computes for two fifths of its time: it explains the change where others had the
  * CPUs for the rest, and not where the program slept. */
 static void work_explains_the_waiting_that_it_meets(void **state)
@@ -483,6 +513,7 @@ int main(void)
         cmocka_unit_test(an_equal_share_explains_nothing),
         cmocka_unit_test(what_did_not_change_is_not_told),
         cmocka_unit_test(waiting_does_not_explain_work),
+        cmocka_unit_test(waiting_of_threads_is_a_share_of_their_time),
         cmocka_unit_test(work_explains_the_waiting_that_it_meets),
         cmocka_unit_test(processor_time_explains_by_its_ratio),
         cmocka_unit_test(construction_comes_first),

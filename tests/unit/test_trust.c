@@ -76,6 +76,47 @@ static void a_remedy_can_be_done_here(void **state)
     }
 }
 
+/* Under load a rate above its ceiling is the load's: it starves the probe. */
+static void load_refuses_rates_above_a_ceiling(void **state)
+{
+    (void)state;
+    for (int loaded = 0; loaded < 2; loaded++) {
+        struct sample *s = sample_of(NULL, 0);
+        s->numbers[HALF_RATE].value =
+            (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: 445 % of the measured read ceiling", "");
+        sample_fill(s->numbers, COUNT(decided));
+        json_t *lines = json_pack("[{s:s, s:{s:s, s:f}}]", "stage", "load", "meta", "when", "before", "foreign_load",
+                                  loaded ? 0.9 : 0.0);
+        s->publication.events = events_of(lines, s->arena);
+        const struct ifm_trust trust = again(s);
+        assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+        assert_has(trust.remedy, loaded ? "end other work, or --wait-quiet 10min" : "rates beside their ceilings");
+        json_decref(lines);
+    }
+}
+
+/* A comparison stands by its own interval, and says how many times have none; a time alone does not. */
+static void solid_says_what_has_no_interval(void **state)
+{
+    (void)state;
+    static const struct ifm_value bare = {
+        .number = 8e5, .n = 24, .n_of = "blocks", .text = "needs 658 blocks: they are skewed"};
+    struct sample *s = sample_of(NULL, 0);
+    assert_lacks(again(s).cause, "interval");
+    s->numbers[PLAIN_TIME].value = bare;
+    sample_fill(s->numbers, COUNT(decided));
+    assert_int_equal(again(s).word, IFM_TRUST_SOLID);
+    assert_has(again(s).cause, "; 1 time in the table has no interval");
+    s->numbers[HALF_TIME].value = bare;
+    sample_fill(s->numbers, COUNT(decided));
+    assert_has(again(s).cause, "; 2 times in the table have no interval");
+    s->numbers[CHANGE].metric = IFM_M_LATENCY_NS_P95; /* nothing is compared */
+    assert_int_equal(again(s).word, IFM_TRUST_NOISY);
+    assert_string_equal(again(s).place, D ", plain");
+    assert_string_equal(again(s).cause, "the time has no interval: needs 658 blocks: they are skewed");
+    assert_string_equal(again(s).remedy, "go by p50, or a longer --cap");
+}
+
 /* A ceiling's probe is compared with nothing. */
 static void a_probe_touches_no_comparison(void **state)
 {
@@ -264,13 +305,70 @@ static void disturbed_blocks_decide_nothing(void **state)
     assert_has(why(s), "undecided after 24 of 25 blocks (1 disturbed): about 45 s more (105 blocks) would");
 }
 
+/* Nobody asked about the margin where the gates have their answer: more blocks are no remedy. */
+static void a_pass_needs_no_more_blocks(void **state)
+{
+    (void)state;
+    struct sample *s = open_sample(NULL, 0);
+    struct ifm_gate_result result = on_limit;
+    ended(s, "cap", 24, 10);
+    result.outcome = IFM_OUTCOME_PASS;
+    s->verdict.gates = &result;
+    s->verdict.n_gates = 1;
+    s->verdict.outcome = IFM_OUTCOME_PASS;
+    assert_string_equal(again(s).remedy, "");
+    assert_has(again(s).cause, "within the margin of ±0.3 %; the gates have their answer");
+    s->verdict.outcome = IFM_OUTCOME_NOT_GATED;
+    s->verdict.n_gates = 0;
+    assert_has(again(s).remedy, "--cap ");
+}
+
+/* An open comparison whose processor time is decided: that is offered, unless one of the two programs waits for a tenth
+ * of its time, the baseline too. What they waited for a CPU is no such waiting, and is recorded for all runs. */
+static void processor_time_is_offered_where_nobody_waits(void **state)
+{
+    (void)state;
+    enum { RUNS = 10 };
+    static const struct {
+        double cpu[2], delay[2]; /* of a run that takes 800 and 400 us; below zero = not told */
+        bool offered;
+    } cases[] = {
+        {{780000, 390000}, {0, 0}, true},   {{400000, 200000}, {390000, 190000}, true},
+        {{780000, 200000}, {0, 0}, false},  {{400000, 200000}, {390000, 100000}, false},
+        {{400000, 390000}, {0, 0}, false},  {{400000, 200000}, {100000, 190000}, false},
+        {{780000, 390000}, {-1, -1}, true}, {{400000, 200000}, {-1, -1}, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sample *s = open_sample(NULL, 0);
+        static const char *const arms[] = {"plain", "half"};
+        struct ifm_number *all = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 7);
+        memcpy(all, s->derived.numbers, s->derived.n_numbers * sizeof *all);
+        s->derived.numbers = all;
+        for (int a = 0; a < 2; a++) {
+            const double cpu = cases[i].cpu[a], delay = RUNS * cases[i].delay[a];
+            all[s->derived.n_numbers++] = (struct ifm_number){D, arms[a], IFM_M_COMMAND_CPU_NS, RATE(cpu, cpu, cpu)};
+            all[s->derived.n_numbers++] =
+                (struct ifm_number){D,
+                                    arms[a],
+                                    IFM_M_COMMAND_RUN_DELAY_NS,
+                                    {.number = delay, .state = delay < 0 ? IFM_STATE_ABSENT : IFM_STATE_OK}};
+            all[s->derived.n_numbers++] = (struct ifm_number){D, arms[a], IFM_M_SAMPLES_COUNT, {.number = RUNS}};
+        }
+        all[s->derived.n_numbers++] =
+            (struct ifm_number){D, "half", IFM_M_CHANGE_CPU_PERCENT, SHARE(-50, -51, -49, "less")};
+        sample_fill(all, s->derived.n_numbers);
+        const struct ifm_undecided of = asked(s, "half");
+        assert_int_equal(strstr(ifm_judge_quiet(&of, s->arena), "CPU time alone") != NULL, cases[i].offered);
+    }
+}
+
 /* The box has the cause of the note, and not that of another warning. */
 static void one_run_has_one_main_cause(void **state)
 {
     (void)state;
-    static const struct ifm_finding load[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: up to 0.98 foreign tasks for each CPU"},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"}};
+    static const struct ifm_finding load[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "",
+                                               "the machine is under load: other programs take up to 98 % of each CPU"},
+                                              {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"}};
     struct sample *s = open_sample(load, 2);
     ended(s, "cap", 24, 10);
     assert_has(why(s), "undecided after 24 blocks under load. Remedy: end other work, or --wait-quiet 10min; else");
@@ -279,7 +377,8 @@ static void one_run_has_one_main_cause(void **state)
     s->numbers[CHANGE].value.n = 8;
     assert_has(why(s), "undecided after 8 blocks under load: too few undisturbed blocks to foretell");
     static const struct ifm_finding took[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: up to 0.98 foreign tasks for each CPU"},
+        {IFM_SEVERITY_WARNING, "rule-07", "", "",
+         "the machine is under load: other programs take up to 98 % of each CPU"},
         {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 19 of 19 blocks"}};
     s = open_sample(took, 2);
     assert_string_equal(why(s), took[1].text);
@@ -474,6 +573,8 @@ int main(void)
         cmocka_unit_test(nothing_found_is_solid),
         cmocka_unit_test(another_run_may_differ),
         cmocka_unit_test(a_remedy_can_be_done_here),
+        cmocka_unit_test(load_refuses_rates_above_a_ceiling),
+        cmocka_unit_test(solid_says_what_has_no_interval),
         cmocka_unit_test(a_probe_touches_no_comparison),
         cmocka_unit_test(a_cell_that_cannot_run_touches_no_other),
         cmocka_unit_test(a_warning_is_noise_with_its_remedy),
@@ -481,6 +582,8 @@ int main(void)
         cmocka_unit_test(what_lies_in_an_arm_is_no_noise),
         cmocka_unit_test(what_would_decide_is_told_as_time),
         cmocka_unit_test(disturbed_blocks_decide_nothing),
+        cmocka_unit_test(a_pass_needs_no_more_blocks),
+        cmocka_unit_test(processor_time_is_offered_where_nobody_waits),
         cmocka_unit_test(one_run_has_one_main_cause),
         cmocka_unit_test(an_open_gate_and_its_comparison_need_the_same_blocks),
         cmocka_unit_test(a_cause_is_counted_once),

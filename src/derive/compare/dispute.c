@@ -86,9 +86,12 @@ bool ifm_derived_waits(const struct ifm_derived *derived, const char *cell, cons
 {
     const struct ifm_value *time = ifm_derived_value(derived, cell, arm, IFM_M_STEP_NS);
     const struct ifm_value *cpu = ifm_derived_value(derived, cell, arm, IFM_M_COMMAND_CPU_NS);
-    const struct ifm_value *delay = ifm_derived_value(derived, cell, arm, IFM_M_COMMAND_RUN_DELAY_NS);
-    return ifm_is_ok(time) && ifm_is_ok(cpu) && ifm_is_ok(delay) &&
-           time->number - cpu->number - delay->number > WAITS * time->number;
+    const struct ifm_value *delay = ifm_derived_value(derived, cell, arm, IFM_M_COMMAND_RUN_DELAY_NS); /* of all runs */
+    const struct ifm_value *runs = ifm_derived_value(derived, cell, arm, IFM_M_SAMPLES_COUNT);
+    if (!ifm_is_ok(time) || !ifm_is_ok(cpu))
+        return false;
+    const double waited_ns = ifm_is_ok(delay) && ifm_is_ok(runs) && runs->number > 0 ? delay->number / runs->number : 0;
+    return time->number - cpu->number - waited_ns > WAITS * time->number;
 }
 
 /* The ceiling's probe keeps its best moments, the arm its mean: under load the share falls, and no kernel got slower.

@@ -62,9 +62,9 @@ static void emit_missing(const struct ifm_arm_work *arm, bool has_total)
     const struct ifm_cell_work *work = arm->work;
     static const enum ifm_metric_id main_ones[] = {IFM_M_TOTAL_ENERGY_J, IFM_M_POWER_MEAN_W, IFM_M_ENERGY_PER_STEP_J};
     bool none = !ifm_is_empty(work->power.missing);
-    struct ifm_value absent = none ? ifm_value_absent(work->power.missing, work->power.remedy, 0, "windows")
-                                   : ifm_value_absent("no window of energy of this arm was recorded",
-                                                      "`inferometer run --resume RUN-FOLDER` goes on", 0, "windows");
+    struct ifm_value absent =
+        none ? ifm_value_absent(work->power.missing, work->power.remedy, 0, "windows")
+             : ifm_value_absent("no window of energy of this arm was recorded", IFM_GO_ON, 0, "windows");
     if (work->record == NULL && none)
         absent = ifm_value_missing(work, "windows");
     for (size_t i = 0; i < IFM_M_COUNT; i++) {

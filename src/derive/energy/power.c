@@ -208,8 +208,7 @@ enum ifm_status ifm_derive_power(const struct ifm_facts_view *facts, size_t cell
     ifm_power_measure_lags(&pass);
     ifm_power_integrate(&pass);
     if (pass.record == NULL)
-        nothing(out, "the run ended before the energy pass of this cell",
-                "`inferometer run --resume RUN-FOLDER` goes on");
+        nothing(out, "the run ended before the energy pass of this cell", IFM_GO_ON);
     else if (out->n_devices == 0)
         say_no_sensor(&pass);
     return IFM_OK;

@@ -2,6 +2,7 @@
 #include "derive/internal.h"
 
 #include "base/text.h"
+#include "model/facts.h"
 #include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
@@ -181,9 +182,9 @@ static void check_load(struct ifm_derivation *d)
     if (loaded.size > 0) {
         const bool both = strcmp(loaded.data, "before, after") == 0;
         ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07",
-                       "the machine is under load: up to %.2f foreign tasks for each CPU, counted %s the run, not "
+                       "the machine is under load: other programs take up to %.0f %% of each CPU, read %s the run, not "
                        "during it",
-                       most, both ? "before and after" : loaded.data);
+                       ifm_load_percent(most), both ? "before and after" : loaded.data);
     }
     if (unread.size > 0)
         ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "the foreign load could not be read (%s the run)", unread.data);

@@ -24,7 +24,7 @@ static const struct question environment[] = {
     {"each arm steady when its warm-up ended", "steadiness", ifm_answer_steady, 0},
     {"temperature stable within 5 K", "temperature", ifm_answer_temperature, TEMPERATURE_BAND_K},
     {"random numbers by seed, and the same output before and after", "seed and output", ifm_answer_seed, 0},
-    {"no background load: at most 0.1 foreign tasks for each CPU", "load", ifm_answer_load, IFM_LOADED},
+    {"no background load: other programs take at most 10 % of each CPU", "load", ifm_answer_load, IFM_LOADED},
     {"inputs fixed: one configuration, the same work in compared arms", "inputs", ifm_answer_inputs, 0},
     {NULL, NULL, NULL, 0},
 };

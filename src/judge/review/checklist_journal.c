@@ -2,13 +2,13 @@
  * record is whole. What it does not say is not known, and never met. */
 #include "judge/internal.h"
 
+#include "model/facts.h"
 #include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
 
 #define MEASURE_AGAIN "measure again with this version"
 #define FIND_NVML "let NVML be found: `inferometer doctor` says how"
-#define GO_ON "`inferometer run --resume RUN-FOLDER` goes on"
 
 /* What the journal says of an arm. */
 struct told {
@@ -167,12 +167,13 @@ struct ifm_check_item ifm_answer_load(const struct ifm_checking *c)
     }
     if (most > c->limit)
         return ifm_check_unmet(c, "end what else runs, or take a machine of your own",
-                               "%.2f foreign tasks for each CPU %s the run", most, when);
+                               "other programs took %.0f %% of each CPU %s the run", ifm_load_percent(most), when);
     if (n == 0 || unread > 0)
         return ifm_check_absent(c, "measure on a device whose machine can be read", "%s",
                                 n == 0 ? "the load was not read"
                                        : "the load could not be read before and after the run");
-    return ifm_check_met(c, "at most %.2f foreign tasks for each CPU, read %zu times", most, n);
+    return ifm_check_met(c, "other programs took at most %.0f %% of each CPU, read %zu times", ifm_load_percent(most),
+                         n);
 }
 
 /* ---- seeds and inputs ---- */
@@ -339,11 +340,11 @@ struct ifm_check_item ifm_answer_stored(const struct ifm_checking *c)
         if (!ifm_checks_cell(c, cell))
             continue;
         if (IFM_LAST(c->events, cell_done, cell->name, NULL) == NULL)
-            return ifm_check_unmet(c, GO_ON, "%s has no whole record", cell->name);
+            return ifm_check_unmet(c, IFM_GO_ON, "%s has no whole record", cell->name);
         n++;
     }
     if (IFM_FIRST(c->events, run_done) == NULL)
-        return ifm_check_unmet(c, GO_ON, "the run did not finish");
+        return ifm_check_unmet(c, IFM_GO_ON, "the run did not finish");
     if (host.version == NULL)
         return ifm_check_unmet(c, MEASURE_AGAIN, "nothing says which version measured");
     return ifm_check_met(c, "%zu cell%s, run %s by version %s%s%.12s; verdict: %s", n, n == 1 ? "" : "s",

@@ -13,6 +13,7 @@
 #include "base/subprocess.h"
 #include "device/cpu.h"
 #include "model/failure.h"
+#include "workload/command/foreign.h"
 #include "workload/command/said.h"
 #include "workload/command/words.h"
 #include "workload/workload.h"
@@ -74,7 +75,7 @@ static const struct ifm_section section =
  * stops at its first match. */
 static const char sink[] = "/dev/zero";
 
-enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, FAILURE, DELAY, WALL, N_COLUMNS };
+enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, FAILURE, DELAY, WALL, FOREIGN, N_COLUMNS };
 
 static const struct ifm_column columns[N_COLUMNS] = {
     [CPU] = {"child_cpu_ns", "ns"},
@@ -87,6 +88,7 @@ static const struct ifm_column columns[N_COLUMNS] = {
     [FAILURE] = {"child_failure", "code"},
     [DELAY] = {"child_run_delay_ns", "ns"},
     [WALL] = {"child_wall_ns", "ns"},
+    [FOREIGN] = {"child_foreign_ns", "ns"},
 };
 
 enum program { LINE, PREPARE, CLEANUP, SETUP, TEARDOWN, N_PROGRAMS };
@@ -104,8 +106,9 @@ struct command_program {
     int null_fd, sink_fd, said_fd, input_fd, output_fd; /* -1 = none */
     uint64_t runs;                                      /* of the command, since the opening */
     struct ifm_subprocess_result last;
-    int64_t counts[N_COLUMNS]; /* since the last collect; of RSS the largest, of FAILURE the last */
-    int64_t first_cpu_ns;      /* of the runs' first threads; -1 = one was not told */
+    int64_t counts[N_COLUMNS];  /* since the last collect; of RSS the largest, of FAILURE the last */
+    int64_t first_cpu_ns;       /* of the runs' first threads; -1 = one was not told */
+    struct ifm_foreign foreign; /* since the first run since the last collect */
 };
 
 /* ---- texts ---- */
@@ -445,6 +448,7 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void *ope
 static enum ifm_status before(void *opened, struct ifm_error *error)
 {
     struct command_program *state = opened;
+    ifm_foreign_begin(&state->foreign, state->device);
     IFM_TRY(ifm_subprocess_prepare(error)); /* a process that was forked since the opening is no reaper yet */
     IFM_TRY(run_hook(state, PREPARE, error));
     ifm_said_clear(state->said_fd);
@@ -550,6 +554,7 @@ static void collect(void *opened, int64_t *out)
     struct command_program *state = opened;
     for (int i = 0; i < N_COLUMNS; i++)
         out[i] = state->counts[i];
+    out[FOREIGN] = ifm_foreign_end(&state->foreign, state->device, state->counts[WALL]);
     if (state->counts[RSS] <= own_peak_bytes() + RSS_SLACK)
         out[RSS] = IFM_ABSENT;
     if (state->first_cpu_ns <= 0 || (double)state->first_cpu_ns < FIRST_THREAD * (double)state->counts[CPU])
