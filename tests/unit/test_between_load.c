@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "derive/compare/between.h"
+#include "publish/comparison.h"
 #include "unit/between_sample.h"
 #include <math.h>
 
@@ -55,11 +56,31 @@ static void an_interval_of_everything_is_absent(void **state)
     }
 }
 
+/* A finding of both runs names both, also where the name of one is a part of the other's. */
+static void a_finding_of_both_names_both(void **state)
+{
+    (void)state;
+    struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: ..."};
+    struct pair p;
+    pair_start(&p);
+    p.a.derived.findings = p.b.derived.findings = &load;
+    p.a.derived.n_findings = p.b.derived.n_findings = 1;
+    pair_compare(&p, NULL);
+    struct ifm_listing listing = ifm_comparison_begin_runs(p.arena);
+    const struct ifm_comparison_runs runs = {&p.a.view, &p.b.view, "main", "main-2"};
+    ifm_comparison_add_between(&listing, &runs, &p.between);
+    assert_int_equal(listing.n_remarks, 1);
+    assert_string_equal(listing.remarks[0], "warning: the machine is under load: ... (rule-07) [main-2, main]");
+    ifm_listing_end(&listing);
+    pair_stop(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_blocks_foretell_nothing),
         cmocka_unit_test(an_interval_of_everything_is_absent),
+        cmocka_unit_test(a_finding_of_both_names_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
