@@ -178,6 +178,7 @@ static void check_load(struct ifm_derivation *d)
                        "during it",
                        most, both ? "before and after" : loaded.data);
     }
+    d->out->busy = ifm_was_loaded(d->facts->events);
     if (unread.size > 0)
         ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "the foreign load could not be read (%s the run)", unread.data);
     ifm_text_free(&loaded);
