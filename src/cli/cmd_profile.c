@@ -194,13 +194,9 @@ static void add_share(struct ifm_listing *listing, const struct ifm_cell *cell, 
     if (share->value->number < WORTH_PERCENT)
         return;
     ifm_listing_set_text(listing, "do", share->limit->advice);
-    ifm_listing_show(
-        listing, "notes",
-        ifm_arena_printf(
-            listing->arena, "[%zu]",
-            ifm_listing_note(listing, ifm_arena_printf(listing->arena, "%s: %s.%s%s%s", share->limit->name,
-                                                       share->limit->advice, surer[0] == '\0' ? "" : " Surer: ", surer,
-                                                       surer[0] == '\0' ? "" : "."))));
+    ifm_listing_show_note(listing,
+                          ifm_arena_printf(listing->arena, "%s: %s.%s%s%s", share->limit->name, share->limit->advice,
+                                           surer[0] == '\0' ? "" : " Surer: ", surer, surer[0] == '\0' ? "" : "."));
 }
 
 static void add_missing(struct ifm_listing *listing, const struct ifm_folder *folder, const struct ifm_cell *cell,

@@ -69,8 +69,7 @@ static void add_limit(struct ifm_listing *listing, const struct profiled_kernel 
     if (limit->share < WORTH_PERCENT)
         return;
     ifm_listing_set_text(listing, "do", limit->advice);
-    const char *note = ifm_arena_printf(listing->arena, "%s: %s.", limit->name, limit->advice);
-    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, note)));
+    ifm_listing_show_note(listing, ifm_arena_printf(listing->arena, "%s: %s.", limit->name, limit->advice));
 }
 
 static void add_absent(struct ifm_listing *listing, const struct profiled_kernel *kernel,
