@@ -98,8 +98,8 @@ static enum ifm_status keep_log(const char *path, struct ifm_arena *arena, char 
     return IFM_OK;
 }
 
-enum ifm_status ifm_ncu_run(const struct ifm_given *given, const struct ifm_ncu_wish *wish, char **log, size_t *size,
-                            struct ifm_error *error)
+static enum ifm_status run_program(const struct ifm_given *given, const struct ifm_ncu_wish *wish, char **log,
+                                   size_t *size, struct ifm_error *error)
 {
     char ncu[4096], path[4096];
     int fd, code = 0;
@@ -121,8 +121,8 @@ static bool is_report(const char *path)
     return length > 8 && strcmp(path + length - 8, ".ncu-rep") == 0;
 }
 
-enum ifm_status ifm_ncu_import(const struct ifm_given *given, const char *from, char **log, size_t *size,
-                               struct ifm_error *error)
+static enum ifm_status import(const struct ifm_given *given, const char *from, char **log, size_t *size,
+                              struct ifm_error *error)
 {
     char ncu[4096], path[4096];
     int fd, code = 0;
@@ -142,8 +142,15 @@ enum ifm_status ifm_ncu_import(const struct ifm_given *given, const char *from, 
     return status;
 }
 
-enum ifm_status ifm_ncu_write_csv(const struct ifm_given *given, const char *log, struct ifm_error *error)
+enum ifm_status ifm_ncu_take(const struct ifm_given *given, const struct ifm_ncu_wish *wish,
+                             struct ifm_ncu_report *report, const char **name, struct ifm_error *error)
 {
-    const char *path = ifm_given_text(given, "csv"), *table = strstr(log, "\"ID\",");
-    return path == NULL || table == NULL ? IFM_OK : ifm_file_write_named(path, table, strlen(table), error);
+    const char *from = ifm_given_text(given, "import"), *csv = ifm_given_text(given, "csv");
+    char *log;
+    size_t size;
+    *name = ifm_path_base(from != NULL ? from : given->command[0]);
+    IFM_TRY(from != NULL ? import(given, from, &log, &size, error) : run_program(given, wish, &log, &size, error));
+    IFM_TRY(ifm_ncu_read(log, size, *name, given->arena, report, error));
+    const char *table = strstr(log, "\"ID\",");
+    return csv == NULL || table == NULL ? IFM_OK : ifm_file_write_named(csv, table, strlen(table), error);
 }

@@ -6,7 +6,6 @@
 #include "instrument/ncu_limits.h"
 #include "publish/listing.h"
 
-#include "base/file.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -112,15 +111,12 @@ static void add_remarks(struct ifm_listing *listing, const struct ifm_ncu_counte
                                                      counted->passes));
 }
 
-static enum ifm_status tell(const struct ifm_given *given, const char *name, const char *log, size_t size,
+static enum ifm_status tell(const struct ifm_given *given, const struct ifm_ncu_report *report, const char *name,
                             struct ifm_error *error)
 {
-    struct ifm_ncu_report report;
     struct ifm_ncu_counted counted;
     struct ifm_text text = {0};
-    IFM_TRY(ifm_ncu_read(log, size, name, given->arena, &report, error));
-    IFM_TRY(ifm_ncu_write_csv(given, log, error));
-    ifm_ncu_count(&report, NULL, given->arena, &counted);
+    ifm_ncu_count(report, NULL, given->arena, &counted);
     struct profiled_kernel *kernels = IFM_ARENA_ARRAY(given->arena, struct profiled_kernel, counted.n_groups);
     const bool every = ifm_given_text(given, "all") != NULL;
     double all = 0, rest = 0;
@@ -130,7 +126,7 @@ static enum ifm_status tell(const struct ifm_given *given, const char *name, con
         if (strcmp(group->name, OUR_CLOCK) == 0)
             continue;
         kernels[n].group = group;
-        ifm_ncu_limits_of(&report, group->launches, group->n, given->arena, &kernels[n].limits);
+        ifm_ncu_limits_of(report, group->launches, group->n, given->arena, &kernels[n].limits);
         all += kernels[n].limits.time_ns;
         known += kernels[n++].limits.n_known;
     }
@@ -159,21 +155,18 @@ bool ifm_profile_is_of_program(const struct ifm_given *given)
 
 enum ifm_status ifm_profile_program(const struct ifm_given *given, struct ifm_error *error)
 {
-    const char *from = ifm_given_text(given, "import"), *capability;
-    struct ifm_ncu_wish wish;
-    char *log;
-    size_t size;
+    const char *capability, *name;
+    struct ifm_ncu_wish wish = {0};
+    struct ifm_ncu_report report;
     IFM_TRY(ifm_ncu_check(given, EXAMPLE, error));
-    if (from != NULL) {
-        IFM_TRY(ifm_ncu_import(given, from, &log, &size, error));
-        return tell(given, ifm_path_base(from), log, size, error);
+    if (given->command != NULL) {
+        IFM_TRY(ifm_ncu_wish_of(given, &wish, error));
+        IFM_TRY(ifm_ncu_capability(given, &capability, error));
+        wish.metrics = ifm_ncu_limit_names(capability, given->arena);
     }
-    IFM_TRY(ifm_ncu_wish_of(given, &wish, error));
-    IFM_TRY(ifm_ncu_capability(given, &capability, error));
-    wish.metrics = ifm_ncu_limit_names(capability, given->arena);
-    const enum ifm_status status = ifm_ncu_run(given, &wish, &log, &size, error);
-    if (status == IFM_MISSING) /* no ncu, or no permission */
+    const enum ifm_status status = ifm_ncu_take(given, &wish, &report, &name, error);
+    if (status == IFM_MISSING && given->command != NULL) /* no ncu, or no permission */
         ifm_error_hint(error, "%s. Without it: " WITHOUT_NCU, ifm_arena_strdup(given->arena, error->hint));
     IFM_TRY(status);
-    return tell(given, ifm_path_base(given->command[0]), log, size, error);
+    return tell(given, &report, name, error);
 }
