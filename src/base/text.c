@@ -163,6 +163,28 @@ const char *ifm_nearest(const char *word, const char *const *words, size_t n)
     return nearest;
 }
 
+bool ifm_text_lists(const char *list, size_t n, const char *item)
+{
+    const char *const end = list + n;
+    const size_t length = strlen(item);
+    for (;;) {
+        const char *comma = memmem(list, (size_t)(end - list), ", ", 2), *stop = comma == NULL ? end : comma;
+        if ((size_t)(stop - list) == length && memcmp(list, item, length) == 0)
+            return true;
+        if (comma == NULL)
+            return false;
+        list = comma + 2;
+    }
+}
+
+void ifm_text_add_once(struct ifm_text *list, const char *item)
+{
+    if (list->size == 0)
+        ifm_text_add(list, item);
+    else if (!ifm_text_lists(list->data, list->size, item))
+        ifm_text_printf(list, ", %s", item);
+}
+
 const char *ifm_text_alike(const char *text, const char *like)
 {
     static const char figures[] = "0123456789.";

@@ -26,6 +26,12 @@ const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena);
 /* One line of a text from outside, for a terminal (plain.h); in the arena. */
 const char *ifm_text_plain(const char *text, struct ifm_arena *arena);
 
+/* Whether `item` is one of the items of the `n` bytes at `list`, which stand with ", " between them. A name that is a
+ * part of another one is none. */
+bool ifm_text_lists(const char *list, size_t n, const char *item);
+/* One more item of such a list, unless it is there. */
+void ifm_text_add_once(struct ifm_text *list, const char *item);
+
 /* Where in `text` that which is `like` but for figures ends; NULL where it does not begin so. */
 const char *ifm_text_alike(const char *text, const char *like);
 

@@ -62,24 +62,12 @@ static enum ifm_status take_own(int *argc, char **argv, struct cachegrind_flags 
     return IFM_OK;
 }
 
-static bool is_given(int argc, char **argv, const char *flag)
-{
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], flag, strlen(flag)) == 0 &&
-            (argv[i][strlen(flag)] == '\0' || argv[i][strlen(flag)] == '='))
-            return true;
-    return false;
-}
-
 /* What can be simulated, where nothing else is asked for: one thread, and no ceilings. */
-static enum ifm_status preset(struct ifm_config *config, const struct ifm_workload *workload, int argc, char **argv,
-                              struct ifm_error *error)
+static enum ifm_status preset(struct ifm_config *config, const struct ifm_workload *workload, struct ifm_error *error)
 {
     char text[80];
-    if (!is_given(argc, argv, "--threads"))
-        IFM_TRY(ifm_config_override(config, "device.threads=1", error));
-    if (!is_given(argc, argv, "--ceilings"))
-        IFM_TRY(ifm_config_override(config, "ceilings=none", error));
+    IFM_TRY(ifm_config_default(config, "device.threads", "1", error));
+    IFM_TRY(ifm_config_default(config, "ceilings", "none", error));
     snprintf(text, sizeof text, "workload=%s", workload->name);
     return ifm_config_override(config, text, error);
 }
@@ -230,7 +218,7 @@ enum ifm_status ifm_cmd_cachegrind(int argc, char **argv, struct ifm_error *erro
                      : options.out != NULL  ? "out"
                                             : "dry-run");
     if (status == IFM_OK)
-        status = preset(config, workload, argc, argv, error);
+        status = preset(config, workload, error);
     if (status == IFM_OK)
         status = simulate(&options, &flags, config, arena, error);
     ifm_arena_destroy(arena);

@@ -293,7 +293,7 @@ static void add_row(struct ifm_listing *listing, const struct listed_run *entry)
     char size[48];
     const char *when = time_text(entry->start_ns, arena);
     ifm_listing_row(listing);
-    ifm_listing_set(listing, "run", json_string(entry->dir), entry->dir);
+    ifm_listing_set_text(listing, "run", entry->dir);
     ifm_listing_set(listing, "time", when[0] == '\0' ? json_null() : json_string(when),
                     ifm_arena_printf(arena, "%.16s", when)); /* to the minute */
     ifm_listing_set(listing, "workloads", names_json(entry->workloads, entry->n_workloads),
@@ -308,7 +308,7 @@ static void add_row(struct ifm_listing *listing, const struct listed_run *entry)
                     ifm_format_human((double)entry->bytes, "B", size));
     ifm_listing_set(listing, "reason", json_string(entry->why), NULL);
     if (entry->why[0] != '\0')
-        ifm_listing_show(listing, "notes", ifm_arena_printf(arena, "[%zu]", ifm_listing_note(listing, entry->why)));
+        ifm_listing_show_note(listing, entry->why);
 }
 
 static void print_found(struct found *found, const char *root, enum ifm_format format)

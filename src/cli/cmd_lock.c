@@ -51,17 +51,16 @@ static bool are_alike(const struct ifm_lock_row *a, const struct ifm_lock_row *b
 static void add_row(struct ifm_listing *listing, const struct ifm_lock_row *row, const char *target)
 {
     ifm_listing_row(listing);
-    ifm_listing_set(listing, "knob", json_string(ifm_lock_knob(row)), ifm_lock_knob(row));
-    ifm_listing_set(listing, "target", json_string(target), target);
-    ifm_listing_set(listing, "before", json_string(row->before), row->before);
-    ifm_listing_set(listing, "wanted", json_string(row->wanted), row->wanted);
-    ifm_listing_set(listing, "read_back", json_string(row->seen), row->seen);
-    ifm_listing_set(listing, "state", json_string(outcome_words(row->outcome)), outcome_words(row->outcome));
+    ifm_listing_set_text(listing, "knob", ifm_lock_knob(row));
+    ifm_listing_set_text(listing, "target", target);
+    ifm_listing_set_text(listing, "before", row->before);
+    ifm_listing_set_text(listing, "wanted", row->wanted);
+    ifm_listing_set_text(listing, "read_back", row->seen);
+    ifm_listing_set_text(listing, "state", outcome_words(row->outcome));
     if (row->reason[0] == '\0')
         return;
     ifm_listing_set(listing, "reason", json_string(row->reason), NULL);
-    ifm_listing_show(listing, "notes",
-                     ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, row->reason)));
+    ifm_listing_show_note(listing, row->reason);
 }
 
 static void print_rows(const struct lock_run *run, FILE *file)

@@ -159,10 +159,13 @@ static enum ifm_status add_metrics(const struct ifm_given *given, const char **m
 }
 
 /* The metrics of this machine's GPU, in front of those that are asked for. */
-static enum ifm_status choose_metrics(const struct ifm_given *given, struct ifm_ncu_wish *wish, struct ifm_error *error)
+static enum ifm_status choose(const struct ifm_given *given, struct ifm_ncu_wish *wish, struct ifm_error *error)
 {
     struct ifm_counter_sets sets;
     const char *metrics, *capability;
+    IFM_TRY(ifm_ncu_wish_of(given, wish, error));
+    IFM_TRY(add_metrics(given, &wish->metrics, error));
+    IFM_TRY(check_set(given, error));
     IFM_TRY(ifm_ncu_capability(given, &capability, error));
     if (!ifm_counter_sets_of(capability, &sets))
         return ifm_fail(error, IFM_MISSING, "", IFM_NO_COUNTER_SETS_REMEDY,
@@ -174,17 +177,19 @@ static enum ifm_status choose_metrics(const struct ifm_given *given, struct ifm_
 
 /* ---- the command ---- */
 
-static enum ifm_status tell(const struct ifm_given *given, const char *name, const char *log, size_t size,
-                            struct ifm_error *error)
+enum ifm_status ifm_cmd_ncu(const struct ifm_given *given, struct ifm_error *error)
 {
+    const char *out = ifm_given_text(given, "out"), *name;
+    struct ifm_ncu_wish wish = {0};
     struct ifm_ncu_report report;
     struct ifm_ncu_counted counted;
     struct ifm_counter_sets sets;
-    IFM_TRY(ifm_ncu_read(log, size, name, given->arena, &report, error));
+    IFM_TRY(ifm_ncu_check(given, EXAMPLE, error));
+    if (given->command != NULL)
+        IFM_TRY(choose(given, &wish, error));
+    IFM_TRY(ifm_ncu_take(given, &wish, &report, &name, error));
     const bool known = ifm_counter_sets_of(report.launches[0].capability, &sets);
     ifm_ncu_count(&report, known ? &sets : NULL, given->arena, &counted);
-    const char *out = ifm_given_text(given, "out");
-    IFM_TRY(ifm_ncu_write_csv(given, log, error));
     if (out != NULL) {
         struct ifm_text text = {0};
         json_t *json = ifm_ncu_json(&counted, name);
@@ -196,23 +201,4 @@ static enum ifm_status tell(const struct ifm_given *given, const char *name, con
     }
     print_table(&counted, given->format, given->arena);
     return IFM_OK;
-}
-
-enum ifm_status ifm_cmd_ncu(const struct ifm_given *given, struct ifm_error *error)
-{
-    const char *from = ifm_given_text(given, "import");
-    char *log;
-    size_t size;
-    IFM_TRY(ifm_ncu_check(given, EXAMPLE, error));
-    if (from != NULL) {
-        IFM_TRY(ifm_ncu_import(given, from, &log, &size, error));
-        return tell(given, ifm_path_base(from), log, size, error);
-    }
-    struct ifm_ncu_wish wish;
-    IFM_TRY(ifm_ncu_wish_of(given, &wish, error));
-    IFM_TRY(add_metrics(given, &wish.metrics, error));
-    IFM_TRY(check_set(given, error));
-    IFM_TRY(choose_metrics(given, &wish, error));
-    IFM_TRY(ifm_ncu_run(given, &wish, &log, &size, error));
-    return tell(given, ifm_path_base(given->command[0]), log, size, error);
 }

@@ -31,25 +31,12 @@ static const struct ifm_listing_column columns[] = {
     {"", "notes", true},
 };
 
-static const char *kind_name(enum ifm_power_kind kind)
+/* A number from calibration, in tenths; empty where calibration gives a reason instead. */
+static void set_number(struct ifm_listing *listing, const char *field, const json_t *number)
 {
-    static const char *const names[] = {"counter", "samples", "average", "instant", "meter", "estimate"};
-    return names[kind];
-}
-
-/* A number from calibration; empty where calibration gives a reason instead. */
-static void set_number(struct ifm_listing *listing, const char *field, const json_t *number, const char *format)
-{
-    char text[48];
-    if (!json_is_number(number))
-        return;
-    snprintf(text, sizeof text, strcmp(format, "%.1f") == 0 ? "%.1f" : "%.3g", json_number_value(number));
-    ifm_listing_set(listing, field, json_real(json_number_value(number)), text);
-}
-
-static void note(struct ifm_listing *listing, const char *text)
-{
-    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text)));
+    if (json_is_number(number))
+        ifm_listing_set(listing, field, json_real(json_number_value(number)),
+                        ifm_arena_printf(listing->arena, "%.1f", json_number_value(number)));
 }
 
 static void add_sensor(struct ifm_listing *listing, const struct ifm_power_sensor *sensor, json_t *seen)
@@ -61,14 +48,17 @@ static void add_sensor(struct ifm_listing *listing, const struct ifm_power_senso
                  !json_is_number(json_object_get(seen, "mean_w"));
     const char *state = lost != NULL ? "lost" : still ? "still" : "ok";
     ifm_listing_row(listing);
-    ifm_listing_set(listing, "device", json_string(sensor->device), sensor->device);
-    ifm_listing_set(listing, "source", json_string(sensor->source), sensor->source);
-    ifm_listing_set(listing, "state", json_string(state), state);
-    ifm_listing_set(listing, "kind", json_string(kind_name(sensor->kind)), kind_name(sensor->kind));
-    set_number(listing, "power_w", json_object_get(seen, "mean_w"), "%.1f");
-    set_number(listing, "refresh_ms", json_object_get(seen, "refresh_ms"), "%.1f");
-    set_number(listing, "jitter_ms", json_object_get(seen, "refresh_jitter_ms"), "%.1f");
-    set_number(listing, "call_us", json_object_get(seen, "call_us"), "%.3g");
+    ifm_listing_set_text(listing, "device", sensor->device);
+    ifm_listing_set_text(listing, "source", sensor->source);
+    ifm_listing_set_text(listing, "state", state);
+    ifm_listing_set_text(listing, "kind", ifm_power_kinds[sensor->kind]);
+    set_number(listing, "power_w", json_object_get(seen, "mean_w"));
+    set_number(listing, "refresh_ms", json_object_get(seen, "refresh_ms"));
+    set_number(listing, "jitter_ms", json_object_get(seen, "refresh_jitter_ms"));
+    const json_t *call_us = json_object_get(seen, "call_us");
+    if (json_is_number(call_us))
+        ifm_listing_set(listing, "call_us", json_real(json_number_value(call_us)),
+                        ifm_arena_printf(arena, "%.3g", json_number_value(call_us)));
     const json_t *quantum = json_object_get(seen, "quantum");
     if (json_is_number(quantum))
         ifm_listing_set(listing, "quantum", json_real(json_number_value(quantum)),
@@ -90,19 +80,19 @@ static void add_sensor(struct ifm_listing *listing, const struct ifm_power_senso
                               : NULL;
     if (why != NULL) {
         ifm_listing_set(listing, "reason", json_string(why), NULL);
-        note(listing, why);
+        ifm_listing_show_note(listing, why);
     } else if (sensor->kind == IFM_POWER_ESTIMATE)
-        note(listing, "an estimate: rated power x utilisation; nothing was measured");
+        ifm_listing_show_note(listing, "an estimate: rated power x utilisation; nothing was measured");
     else if (sensor->part)
-        note(listing, "already included in other sensors; not added to them");
+        ifm_listing_show_note(listing, "already included in other sensors; not added to them");
     json_decref(seen);
 }
 
 static void add_absence(struct ifm_listing *listing, const struct ifm_power_absence *absence)
 {
     ifm_listing_row(listing);
-    ifm_listing_set(listing, "source", json_string(absence->source), absence->source);
-    ifm_listing_set(listing, "state", json_string("absent"), "absent");
+    ifm_listing_set_text(listing, "source", absence->source);
+    ifm_listing_set_text(listing, "state", "absent");
     ifm_listing_absent(listing, absence->reason, absence->remedy);
 }
 

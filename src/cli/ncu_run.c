@@ -44,6 +44,16 @@ static enum ifm_status run(char *const *words, int out, int *code, struct ifm_er
 
 /* ---- what was asked ---- */
 
+enum ifm_status ifm_ncu_refuse_choice(const struct ifm_given *given, const char *what, struct ifm_error *error)
+{
+    static const char *const choices[] = {"kernel", "nvtx", "launch-skip", "launch-count", "replay", "set", "metrics"};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (ifm_given_text(given, choices[i]) != NULL)
+            return ifm_fail(error, IFM_USAGE, ifm_arena_printf(given->arena, "--%s", choices[i]), "leave it out",
+                            "it says what to count of a program that is started; %s holds what was counted", what);
+    return IFM_OK;
+}
+
 enum ifm_status ifm_ncu_check(const struct ifm_given *given, const char *example, struct ifm_error *error)
 {
     const bool import = ifm_given_text(given, "import") != NULL;
@@ -52,7 +62,7 @@ enum ifm_status ifm_ncu_check(const struct ifm_given *given, const char *example
         return ifm_fail(error, IFM_USAGE, "", "give one of them", "--import reads a report, and starts no program");
     if (!import && (given->command == NULL || given->command[0] == NULL))
         return ifm_fail(error, IFM_USAGE, "", example, "there is no program after --");
-    return IFM_OK;
+    return import ? ifm_ncu_refuse_choice(given, "a report", error) : IFM_OK;
 }
 
 enum ifm_status ifm_ncu_wish_of(const struct ifm_given *given, struct ifm_ncu_wish *out, struct ifm_error *error)
@@ -98,8 +108,8 @@ static enum ifm_status keep_log(const char *path, struct ifm_arena *arena, char 
     return IFM_OK;
 }
 
-enum ifm_status ifm_ncu_run(const struct ifm_given *given, const struct ifm_ncu_wish *wish, char **log, size_t *size,
-                            struct ifm_error *error)
+static enum ifm_status run_program(const struct ifm_given *given, const struct ifm_ncu_wish *wish, char **log,
+                                   size_t *size, struct ifm_error *error)
 {
     char ncu[4096], path[4096];
     int fd, code = 0;
@@ -121,8 +131,8 @@ static bool is_report(const char *path)
     return length > 8 && strcmp(path + length - 8, ".ncu-rep") == 0;
 }
 
-enum ifm_status ifm_ncu_import(const struct ifm_given *given, const char *from, char **log, size_t *size,
-                               struct ifm_error *error)
+static enum ifm_status import(const struct ifm_given *given, const char *from, char **log, size_t *size,
+                              struct ifm_error *error)
 {
     char ncu[4096], path[4096];
     int fd, code = 0;
@@ -142,8 +152,15 @@ enum ifm_status ifm_ncu_import(const struct ifm_given *given, const char *from, 
     return status;
 }
 
-enum ifm_status ifm_ncu_write_csv(const struct ifm_given *given, const char *log, struct ifm_error *error)
+enum ifm_status ifm_ncu_take(const struct ifm_given *given, const struct ifm_ncu_wish *wish,
+                             struct ifm_ncu_report *report, const char **name, struct ifm_error *error)
 {
-    const char *path = ifm_given_text(given, "csv"), *table = strstr(log, "\"ID\",");
-    return path == NULL || table == NULL ? IFM_OK : ifm_file_write_named(path, table, strlen(table), error);
+    const char *from = ifm_given_text(given, "import"), *csv = ifm_given_text(given, "csv");
+    char *log;
+    size_t size;
+    *name = ifm_path_base(from != NULL ? from : given->command[0]);
+    IFM_TRY(from != NULL ? import(given, from, &log, &size, error) : run_program(given, wish, &log, &size, error));
+    IFM_TRY(ifm_ncu_read(log, size, *name, given->arena, report, error));
+    const char *table = strstr(log, "\"ID\",");
+    return csv == NULL || table == NULL ? IFM_OK : ifm_file_write_named(csv, table, strlen(table), error);
 }

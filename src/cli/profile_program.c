@@ -6,7 +6,6 @@
 #include "instrument/ncu_limits.h"
 #include "publish/listing.h"
 
-#include "base/file.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -39,10 +38,12 @@ struct profiled_kernel {
     double time_percent; /* of all launches; NAN */
 };
 
+/* Those of an unknown time come last: NAN alone has no place in an order. */
 static int longest_first(const void *a, const void *b)
 {
     const struct profiled_kernel *first = a, *second = b;
-    return (second->limits.time_ns > first->limits.time_ns) - (second->limits.time_ns < first->limits.time_ns);
+    const double x = fmax(first->limits.time_ns, -1), y = fmax(second->limits.time_ns, -1);
+    return (y > x) - (y < x);
 }
 
 static void begin_row(struct ifm_listing *listing, const struct profiled_kernel *kernel, const char *limit)
@@ -69,8 +70,7 @@ static void add_limit(struct ifm_listing *listing, const struct profiled_kernel 
     if (limit->share < WORTH_PERCENT)
         return;
     ifm_listing_set_text(listing, "do", limit->advice);
-    const char *note = ifm_arena_printf(listing->arena, "%s: %s.", limit->name, limit->advice);
-    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, note)));
+    ifm_listing_show_note(listing, ifm_arena_printf(listing->arena, "%s: %s.", limit->name, limit->advice));
 }
 
 static void add_absent(struct ifm_listing *listing, const struct profiled_kernel *kernel,
@@ -113,15 +113,12 @@ static void add_remarks(struct ifm_listing *listing, const struct ifm_ncu_counte
                                                      counted->passes));
 }
 
-static enum ifm_status tell(const struct ifm_given *given, const char *name, const char *log, size_t size,
+static enum ifm_status tell(const struct ifm_given *given, const struct ifm_ncu_report *report, const char *name,
                             struct ifm_error *error)
 {
-    struct ifm_ncu_report report;
     struct ifm_ncu_counted counted;
     struct ifm_text text = {0};
-    IFM_TRY(ifm_ncu_read(log, size, name, given->arena, &report, error));
-    IFM_TRY(ifm_ncu_write_csv(given, log, error));
-    ifm_ncu_count(&report, NULL, given->arena, &counted);
+    ifm_ncu_count(report, NULL, given->arena, &counted);
     struct profiled_kernel *kernels = IFM_ARENA_ARRAY(given->arena, struct profiled_kernel, counted.n_groups);
     const bool every = ifm_given_text(given, "all") != NULL;
     double all = 0, rest = 0;
@@ -131,7 +128,7 @@ static enum ifm_status tell(const struct ifm_given *given, const char *name, con
         if (strcmp(group->name, OUR_CLOCK) == 0)
             continue;
         kernels[n].group = group;
-        ifm_ncu_limits_of(&report, group->launches, group->n, given->arena, &kernels[n].limits);
+        ifm_ncu_limits_of(report, group->launches, group->n, given->arena, &kernels[n].limits);
         all += kernels[n].limits.time_ns;
         known += kernels[n++].limits.n_known;
     }
@@ -160,21 +157,18 @@ bool ifm_profile_is_of_program(const struct ifm_given *given)
 
 enum ifm_status ifm_profile_program(const struct ifm_given *given, struct ifm_error *error)
 {
-    const char *from = ifm_given_text(given, "import"), *capability;
-    struct ifm_ncu_wish wish;
-    char *log;
-    size_t size;
+    const char *capability, *name;
+    struct ifm_ncu_wish wish = {0};
+    struct ifm_ncu_report report;
     IFM_TRY(ifm_ncu_check(given, EXAMPLE, error));
-    if (from != NULL) {
-        IFM_TRY(ifm_ncu_import(given, from, &log, &size, error));
-        return tell(given, ifm_path_base(from), log, size, error);
+    if (given->command != NULL) {
+        IFM_TRY(ifm_ncu_wish_of(given, &wish, error));
+        IFM_TRY(ifm_ncu_capability(given, &capability, error));
+        wish.metrics = ifm_ncu_limit_names(capability, given->arena);
     }
-    IFM_TRY(ifm_ncu_wish_of(given, &wish, error));
-    IFM_TRY(ifm_ncu_capability(given, &capability, error));
-    wish.metrics = ifm_ncu_limit_names(capability, given->arena);
-    const enum ifm_status status = ifm_ncu_run(given, &wish, &log, &size, error);
-    if (status == IFM_MISSING) /* no ncu, or no permission */
+    const enum ifm_status status = ifm_ncu_take(given, &wish, &report, &name, error);
+    if (status == IFM_MISSING && given->command != NULL) /* no ncu, or no permission */
         ifm_error_hint(error, "%s. Without it: " WITHOUT_NCU, ifm_arena_strdup(given->arena, error->hint));
     IFM_TRY(status);
-    return tell(given, ifm_path_base(given->command[0]), log, size, error);
+    return tell(given, &report, name, error);
 }

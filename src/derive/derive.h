@@ -25,8 +25,9 @@ struct ifm_finding {
     enum ifm_severity severity;
     const char *rule; /* id of the rule of honesty or "", such as "rule-07" */
     const char *cell, *arm;
-    const char *text;
+    const char *text; /* "what is. Remedy: what to do", or without the latter */
 };
+#define IFM_REMEDY ". Remedy: "
 
 /* How the finding begins of an arm whose interval is wide by what another left behind (rule 7). */
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"
@@ -105,6 +106,7 @@ struct ifm_derived {
     /* By cell of the plan: the failure that ended it before its time; NULL = none did. */
     const struct ifm_event_cell_failed *const *failed;
     struct ifm_finding_order finding_order; /* of the findings; made by ifm_derive */
+    bool busy;                              /* other work showed before or after the run: a finding says how much */
     const struct ifm_event_retry **retries; /* of the journal: which arms regressed in the run that this one repeats */
     size_t n_retries;
 };
@@ -173,8 +175,6 @@ const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived,
                                               enum ifm_metric_id metric);
 /* Blocks that the tables count; the comparison has those of them that stand. */
 int64_t ifm_derived_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);
-/* Did other work show before or after the run? */
-bool ifm_derived_is_busy(const struct ifm_derived *derived);
 /* Are enough blocks undisturbed to foretell how many more decide? */
 bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, const char *arm);
 #define IFM_TOO_FEW_TO_FORETELL "too few undisturbed blocks to foretell how many more decide"

@@ -78,7 +78,7 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
         return more;
     const int64_t all = ifm_derived_all_blocks(of->derived, cell, of->arm);
     more.disturbed = 2 * change->n <= all && all > change->n;
-    more.busy = ifm_derived_is_busy(of->derived);
+    more.busy = of->derived->busy;
     more.few = !ifm_derived_foretells(of->derived, cell, of->arm);
     if (more.few)
         return more;

@@ -1,6 +1,7 @@
 /* The rows of `compare`: one set of fields for arms of a run and for runs. */
 #include "publish/comparison.h"
 
+#include "base/text.h"
 #include "document/quantity.h"
 #include <math.h>
 #include <string.h>
@@ -137,7 +138,7 @@ static void remark_of_runs(struct ifm_listing *listing, const char *text, const 
         const char *remark = listing->remarks[i], *end = ifm_text_alike(remark, text);
         if (end == NULL || strncmp(end, " [", 2) != 0)
             continue;
-        if (strstr(end, label) == NULL)
+        if (!ifm_text_lists(end + 2, strlen(end) - 3, label)) /* without " [" and "]" */
             listing->remarks[i] = ifm_arena_printf(listing->arena, "%.*s, %s]", (int)strlen(remark) - 1, remark, label);
         return;
     }

@@ -219,12 +219,6 @@ static const char *observed_text(const char *metric, const struct ifm_value *val
     return signed_percent ? ifm_comparison_change(value, arena) : ifm_quantity_full(value, arena);
 }
 
-static const char *note_of(struct ifm_listing *listing, const char *reason, const char *remedy)
-{
-    const char *text = ifm_with_remedy(reason, remedy, listing->arena);
-    return ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text));
-}
-
 struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, struct ifm_arena *arena)
 {
     struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof columns[0], arena);
@@ -248,7 +242,7 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         ifm_listing_set_text(&listing, "reason", line->reason);
         ifm_listing_set_text(&listing, "remedy", remedy);
         if (line->outcome != IFM_OUTCOME_PASS) /* of a gate that passes, the numbers say all */
-            ifm_listing_show(&listing, "notes", note_of(&listing, line->reason, remedy));
+            ifm_listing_show_note(&listing, ifm_with_remedy(line->reason, remedy, arena));
     }
     for (size_t i = 0; i < lines->n_notes; i++)
         ifm_listing_remark(&listing, lines->notes[i]);

@@ -96,12 +96,17 @@ size_t ifm_listing_note(struct ifm_listing *listing, const char *text)
     return number + 1;
 }
 
+void ifm_listing_show_note(struct ifm_listing *listing, const char *text)
+{
+    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text)));
+}
+
 void ifm_listing_absent(struct ifm_listing *listing, const char *reason, const char *remedy)
 {
     const char *text = remedy[0] == '\0' ? reason : ifm_arena_printf(listing->arena, "%s; remedy: %s", reason, remedy);
     ifm_listing_set(listing, "reason", json_string(reason), NULL);
     ifm_listing_set(listing, "remedy", json_string(remedy), NULL);
-    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, text)));
+    ifm_listing_show_note(listing, text);
 }
 
 void ifm_listing_remark(struct ifm_listing *listing, const char *text)

@@ -20,7 +20,7 @@ struct ifm_listing {
     size_t n_columns;
     json_t *rows;       /* array of objects; each has every field, in the order of the columns */
     const char **shown; /* n_rows x n_columns; "" where nothing is shown */
-    bool *hidden; /* n_rows: people do not see the row */
+    bool *hidden;       /* n_rows: people do not see the row */
     size_t n_rows, capacity;
     const char **notes; /* sentences below the table, referred to as [1], [2]...; also "notes" of the JSON form */
     size_t n_notes, notes_capacity;
@@ -55,6 +55,8 @@ void ifm_listing_hide(struct ifm_listing *listing);
 bool ifm_listing_shows(const struct ifm_listing *listing, const char *heading, const char *begin);
 /* The number of a note; equal texts are one note. */
 size_t ifm_listing_note(struct ifm_listing *listing, const char *text);
+/* ... which stands in the row's column "notes", and no other. */
+void ifm_listing_show_note(struct ifm_listing *listing, const char *text);
 /* Why the row added last has no numbers, as its fields "reason" and "remedy" and as a note; "" = there is no remedy. */
 void ifm_listing_absent(struct ifm_listing *listing, const char *reason, const char *remedy);
 /* A sentence about the whole table; equal ones are one. */

@@ -51,8 +51,7 @@ static void add(struct ifm_listing *listing, const struct ifm_sessions_row *row)
     ifm_listing_set_text(listing, "reason", row->reason);
     ifm_listing_set_text(listing, "unit", metric->unit);
     if (row->answer == IFM_REPEATABLE_UNKNOWN) {
-        ifm_listing_show(listing, "notes",
-                         ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, row->reason)));
+        ifm_listing_show_note(listing, row->reason);
         return;
     }
     set_quantity(listing, "mean", row->mean, metric->unit);

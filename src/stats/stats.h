@@ -38,6 +38,8 @@ struct ifm_interval {
 
 /* ---- distributions ---- */
 
+/* P(Z > z) for Z standard normal. */
+double ifm_stats_normal_tail(double z);
 /* Quantile of the standard normal, 0 < p < 1 (Wichura 1988, AS 241, about 16 digits). */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_normal_quantile(double p, double *out);
 /* Regularised incomplete beta I_x(a, b), a, b > 0 and 0 <= x <= 1, by Lentz's continued fraction. */
@@ -137,9 +139,9 @@ IFM_STATS_CHECKED enum ifm_stat ifm_stats_cusum(const double *x, size_t n, struc
 /* ---- knees ---- */
 
 /* Where the levels of a memory hierarchy end: `ns` per load over ascending `sizes`, on logarithmic axes. A climb is a
- * stretch with a slope above 0.25 that rises by 30 % or more; flats shorter than a doubling belong to the climb around
- * them. The knee is the last size at which a quarter of the climb (in ln ns) is not yet reached: the level ends between
- * sizes[knee] and sizes[knee + 1]. At most `limit` knees are stored; n >= 4. */
+ * stretch with a slope above 0.25 that rises by 30 % or more; flats shorter than half an octave belong to the climb
+ * around them. The knee is the last size at which two fifths of the climb (in ln ns) are not yet passed: the level ends
+ * between sizes[knee] and sizes[knee + 1]. At most `limit` knees are stored; n >= 4. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_knees(const double *sizes, const double *ns, size_t n, size_t *knees,
                                                 size_t limit, size_t *count);
 

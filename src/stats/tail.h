@@ -34,7 +34,7 @@ enum ifm_tail {
     IFM_TAIL_CARRIED, /* one value carries the spread */
     IFM_TAIL_SKEWED,  /* few values carry the mean */
 };
-const char *ifm_tail_reason(enum ifm_tail tail); /* "a few slow runs make the mean"; "" where it holds */
+const char *ifm_tail_reason(enum ifm_tail tail); /* "they are skewed"; "" where it holds */
 
 /* The mean of `n` values that are worth `effective` independent ones, as a mean of `runs` independent runs: of single
  * runs both are the same; of means over slots or blocks, `runs` counts what the means are of. `needs` (may be NULL) is

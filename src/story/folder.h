@@ -13,7 +13,7 @@ IFM_CHECKED enum ifm_status ifm_folder_is_run(const char *dir, struct ifm_error 
 /* The hint of an error about `given`, which is no run folder: the newest ones in it, beside it, or in runs/. NULL:
  * nothing was given. Returns the error's code. */
 IFM_CHECKED enum ifm_status ifm_folder_hint(const char *given, struct ifm_error *error);
-/* Whether a run is at work in `dir`: it holds run.log. `*code` is errno where that cannot be opened, else 0. */
+/* Whether a run is at work in `dir`: it has run.log locked. */
 IFM_CHECKED enum ifm_status ifm_folder_is_busy(const char *dir, bool *busy, struct ifm_error *error);
 /* Claim a run folder at rest until this process ends (sample/claim.h), `alone` to write into it. */
 IFM_CHECKED enum ifm_status ifm_folder_claim(const char *dir, bool alone, struct ifm_error *error);

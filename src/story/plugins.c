@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include <string.h>
 
-/* The loaded plugins of the study's workloads, in their order, by `add`. */
+/* The loaded plugins of the study's workloads, in their order, each as `entry` has it. */
 static json_t *list_used(const struct ifm_config *config, json_t *(*entry)(const struct ifm_workload *workload))
 {
     const struct ifm_study *study = ifm_config_study(config);

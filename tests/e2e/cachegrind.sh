@@ -41,6 +41,12 @@ has 'decode kv_len=1024' <cells.txt || fail "two cells are not told apart"
 # What cannot be simulated says why; what is wrong is one error.
 "$INFEROMETER" cachegrind decode --threads 2 --kv-len 512 "${shape[@]}" | has 'one thread at a time' ||
     fail "two threads are simulated"
+printf 'device: {threads: 2}\n' >two.yaml
+for given in "--override device.threads=2" "-c two.yaml"; do # whichever way they are asked for
+    # shellcheck disable=SC2086
+    "$INFEROMETER" cachegrind decode $given --kv-len 512 "${shape[@]}" | has 'one thread at a time' ||
+        fail "$given: another number of threads is simulated"
+done
 expect() # STATUS WORDS command...
 {
     local status=$1 words=$2 got=0
@@ -76,6 +82,11 @@ if (PATH=$PWD/nothing "$INFEROMETER" cachegrind stream --probe read --size 1MiB 
     fail "no valgrind is no error"
 fi
 has 'valgrind is not installed' <error.txt || fail "$(cat error.txt)"
+# A file that is no program is that, and not a status of the arm.
+mkdir broken
+printf '\177ELF' >broken/valgrind
+chmod +x broken/valgrind
+(PATH=$PWD/broken:$PATH expect 4 'Exec format error' cachegrind stream --probe read --size 1MiB)
 # Every word of the table is explained.
 sed -n 1p cells.txt | sed 's/  \+/\n/g' | while IFS= read -r word; do
     [ -z "$word" ] || "$INFEROMETER" explain "$word" >/dev/null || fail "$word is not explained"

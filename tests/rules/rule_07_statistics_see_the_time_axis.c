@@ -312,6 +312,7 @@ static void an_unsteady_warmup_and_a_loaded_machine_are_said(void **state)
     fx_event(&fx, "load", json_pack("{s:s, s:f}", "when", "after", "foreign_load", 0.8));
     fx_end_events(&fx);
     fx_derive(&fx);
+    assert_true(fx.derived->busy);
     assert_non_null(fx_finding(&fx, "rule-07", "1 of 2 arms were not steady when the warm-up ended: other"));
     assert_non_null(
         fx_finding(&fx, "rule-07", "under load: other programs take up to 80 % of each CPU, read after the run"));

@@ -253,9 +253,24 @@ static void text_prints_at_the_end_of_its_room(void **state)
     }
 }
 
+/* A name that is a part of another one stands in no list for that. */
+static void a_list_holds_whole_items(void **state)
+{
+    (void)state;
+    static const char *const added[] = {"frequency_min", "frequency", "frequency_min", "min", "frequency"};
+    struct ifm_text list = {0};
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++)
+        ifm_text_add_once(&list, added[i]);
+    assert_string_equal(list.data, "frequency_min, frequency, min");
+    assert_true(ifm_text_lists(list.data, list.size, "min") && ifm_text_lists("a, b]", 4, "b"));
+    assert_false(ifm_text_lists(list.data, list.size, "freq") || ifm_text_lists("", 0, "a"));
+    ifm_text_free(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_holds_whole_items),
         cmocka_unit_test(numbers_parse_whole_strings_only),
         cmocka_unit_test(bytes_and_seconds_take_suffixes),
         cmocka_unit_test(reals_print_short_and_read_back),

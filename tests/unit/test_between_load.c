@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "derive/compare/between.h"
+#include "publish/comparison.h"
 #include "unit/between_sample.h"
 #include <math.h>
 
@@ -21,7 +22,6 @@ static void few_blocks_foretell_nothing(void **state)
     for (int i = 0; i < 8; i++) {
         const bool busy = i & 1, enough = i & 4, few = busy && !enough;
         const double e = exp(0.02446911851144969);
-        struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: ..."};
         struct pair p;
         pair_start(&p);
         struct side *side = i & 2 ? &p.a : &p.b;
@@ -29,8 +29,7 @@ static void few_blocks_foretell_nothing(void **state)
         side->numbers[4] = (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT,
                                                bracketed(-50, -51, -49, enough ? 12 : 7, "faster")};
         side->derived.n_numbers = 5;
-        side->derived.findings = &load;
-        side->derived.n_findings = busy;
+        side->derived.busy = busy;
         pair_compare(&p, NULL);
         assert_int_equal(row_of(&p, "quick", "speedup")->further > 0, !few);
         assert_string_equal(row_of(&p, "quick", "ceiling_read_percent")->disputed, !busy   ? ""
@@ -55,11 +54,31 @@ static void an_interval_of_everything_is_absent(void **state)
     }
 }
 
+/* A finding of both runs names both, also where the name of one is a part of the other's. */
+static void a_finding_of_both_names_both(void **state)
+{
+    (void)state;
+    struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: ..."};
+    struct pair p;
+    pair_start(&p);
+    p.a.derived.findings = p.b.derived.findings = &load;
+    p.a.derived.n_findings = p.b.derived.n_findings = 1;
+    pair_compare(&p, NULL);
+    struct ifm_listing listing = ifm_comparison_begin_runs(p.arena);
+    const struct ifm_comparison_runs runs = {&p.a.view, &p.b.view, "main", "main-2"};
+    ifm_comparison_add_between(&listing, &runs, &p.between);
+    assert_int_equal(listing.n_remarks, 1);
+    assert_string_equal(listing.remarks[0], "warning: the machine is under load: ... (rule-07) [main-2, main]");
+    ifm_listing_end(&listing);
+    pair_stop(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_blocks_foretell_nothing),
         cmocka_unit_test(an_interval_of_everything_is_absent),
+        cmocka_unit_test(a_finding_of_both_names_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

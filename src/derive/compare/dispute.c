@@ -18,12 +18,13 @@ static bool is_energy(enum ifm_metric_id metric)
 }
 
 /* Without the disturbed blocks the word would be another (rule 2), what is typical says the opposite, or an arm pays
- * for what another left behind (rule 7), or the difference belongs to the clock (rule 8). */
+ * for what another left behind (rule 7), or the difference belongs to the clock (rule 8). Each says "undecided"; that
+ * an arm disturbs itself takes no word. */
 static bool takes_words(const struct ifm_finding *finding)
 {
-    return finding->severity == IFM_SEVERITY_WARNING &&
-           (strcmp(finding->rule, "rule-02") == 0 || strcmp(finding->rule, "rule-08") == 0 ||
-            (strcmp(finding->rule, "rule-07") == 0 && strstr(finding->text, ": undecided") != NULL));
+    const bool may = strcmp(finding->rule, "rule-02") == 0 || strcmp(finding->rule, "rule-07") == 0 ||
+                     strcmp(finding->rule, "rule-08") == 0;
+    return may && finding->severity == IFM_SEVERITY_WARNING && strstr(finding->text, "undecided") != NULL;
 }
 
 const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived, const char *cell, const char *arm,
@@ -65,21 +66,12 @@ int64_t ifm_derived_all_blocks(const struct ifm_derived *derived, const char *ce
     return ifm_is_ok(all) && all->n > n ? all->n : n;
 }
 
-bool ifm_derived_is_busy(const struct ifm_derived *derived)
-{
-    for (size_t i = 0; i < derived->n_findings; i++)
-        if (derived->findings[i].cell[0] == '\0' &&
-            strstr(derived->findings[i].text, "the machine is under load") != NULL)
-            return true;
-    return false;
-}
-
 bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, const char *arm)
 {
     const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
     return !ifm_is_ok(change) ||
            ifm_stats_blocks_foretell((size_t)change->n, (size_t)ifm_derived_all_blocks(derived, cell, arm),
-                                     ifm_derived_is_busy(derived));
+                                     derived->busy);
 }
 
 bool ifm_derived_waits(const struct ifm_derived *derived, const char *cell, const char *arm)
@@ -103,7 +95,7 @@ static const char *load_on(const struct ifm_derived *derived, const char *cell, 
     const struct ifm_value *count = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_COUNT);
     if (ifm_is_ok(marked) && ifm_is_ok(count) && marked->number > 0 && 2 * marked->number >= count->number)
         return ifm_arena_printf(arena, "the machine disturbed %.0f of %.0f blocks", marked->number, count->number);
-    return ifm_derived_is_busy(derived) ? "the machine was under load" : "";
+    return derived->busy ? "the machine was under load" : "";
 }
 
 const char *ifm_derived_load_on(const struct ifm_derived *reference, const struct ifm_derived *other, const char *cell,

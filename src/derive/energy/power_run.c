@@ -1,5 +1,7 @@
 /* The energy passes of a run, gathered, and why there are none. */
 #include "derive/energy/power_run.h"
+
+#include "base/text.h"
 #include <math.h>
 #include <string.h>
 
@@ -97,7 +99,7 @@ size_t ifm_power_causes(const struct ifm_events *events, const struct ifm_cell *
             at++;
         if (at == n)
             causes[n++] = (struct ifm_power_cause){reason, absent->remedy, source};
-        else if (strstr(causes[at].sources, source) == NULL)
+        else if (!ifm_text_lists(causes[at].sources, strlen(causes[at].sources), source))
             causes[at].sources = ifm_arena_printf(arena, "%s, %s", causes[at].sources, source);
     }
     return n;

@@ -102,13 +102,6 @@ static const struct ifm_event_knob *find_knob(const struct ifm_knobs *knobs, con
     return NULL;
 }
 
-static void add_once(struct ifm_text *list, const char *word)
-{
-    if (list->data != NULL && strstr(list->data, word) != NULL)
-        return;
-    ifm_text_printf(list, "%s%s", list->size > 0 ? ", " : "", word);
-}
-
 static bool same_value(const struct ifm_event_knob *a, const struct ifm_event_knob *b)
 {
     bool known = a != NULL && b != NULL && a->value != NULL && b->value != NULL;
@@ -121,9 +114,9 @@ static void read_knobs(const struct ifm_knobs *knobs, const struct ifm_knobs *fi
     for (size_t i = 0; i < knobs->n; i++) {
         const struct ifm_event_knob *knob = &knobs->items[i];
         if (!knob->locked)
-            add_once(&locks->open, knob->knob);
+            ifm_text_add_once(&locks->open, knob->knob);
         if (!same_value(knob, find_knob(first, knob->knob)))
-            add_once(&locks->changed, knob->knob);
+            ifm_text_add_once(&locks->changed, knob->knob);
     }
 }
 
@@ -174,9 +167,9 @@ static void check_load(struct ifm_derivation *d)
     IFM_EACH(event, d->facts->events, load, NULL, NULL) {
         const struct ifm_event_load *load = IFM_FACTS(event, load);
         if (isnan(load->foreign_load))
-            add_once(&unread, load->when);
+            ifm_text_add_once(&unread, load->when);
         else if (load->foreign_load > IFM_LOADED)
-            add_once(&loaded, load->when);
+            ifm_text_add_once(&loaded, load->when);
         most = fmax(most, load->foreign_load);
     }
     if (loaded.size > 0) {
@@ -186,6 +179,7 @@ static void check_load(struct ifm_derivation *d)
                        "during it",
                        ifm_load_percent(most), both ? "before and after" : loaded.data);
     }
+    d->out->busy = ifm_was_loaded(d->facts->events);
     if (unread.size > 0)
         ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "the foreign load could not be read (%s the run)", unread.data);
     ifm_text_free(&loaded);

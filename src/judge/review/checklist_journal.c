@@ -44,8 +44,7 @@ static const struct ifm_event_knob *open_knobs(const struct ifm_events *events, 
             const struct ifm_event_knob *knob = &knobs->items[k];
             if (knob->locked)
                 continue;
-            if (names->data == NULL || strstr(names->data, knob->knob) == NULL)
-                ifm_text_printf(names, "%s%s", names->size > 0 ? ", " : "", knob->knob);
+            ifm_text_add_once(names, knob->knob);
             *first = *first == NULL ? knob : *first;
             readable = readable == NULL && knob->value != NULL ? knob : readable;
         }
