@@ -528,8 +528,8 @@ NOT_RECOMPUTED = {
                     "wait_arithmetic_percent wait_other_percent "
                     "clock_counted_mhz range_step_ns counters_slower_percent "
                     "counters_cost_ns kernels_launched graph_kernels graph_launches launch_calls gpu_copies gpu_waits "
-                    "driver_calls kernel_time_ns call_time_ns launch_time_ns wait_time_ns graph_kernel_time_ns gpu_idle_percent gpu_gap_percent trace_slower_percent "
-                    "trace_cost_ns "
+                    "driver_calls kernel_time_ns call_time_ns launch_time_ns wait_time_ns "
+                    "graph_kernel_time_ns gpu_idle_percent gpu_gap_percent trace_slower_percent trace_cost_ns "
                     "gpu_temperature_end_c ceiling_matrix "
                     "instructions_per_step cpu_cycles_per_step instructions_per_cycle cache_misses_per_step "
                     "branch_misses_per_step".split(), GPU),

@@ -36,7 +36,7 @@ absent()
 }
 
 # ---- every number, from the record ----
-fake "f16=1000;bf16=24;tf32=512;int8=2048;write=4096;fabric=1000" \
+fake "f16=1000;bf16=24;tf32=512;int8=2048;write=4096;fabric=1000;varies=10" \
     "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 "${counts[@]}" --out decode >log 2>&1 ||
     fail "decode: $(cat log)"
 "$INFEROMETER" verify decode >log 2>&1 || fail "decode: $(cat log)"
@@ -89,6 +89,7 @@ for index, arm in enumerate(cell["arms"]):
             half = (n["interval"][1] - n["interval"][0]) / 2
             assert math.isclose(half, T[len(v) - 1] * sd / math.sqrt(len(v)), rel_tol=1e-3), (metric, half, sd, len(v))
     bytes_ = ledger["bytes_read"] + ledger["bytes_written"]
+    assert numbers[arm["name"], "dram_bytes_read"]["sd"] > 0.04 * numbers[arm["name"], "dram_bytes_read"]["value"]
     check("dram_bytes_read", lambda r: r["dram_read_bytes"] / r["steps"])
     check("dram_bytes_written", lambda r: r["dram_write_bytes"] / r["steps"])
     check("dram_bytes_over_ledger", lambda r: (r["dram_read_bytes"] + r["dram_write_bytes"]) / r["steps"] / bytes_)
@@ -261,6 +262,7 @@ grep -q "counters also counted what runs between the samples: the way back to th
 
 # Shown with its sentence; a page that opens.
 grep -q 'over ledger' decode/report.md || fail "the report shows no counters"
+grep -q 'f16, sd' decode/report.md || fail "the report shows no spread"
 grep -q 'counted live in a pass of its own' decode/report.html || fail "the page does not say how counters were read"
 
 # ---- nothing enters a latency ----

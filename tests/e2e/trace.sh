@@ -107,8 +107,8 @@ for index, arm in enumerate(cell["arms"]):
     launching = sum(ns for name, ns in calls if name in ("cuLaunchKernel", "cuGraphLaunch"))
     waiting = sum(ns for name, ns in calls if name == "cuStreamSynchronize")
     # Calls of the record that began behind the slot are not its own.
-    assert launching == int(last["trace_launch_ns"]) > 0, (launching, last)
-    assert 0 < int(last["trace_wait_ns"]) <= waiting, (waiting, last)
+    assert launching == int(last["trace_launch_ns"]), (launching, last)
+    assert int(last["trace_wait_ns"]) <= waiting, (waiting, last)
     assert int(last["trace_launch_ns"]) + int(last["trace_wait_ns"]) <= int(last["trace_call_ns"]), last
     # Outputs are the same with and without recording, bit for bit.
     before = [e["meta"]["output_xxh3"] for e in events if e["stage"] == "check" and e["meta"]["arm"] == arm["name"]][0]

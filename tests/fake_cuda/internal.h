@@ -27,6 +27,8 @@ CUresult fake_may_copy(CUdeviceptr own, size_t bytes); /* to or from there, now;
 extern unsigned long long fake_early_launches; /* that need not wait for the kernel before */
 /* A call of the driver begins; what runs from here on has its number. Returns the time. */
 uint64_t fake_begun(void);
+/* The open call is over for the host, and its work begins; of several pieces the first. Returns the time. */
+uint64_t fake_returns(void);
 void fake_graph_begins(void); /* its kernels are nodes, until the call ends */
 void fake_tell(const char *what, const char *name, uint64_t start, uint64_t bytes);
 /* The call that began at `start` ends with `result`. */

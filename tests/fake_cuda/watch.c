@@ -2,6 +2,7 @@
 #include "fake_cuda/internal.h"
 
 static fake_cuda_watcher *watcher;
+static uint64_t returned;                  /* when the open call returned, where its work goes on; 0 = it has not */
 static uint32_t call_number, graph_number; /* of the open call, and of the graph that it runs */
 
 FAKE_EXPORT void fake_cuda_watch(fake_cuda_watcher *told)
@@ -18,8 +19,16 @@ void fake_tell(const char *what, const char *name, uint64_t start, uint64_t byte
 CUresult fake_ended(const char *name, uint64_t start, CUresult result)
 {
     graph_number = 0;
-    fake_tell("call", name, start, 0);
+    if (watcher != NULL)
+        watcher("call", name, start, returned > 0 ? returned : fake_cuda_now_ns(), call_number, 0, 0);
     return result;
+}
+
+uint64_t fake_returns(void)
+{
+    const uint64_t now = fake_cuda_now_ns();
+    returned = returned == 0 ? now : returned;
+    return now;
 }
 
 void fake_graph_begins(void)
@@ -30,6 +39,7 @@ void fake_graph_begins(void)
 uint64_t fake_begun(void)
 {
     call_number++;
+    returned = 0;
     return fake_cuda_now_ns();
 }
 

@@ -16,6 +16,7 @@
  *                        huge=METRIC: it overflowed
  *   slows=40000          so many ns pass behind each kernel while it is counted or recorded
  *   stale=METRIC         nothing is written for it
+ *   varies=10            every other range has so many per cent more of what its kernels count
  *   read=1048576, write=0, requests=1000, hits=250, misses=750, sectors=4000, sectorhits=3000, sectormisses=1000,
  *   writes=100, fabric=0, warps=8, f16=0, bf16=0, fp8=0    for each kernel
  *   occupancy=25, issue=40, tensor=10, active=95, conflicts=2, l2=30, link=20    in per cent
@@ -46,6 +47,7 @@ static struct ifm_cupti_range_object {
     bool initialized, enabled, configured, started, pushed, stopped, decoded;
     const uint8_t *laid_out;
     unsigned long long kernels, ns; /* at the push; then in the range */
+    unsigned popped;                /* ranges */
 } profiler;
 
 static const char *value_of(const char *key)
@@ -272,6 +274,7 @@ int cuptiRangeProfilerPopRange(struct ifm_cupti_object *params)
     BEGIN(object, range);
     NEED(profiler.pushed);
     profiler.pushed = false;
+    profiler.popped++;
     fake_cupti_slow(false);
     profiler.kernels = kernels_so_far() - profiler.kernels;
     profiler.ns = driver_count("device ns") - profiler.ns;
@@ -371,6 +374,7 @@ int cuptiProfilerHostEvaluateToGpuValues(struct ifm_cupti_evaluate *params)
 {
     BEGIN(evaluate, values);
     NEED(profiler.decoded && params->data == profiler.laid_out && params->range == 0 && params->n == params->host->n);
+    const double more = 1 + 0.01 * number("varies", 0) * (profiler.popped % 2);
     for (size_t i = 0; i < params->n; i++) {
         const char *name = params->names[i];
         if (strcmp(name, params->host->metrics[i]) != 0)
@@ -381,7 +385,7 @@ int cuptiProfilerHostEvaluateToGpuValues(struct ifm_cupti_evaluate *params)
         if (!of_range(name, cycles, &params->values[i]))
             params->values[i] = strstr(name, "duration") != NULL ? ns
                                 : strstr(name, "cycles") != NULL ? cycles
-                                                                 : each_of(name) * (double)profiler.kernels;
+                                                                 : each_of(name) * (double)profiler.kernels * more;
         if (fake_script_says(getenv("FAKE_CUPTI"), "nan", name))
             params->values[i] = NAN;
         if (fake_script_says(getenv("FAKE_CUPTI"), "negative", name))

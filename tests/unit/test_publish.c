@@ -176,7 +176,8 @@ static void csv_has_one_row_per_number(void **state)
     char *text = table(IFM_FORMAT_CSV, false), *rest = NULL, *fields[20];
     size_t rows = 0, absent = 0;
     char *line = strtok_r(text, "\n", &rest);
-    assert_string_equal(line, "run_id,cell,arm,role,metric,value,unit,low,high,level,sd,n,n_of,state,text,reason,remedy");
+    assert_string_equal(line, "run_id,cell,arm,role,metric,value,unit,low,high,level,sd,n,n_of,state,text,reason,"
+                              "remedy");
     while ((line = strtok_r(NULL, "\n", &rest)) != NULL) {
         assert_int_equal(split(line, fields, 20), 17);
         assert_string_equal(fields[0], "a1b2c3d4e5f6");

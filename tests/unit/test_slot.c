@@ -190,12 +190,10 @@ static void the_last_sample_apart_may_be_the_only_one_that_is_counted(void **sta
     watched.last_sample = true;
     assert_int_equal(run_slot(f), IFM_OK);
     assert_string_equal(it.log, "Hf..f..f..f<..>Rc");
-    assert_int_equal(it.columns[1], 1000 * INNER);
     memset(it.log, 0, sizeof it.log);
     f->cells[0].measure.cache = IFM_CACHE_HOT;
     assert_int_equal(run_slot(f), IFM_OK);
     assert_string_equal(it.log, "H<.....>Rc");
-    assert_int_equal(it.columns[1], 1000 * (1 + INNER * SAMPLES));
 }
 
 /* Of a device that works apart: every mark that was taken, while it is held. */
