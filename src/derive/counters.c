@@ -174,11 +174,12 @@ static struct ifm_value energy_change_value(const struct ifm_arm_work *arm)
                     log(base[b].total / (base[b].steps * ifm_energy_tokens_of(work->baseline->arm)));
         quantum = fmax(quantum, hypot(1.0 / own[b].total, 1.0 / base[b].total)); /* one count */
     }
-    struct ifm_value value =
-        read_own + read_base == 0 ? no_energy(work)
-        : still                   ? ifm_value_absent("the energy counter did not move in a block",
-                                                     "longer slots: --override measure.slot_min=20ms", (int64_t)n, "blocks")
-                                  : mean_value(work, logs, n, quantum, true);
+    struct ifm_value value = read_own + read_base == 0 ? no_energy(work)
+                             : still
+                                 ? ifm_value_absent("the energy counter did not move in a block",
+                                                    "longer slots: --override measure.slot_min=20ms",
+                                                    (int64_t)n, "blocks")
+                                 : mean_value(work, logs, n, quantum, true);
     ifm_arena_destroy(scratch);
     return value;
 }

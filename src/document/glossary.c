@@ -45,23 +45,16 @@ static char plain(char letter)
     return letter == '-' || letter == '_' ? ' ' : (char)tolower((unsigned char)letter);
 }
 
-/* Behind the phrase that is `size` letters long, where `text` begins with it; NULL = it does not. A number of the
- * phrase that is a word of its own stands for any: "1 in 12" is "1 in 20" too. */
+/* Behind the phrase that is `size` letters long, where `text` begins with it; NULL = it does not. "N" stands for any
+ * number: "1 in N" is "1 in 20". */
 static const char *past(const char *text, const char *phrase, size_t size)
 {
-    static const char digits[] = "0123456789";
-    for (size_t i = 0; i < size;) {
-        const size_t its = strspn(text, digits), n = strspn(phrase + i, digits);
-        const bool number = n > 0 && its > 0 && (i == 0 || phrase[i - 1] == ' ');
-        if (number && !isalnum((unsigned char)phrase[i + n]) && !isalnum((unsigned char)text[its])) {
-            i += n;
-            text += its;
-        } else if (plain(*text) != plain(phrase[i])) {
+    for (size_t i = 0; i < size; i++) {
+        const bool word = (i == 0 || phrase[i - 1] == ' ') && (i + 1 == size || phrase[i + 1] == ' ');
+        const size_t digits = phrase[i] == 'N' && word ? strspn(text, "0123456789") : 0;
+        if (digits == 0 && plain(*text) != plain(phrase[i]))
             return NULL;
-        } else {
-            i++;
-            text++;
-        }
+        text += digits > 0 ? digits : 1;
     }
     return text;
 }

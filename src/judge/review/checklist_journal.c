@@ -166,12 +166,12 @@ struct ifm_check_item ifm_answer_load(const struct ifm_checking *c)
     }
     if (most > c->limit)
         return ifm_check_unmet(c, "end what else runs, or take a machine of your own",
-                               "other programs took %.0f %% of each CPU %s the run", ifm_load_percent(most), when);
+                               "other programs took %.3g %% of each CPU %s the run", ifm_load_percent(most), when);
     if (n == 0 || unread > 0)
         return ifm_check_absent(c, "measure on a device whose machine can be read", "%s",
                                 n == 0 ? "the load was not read"
                                        : "the load could not be read before and after the run");
-    return ifm_check_met(c, "other programs took at most %.0f %% of each CPU, read %zu times", ifm_load_percent(most),
+    return ifm_check_met(c, "other programs took at most %.3g %% of each CPU, read %zu times", ifm_load_percent(most),
                          n);
 }
 
