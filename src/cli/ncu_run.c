@@ -44,6 +44,16 @@ static enum ifm_status run(char *const *words, int out, int *code, struct ifm_er
 
 /* ---- what was asked ---- */
 
+enum ifm_status ifm_ncu_refuse_choice(const struct ifm_given *given, const char *what, struct ifm_error *error)
+{
+    static const char *const choices[] = {"kernel", "nvtx", "launch-skip", "launch-count", "replay", "set", "metrics"};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (ifm_given_text(given, choices[i]) != NULL)
+            return ifm_fail(error, IFM_USAGE, ifm_arena_printf(given->arena, "--%s", choices[i]), "leave it out",
+                            "it says what to count of a program that is started; %s holds what was counted", what);
+    return IFM_OK;
+}
+
 enum ifm_status ifm_ncu_check(const struct ifm_given *given, const char *example, struct ifm_error *error)
 {
     const bool import = ifm_given_text(given, "import") != NULL;
@@ -52,7 +62,7 @@ enum ifm_status ifm_ncu_check(const struct ifm_given *given, const char *example
         return ifm_fail(error, IFM_USAGE, "", "give one of them", "--import reads a report, and starts no program");
     if (!import && (given->command == NULL || given->command[0] == NULL))
         return ifm_fail(error, IFM_USAGE, "", example, "there is no program after --");
-    return IFM_OK;
+    return import ? ifm_ncu_refuse_choice(given, "a report", error) : IFM_OK;
 }
 
 enum ifm_status ifm_ncu_wish_of(const struct ifm_given *given, struct ifm_ncu_wish *out, struct ifm_error *error)

@@ -8,6 +8,9 @@
 #include "instrument/ncu.h"
 #include "instrument/ncu_report.h"
 
+/* The options that choose what is counted stand for a program alone: `what`, "a report", cannot follow them. */
+IFM_CHECKED enum ifm_status ifm_ncu_refuse_choice(const struct ifm_given *given, const char *what,
+                                                  struct ifm_error *error);
 /* A program behind --, or --import, and nothing else. */
 IFM_CHECKED enum ifm_status ifm_ncu_check(const struct ifm_given *given, const char *example, struct ifm_error *error);
 /* Which launches are wanted, by --nvtx, --kernel, --launch-skip, --launch-count and --replay; no metrics yet. */

@@ -38,10 +38,12 @@ struct profiled_kernel {
     double time_percent; /* of all launches; NAN */
 };
 
+/* Those of an unknown time come last: NAN alone has no place in an order. */
 static int longest_first(const void *a, const void *b)
 {
     const struct profiled_kernel *first = a, *second = b;
-    return (second->limits.time_ns > first->limits.time_ns) - (second->limits.time_ns < first->limits.time_ns);
+    const double x = fmax(first->limits.time_ns, -1), y = fmax(second->limits.time_ns, -1);
+    return (y > x) - (y < x);
 }
 
 static void begin_row(struct ifm_listing *listing, const struct profiled_kernel *kernel, const char *limit)

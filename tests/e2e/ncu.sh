@@ -107,6 +107,14 @@ assert [row["rank"] for row in rows] == [1, 2, 3] * 3, rows
 assert all(row["share"] >= 5 and bool(row["do"]) == (row["share"] >= 30) for row in rows), rows
 assert any(not row["do"] for row in rows), rows
 PY
+# A kernel without a time is no reason to put it before the longest.
+sed 's/"751,072"\|"746,112"/"n\/a"/g' "$captures/limits.csv" >unknown.csv
+"$INFEROMETER" profile --import unknown.csv --format json >unknown.json || fail "a kernel without a time"
+python3 - <<'PY'
+import json
+kernels = [row["kernel"].split("(")[0] for row in json.load(open("unknown.json"))["rows"] if row["rank"] == 1]
+assert kernels == ["conflicts", "chain", "few"], kernels
+PY
 "$INFEROMETER" profile --import "$captures/decode-limits.csv" --all >table || fail "all limits"
 has 'ifm_stamp' <table && fail "our own clock is a kernel of the program"
 [ "$(grep -c '^ifm_decode' table)" = 9 ] || fail "not all limits: $(cat table)"
@@ -134,11 +142,18 @@ expect 2 'no set of counters called "memori"' x --set memori -- true
 expect 2 'no replay mode' x --replay twice -- true
 expect 2 'no list of metrics' x --metrics 'a b' -- true
 expect 2 'whole number' x --launch-count 0 -- true
+# A report holds what was counted; what it cannot follow is not taken in silence.
+for choice in '--kernel x' '--nvtx step/' '--launch-skip 1' '--launch-count 1' '--replay kernel' '--set all' \
+    '--metrics x'; do
+    # shellcheck disable=SC2086 # a flag and its value
+    expect 2 "error: ${choice% *}: it says what to count" x --import "$captures/nvtx.csv" $choice
+done
 expect 3 'no table of ncu' x --import words
 ncu() { FAKE_NCU=$1 "$INFEROMETER" profile "${@:2}"; }
 expect 4 'administrators alone' denied -- true
 expect 2 'give one of them' x --import run.ncu-rep -- true
 expect 2 'needs a run folder, or a program' x
+expect 2 'error: --kernel: it says what to count' x --import "$captures/limits.csv" --kernel x
 expect 3 'no metric that says what limits' x --import "$captures/null.csv"
 got=0
 "$INFEROMETER" profile "$captures/limits.csv" >out.txt 2>error.txt || got=$?
