@@ -108,7 +108,7 @@ assert all(row["share"] >= 5 and bool(row["do"]) == (row["share"] >= 30) for row
 assert any(not row["do"] for row in rows), rows
 PY
 # A kernel without a time is no reason to put it before the longest.
-sed 's/"751,072"\|"746,112"/"n\/a"/' "$captures/limits.csv" >unknown.csv
+sed 's/"751,072"\|"746,112"/"n\/a"/g' "$captures/limits.csv" >unknown.csv
 "$INFEROMETER" profile --import unknown.csv --format json >unknown.json || fail "a kernel without a time"
 python3 - <<'PY'
 import json
@@ -146,14 +146,14 @@ expect 2 'whole number' x --launch-count 0 -- true
 for choice in '--kernel x' '--nvtx step/' '--launch-skip 1' '--launch-count 1' '--replay kernel' '--set all' \
     '--metrics x'; do
     # shellcheck disable=SC2086 # a flag and its value
-    expect 2 "${choice% *}: it says what to count" x --import "$captures/nvtx.csv" $choice
+    expect 2 "error: ${choice% *}: it says what to count" x --import "$captures/nvtx.csv" $choice
 done
 expect 3 'no table of ncu' x --import words
 ncu() { FAKE_NCU=$1 "$INFEROMETER" profile "${@:2}"; }
 expect 4 'administrators alone' denied -- true
 expect 2 'give one of them' x --import run.ncu-rep -- true
 expect 2 'needs a run folder, or a program' x
-expect 2 '--kernel: it says what to count' x --import "$captures/limits.csv" --kernel x
+expect 2 'error: --kernel: it says what to count' x --import "$captures/limits.csv" --kernel x
 expect 3 'no metric that says what limits' x --import "$captures/null.csv"
 got=0
 "$INFEROMETER" profile "$captures/limits.csv" >out.txt 2>error.txt || got=$?
@@ -161,7 +161,7 @@ got=0
 "$INFEROMETER" null --device fake --repeats 20 --quiet --out run >out.txt 2>&1 || fail "a run: $(cat out.txt)"
 for choice in '--kernel x' --all '--csv x'; do
     # shellcheck disable=SC2086 # a flag and its value
-    expect 2 "${choice% *}: " x run $choice
+    expect 2 "error: ${choice% *}: " x run $choice
 done
 ncu() { FAKE_NCU=$1 "$INFEROMETER" ncu "${@:2}"; }
 (IFM_NCU=$PWD/nothing expect 4 'no program' x -- true)

@@ -70,7 +70,9 @@ static void failed_arm_is_absent(void **state)
     (void)state;
     struct fixture fx;
     fx_start(&fx);
+    fx.cells[0].n_arms = 1;
     fx_generate(&fx);
+    fx.cells[0].n_arms = 2;
     fx_event(&fx, "arm_failed",
              json_pack("{s:s, s:s, s:s, s:s}", "cell", "decode", "arm", "other", "reason", "an illegal address",
                        "remedy", "mend the address"));
