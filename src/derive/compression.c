@@ -134,6 +134,25 @@ static bool is_withheld(const struct ifm_arm_work *arm)
            arm->refusal.rule != NULL || arm->broken != NULL;
 }
 
+/* What is left of each compressed arm's speed-up beside a baseline that takes what the ceiling alone would take: the
+ * product of speed-up and share. NULL = none has a speed-up. */
+static const char *left_at_ceiling(const struct ifm_cell_work *work, double share)
+{
+    const char *said = NULL;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_arm_work *arm = &work->arms[a];
+        const struct ifm_value *speedup =
+            ifm_derived_value(work->d->out, work->cell->name, arm->arm->name, IFM_M_SPEEDUP);
+        if (!is_compressed(arm) || is_withheld(arm) || speedup == NULL || speedup->state != IFM_STATE_OK)
+            continue;
+        said = ifm_arena_printf(work->d->arena, "%s%s%s %.3gx", said == NULL ? "" : said, said == NULL ? "" : ", ",
+                                said == NULL ? ifm_arena_printf(work->d->arena, "%s would be about", arm->arm->name)
+                                             : arm->arm->name,
+                                share * speedup->number);
+    }
+    return said;
+}
+
 /* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
  * operations limit is another comparison; one that neither limits is a weak baseline, whichever share is the larger. */
 static void say_weak_baseline(const struct ifm_cell_work *work)
@@ -159,10 +178,13 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
     double shown = round(1000.0 * share) / 10.0;
     if (shown >= 100.0 * bar)
         shown = floor(1000.0 * share) / 10.0;
+    const char *left = left_at_ceiling(work, share);
     ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
-                        "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: ratios of "
-                        "compressed arms tell of the baseline's weakness too",
-                        base->arm->name, shown, ceiling, 100.0 * bar);
+                        "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: %s%s", base->arm->name,
+                        shown, ceiling, 100.0 * bar,
+                        left == NULL ? "ratios of compressed arms tell of the baseline's weakness too"
+                                     : "beside one that reached it ",
+                        left == NULL ? "" : ifm_arena_printf(work->d->arena, "%s as fast", left));
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)

@@ -37,12 +37,13 @@ static unsigned most_threads(const struct ifm_plan *plan)
 }
 
 /* A baseline that the machine would let be faster; more threads are no remedy where all CPUs work. */
-static const char *remedy_of_weakness(const struct ifm_publication *from)
+static const char *remedy_of_weakness(const char *cause, const struct ifm_publication *from)
 {
     const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed;
-    return cpus > 0 && (int64_t)most_threads(from->plan) >= cpus
-               ? "a faster baseline, as all CPUs work already; a quieter machine does not help"
-               : "a faster baseline, such as with more --threads; a quieter machine does not help";
+    const bool all = cpus > 0 && (int64_t)most_threads(from->plan) >= cpus;
+    if (strstr(cause, "as fast") != NULL)
+        return all ? "count on these ratios" : "count on these ratios, or take more --threads";
+    return all ? "a faster baseline" : "a faster baseline, such as with more --threads";
 }
 
 /* Against other work, the first that may still help: to end it or to wait, to leave it a CPU, to go elsewhere. */
@@ -110,7 +111,7 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
     if (strstr(cause, "--") != NULL) /* they say so themselves */
         return "";
     if (strstr(cause, "reaches only") != NULL)
-        return remedy_of_weakness(from);
+        return remedy_of_weakness(cause, from);
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strstr(cause, remedies[i].of) != NULL)
             return remedy_in(&remedies[i], from);

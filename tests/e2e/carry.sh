@@ -25,13 +25,17 @@ import csv, json
 def of(run):
     derived = json.load(open(run + "/derived.json"))
     change = next(n for n in derived["numbers"] if n["metric"] == "change_percent" and n["arm"] == "q")
-    return change, [f["text"] for f in derived["findings"] if "depends on which arm ran before" in f["text"]]
+    texts = [f["text"] for f in derived["findings"]]
+    return change, [t for t in texts if "depends on which arm ran before" in t or "whether the order of slots" in t]
 change, said = of("short")
 assert change["value"] > 0 and change["text"] == "undecided", change
 # Blocks of one row alternate, also those that are run again: slots of q lie behind one of its own.
 slots = [(row["arm"], row["phase"]) for row in csv.DictReader(open("short/samples/0-latency-slots.csv"))]
 behind_itself = sum(pair == (("1", "1"), ("1", "1")) for pair in zip(slots, slots[1:]))
-assert behind_itself < 6 or len(said) == 1 and "q takes" in said[0] and "p takes" not in said[0], (behind_itself, said)
+# Beside other work too many of them may be disturbed to tell, which is said, and the interval holds both.
+unknown = any("slots were disturbed, too many to tell whether the order" in text for text in said)
+found = len(said) == 1 and "q takes" in said[0] and "p takes" not in said[0]
+assert behind_itself < 6 or unknown or found, (behind_itself, said)
 slower = change["value"]
 change, said = of("long")
 assert change["value"] < slower / 2, (change, slower)

@@ -248,6 +248,9 @@ static void a_weak_baseline_is_said(void **state)
     assert_int_equal(weak->severity, IFM_SEVERITY_WARNING);
     assert_string_equal(weak->arm, "");
     fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
+    const char left[] = "other would be about "; /* the ceiling alone would take 160 us */
+    assert_non_null(strstr(weak->text, left));
+    assert_true(fabs(strtod(strstr(weak->text, left) + strlen(left), NULL) - 160.0 / 130) < 0.02);
     fx_stop(&fx);
     start_compressed(&fx, 200000, 130000, true);
     fx.parts[0].arms[0].ledger.flops = 18000000; /* 90 % of the FLOP ceiling: operations limit it, not bytes */

@@ -32,6 +32,8 @@ static void a_remedy_can_be_done_here(void **state)
     (void)state;
     static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs"};
     static const struct ifm_finding weak = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it"};
+    static const struct ifm_finding rated = {IFM_SEVERITY_WARNING, "rule-03", D, "",
+                                             "plain reaches only 60 %: half would be about 1.2x as fast"};
     static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy"};
     static const struct {
         const struct ifm_finding *finding;
@@ -49,7 +51,11 @@ static void a_remedy_can_be_done_here(void **state)
         {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9,'waited_s':600}}", "a machine of your own",
          "--wait-quiet"},
         {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}", "more --threads", "already"},
-        {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "all CPUs work already",
+        {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "a faster baseline",
+         "--threads"},
+        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}",
+         "count on these ratios, or take more --threads", "quiet"},
+        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "count on these ratios",
          "--threads"},
         {&load,
          "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
