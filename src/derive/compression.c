@@ -165,6 +165,28 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
                         base->arm->name, shown, ceiling, 100.0 * bar);
 }
 
+/* An exact arm whose speed-up its bytes and operations do not explain is held to the same bars: what it gains it may
+ * gain from the baseline's weakness alone. */
+static void say_weak_rival(const struct ifm_cell_work *work)
+{
+    struct ifm_nearest nearest;
+    bool beyond = false;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const char *arm = work->arms[a].arm->name;
+        const struct ifm_value *speedup = ifm_derived_value(work->d->out, work->cell->name, arm, IFM_M_SPEEDUP);
+        beyond |= ifm_is_ok(speedup) && !ifm_is_empty(speedup->text);
+    }
+    if (!beyond || !ifm_derive_nearest(work->baseline, &nearest))
+        return;
+    const double bar = nearest.of_operations ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST;
+    if (nearest.share < bar)
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
+                            "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: speed-ups beyond "
+                            "fewer bytes and operations tell of the baseline's weakness too",
+                            work->baseline->arm->name, floor(1000.0 * nearest.share) / 10.0, nearest.ceiling,
+                            100.0 * bar);
+}
+
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
 {
     return a->tokens_generated == b->tokens_generated && a->tokens_prompt == b->tokens_prompt && a->rows == b->rows;
@@ -219,8 +241,11 @@ void ifm_derive_say_compression(const struct ifm_cell_work *work)
                                "the arm's working set is served by caches and the baseline's by memory: its speed-up "
                                "is not that of moving fewer bytes alone");
     }
-    if (compressed == 0)
+    if (compressed == 0) {
+        if (!is_withheld(work->baseline))
+            say_weak_rival(work);
         return;
+    }
     if (!is_withheld(work->baseline))
         say_weak_baseline(work);
     say_dominated(work);

@@ -134,7 +134,7 @@ static bool add_group(struct ifm_builder *builder, const struct ifm_group *group
     const char *unseen = ifm_unseen_words(builder, group->first, group->n);
     if (unseen[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, unseen);
-    const char *model = group->n == 1 ? ifm_model_words(builder, group->first) : "";
+    const char *model = ifm_model_words(builder, group->first, group->n, sentences);
     if (model[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, model);
     return sentences || count_compared(builder, group->first, group->n) == 0;
