@@ -119,15 +119,42 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
                     : "the mean is far above the median (p50): some steps take much longer";
 }
 
+/* What an arm stores and loses that had nothing to do says nothing of what it would do: it is as inactive as its time.
+ * NULL: of any other number. */
+static const struct ifm_value *idle_value(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                          const struct ifm_arm *arm, enum ifm_metric_id metric)
+{
+    const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
+    const bool of_format = metric == IFM_M_COMPRESSION_RATIO || metric == IFM_M_LOSS_RMS_REL ||
+                           metric == IFM_M_ATTENTION_KL_NATS;
+    return of_format && time != NULL && time->state == IFM_STATE_INACTIVE ? time : NULL;
+}
+
+/* "1.33x larger" than its tokens. */
+static struct ifm_field ratio_field(struct ifm_builder *builder, enum ifm_metric_id metric, double ratio)
+{
+    const char *words = ifm_quantity_bytes_words(metric, ratio, builder->arena);
+    struct ifm_field field = ifm_field_text(words, IFM_TONE_PLAIN);
+    if (metric == IFM_M_COMPRESSION_RATIO && ratio < 1)
+        field.note = ifm_add_note(builder,
+                                  "than the tokens alone are as 16-bit values: whole pages are stored, and so short a "
+                                  "cache does not fill them",
+                                  "");
+    return field;
+}
+
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                 enum ifm_metric_id metric, bool told)
 {
+    const struct ifm_value *idle = idle_value(builder, cell, arm, metric);
     const struct ifm_value *value =
         ifm_quantity_for_people(metric, ifm_value_of(builder, cell, arm, metric), builder->arena);
+    if (value != NULL && idle != NULL)
+        return ifm_field_value(builder, idle);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_COMPARISON)
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
-        return ifm_field_text(ifm_quantity_bytes_words(metric, value->number, builder->arena), IFM_TONE_PLAIN);
+        return ratio_field(builder, metric, value->number);
     const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN
                                  ? ifm_field_value(builder, value)

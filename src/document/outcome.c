@@ -327,6 +327,9 @@ void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const s
     say_speed(builder, line, cell, arm, bare);
     say_rivals(builder, line, cell, arm, bare);
     say_cpu_change(builder, line, cell, arm, bare);
+    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
+    if (speedup != NULL && speedup->state == IFM_STATE_INACTIVE) /* it has no price either */
+        return;
     say_price(builder, line, cell, arm);
     say_energy_change(builder, line, cell, arm);
     say_refused_rate(builder, line, cell, arm);

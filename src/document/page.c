@@ -93,8 +93,10 @@ void ifm_end_answer(struct ifm_builder *builder, struct ifm_block *section)
     const struct ifm_plan *plan = builder->from->plan;
     add_trust(builder, section);
     add_scope(builder, section);
-    ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_CODE)->title =
-        "inferometer rerun DIR   # measures it again; DIR: the folder of this report";
+    struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE, "");
+    ifm_say(builder, line, IFM_TONE_PLAIN, "In the folder of this report ");
+    ifm_say_code(builder, line, "inferometer rerun .");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " measures it again.");
     if (plan->n_cells == 0)
         return;
     struct ifm_block *figure = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_FIGURE);

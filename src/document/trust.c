@@ -105,6 +105,7 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
         {"(measure.energy_windows)", "measure more windows: --energy-windows",
          "measure more windows, with a larger measure.energy_windows", NULL},
         {"is too short for", "longer windows: --energy-window", "a longer measure.energy_window", NULL},
+        {"ran zero times", "a shape that gives it something to do (of a cache, a longer one)", NULL, NULL},
         {"a run that fails", "run the command alone, and see why it fails", NULL, NULL},
     };
     if (strstr(cause, "--") != NULL) /* they say so themselves */

@@ -351,10 +351,10 @@ static const char *remark_of(const struct ifm_decode_settings *s, const struct i
     if (form->format == IFM_KV_F16 || most >= least)
         return NULL;
     const uint64_t worth = worth_it(s, form, &ratio);
-    const char *gain = worth < least ? "" : ifm_arena_printf(arena, ", where it reads %.1fx fewer bytes", ratio);
+    const char *gain = worth < least ? "" : ifm_arena_printf(arena, ", from where it reads %.1fx fewer bytes", ratio);
     return ifm_arena_printf(arena,
                             "has nothing to compress in %llu tokens, of which the first and the newest stay f16; take "
-                            "--kv-len %llu%s",
+                            "--kv-len %llu or more%s",
                             (unsigned long long)most, (unsigned long long)(worth < least ? least : worth), gain);
 }
 
