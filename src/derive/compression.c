@@ -134,6 +134,13 @@ static bool is_withheld(const struct ifm_arm_work *arm)
            arm->refusal.rule != NULL || arm->broken != NULL;
 }
 
+/* In per cent; cut where rounding would show 89.97 % as the 90.0 % that it misses. */
+static double shown_below(double share, double bar)
+{
+    const double shown = round(1000.0 * share) / 10.0;
+    return shown >= 100.0 * bar ? floor(1000.0 * share) / 10.0 : shown;
+}
+
 /* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
  * operations limit is another comparison; one that neither limits is a weak baseline, whichever share is the larger. */
 static void say_weak_baseline(const struct ifm_cell_work *work)
@@ -155,10 +162,7 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
     const double bar = by_flops ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST;
     if (share >= bar)
         return;
-    /* Cut where rounding would show 89.97 % as the 90.0 % that it misses. */
-    double shown = round(1000.0 * share) / 10.0;
-    if (shown >= 100.0 * bar)
-        shown = floor(1000.0 * share) / 10.0;
+    const double shown = shown_below(share, bar);
     ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                         "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: ratios of "
                         "compressed arms tell of the baseline's weakness too",
@@ -183,7 +187,7 @@ static void say_weak_rival(const struct ifm_cell_work *work)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                             "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: speed-ups beyond "
                             "fewer bytes and operations tell of the baseline's weakness too",
-                            work->baseline->arm->name, floor(1000.0 * nearest.share) / 10.0, nearest.ceiling,
+                            work->baseline->arm->name, shown_below(nearest.share, bar), nearest.ceiling,
                             100.0 * bar);
 }
 

@@ -94,8 +94,8 @@ void ifm_end_answer(struct ifm_builder *builder, struct ifm_block *section)
     add_trust(builder, section);
     add_scope(builder, section);
     struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE, "");
-    ifm_say(builder, line, IFM_TONE_PLAIN, "In the folder of this report ");
-    ifm_say_code(builder, line, "inferometer rerun .");
+    ifm_say(builder, line, IFM_TONE_PLAIN, "In the folder of this report, ");
+    ifm_say_code(builder, line, "inferometer rerun . --out ../again");
     ifm_say(builder, line, IFM_TONE_PLAIN, " measures it again.");
     if (plan->n_cells == 0)
         return;

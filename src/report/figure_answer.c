@@ -258,6 +258,17 @@ static void place(const struct ifm_plot *plot, const struct answer_mark *mark, s
     set_line(label, mark->y - 8);
 }
 
+/* The top one first, so that what is pushed away goes to its own side. */
+static void sort_down(struct answer_mark **marks, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && marks[k]->y < marks[k - 1]->y; k--) {
+            struct answer_mark *swapped = marks[k];
+            marks[k] = marks[k - 1];
+            marks[k - 1] = swapped;
+        }
+}
+
 /* Labels first: where there is no room for one, it lies behind the marks. */
 static void add_lossy(struct answer *a, struct ifm_plot *plot)
 {
@@ -271,6 +282,7 @@ static void add_lossy(struct answer *a, struct ifm_plot *plot)
             marks[n] = mark_box(plot, &a->marks[i]);
             lossy[n++] = &a->marks[i];
         }
+    sort_down(lossy, n);
     for (size_t i = 0; i < n; i++) {
         labels[i] = label_at(a, plot, lossy[i]);
         place(plot, lossy[i], &labels[i], marks, n, labels, i);

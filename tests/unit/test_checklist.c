@@ -185,6 +185,17 @@ static void means_have_no_p95(struct run *run)
     value->remedy = "measure.inner=1";
 }
 
+/* Nothing of a short cache is compressed: no number of the arm means anything, however often it is measured. */
+static void idle_arm(struct run *run)
+{
+    static const char *const metrics[] = {"latency_ns_mean", "latency_ns_p50", "latency_ns_p95", "change_percent"};
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        struct ifm_value *value = number(run, "int4", metrics[i]);
+        value->state = IFM_STATE_INACTIVE;
+        value->reason = "rule-11: int4 ran zero times";
+    }
+}
+
 static void refused_rate(struct run *run)
 {
     struct ifm_value *value = number(run, "int4", "tokens_generated_per_s");
@@ -402,6 +413,8 @@ static const struct {
     {FINAL, "latency", NULL, 0, NULL, IFM_CHECK_MET, "throughput|2 arms", ""},
     {FINAL, "latency", NULL, 0, rows_only, IFM_CHECK_MET, "throughput|2 arms", ""},
     {FINAL, "latency", NULL, 0, no_p95, IFM_CHECK_NOT_MET, "latency_ns_p95|int4|decode|n too small", "--repeats"},
+    {FINAL, "latency", NULL, 0, idle_arm, IFM_CHECK_NOT_MET, "int4|decode|ran zero times", "leave the arm out"},
+    {FINAL, "compared", NULL, 0, idle_arm, IFM_CHECK_NOT_MET, "int4|decode|ran zero times", "leave the arm out"},
     {FINAL, "latency", NULL, 0, means_have_no_p95, IFM_CHECK_NOT_MET, "latency_ns_p95|int4|decode|mean of 3",
      "measure.inner=1"},
     {FINAL, "latency", NULL, 0, refused_rate, IFM_CHECK_NOT_MET, "tokens_generated_per_s|int4|decode|rule-03: 133 %",
