@@ -187,8 +187,7 @@ static void say_weak_rival(const struct ifm_cell_work *work)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                             "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: speed-ups beyond "
                             "fewer bytes and operations tell of the baseline's weakness too",
-                            work->baseline->arm->name, shown_below(nearest.share, bar), nearest.ceiling,
-                            100.0 * bar);
+                            work->baseline->arm->name, shown_below(nearest.share, bar), nearest.ceiling, 100.0 * bar);
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
@@ -246,7 +245,7 @@ void ifm_derive_say_compression(const struct ifm_cell_work *work)
                                "is not that of moving fewer bytes alone");
     }
     if (compressed == 0) {
-        if (!is_withheld(work->baseline))
+        if (work->baseline != NULL && !is_withheld(work->baseline))
             say_weak_rival(work);
         return;
     }

@@ -125,8 +125,8 @@ static const struct ifm_value *idle_value(const struct ifm_builder *builder, con
                                           const struct ifm_arm *arm, enum ifm_metric_id metric)
 {
     const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
-    const bool of_format = metric == IFM_M_COMPRESSION_RATIO || metric == IFM_M_LOSS_RMS_REL ||
-                           metric == IFM_M_ATTENTION_KL_NATS;
+    const bool of_format =
+        metric == IFM_M_COMPRESSION_RATIO || metric == IFM_M_LOSS_RMS_REL || metric == IFM_M_ATTENTION_KL_NATS;
     return of_format && time != NULL && time->state == IFM_STATE_INACTIVE ? time : NULL;
 }
 
@@ -425,7 +425,8 @@ static enum shape_part part_of(struct ifm_builder *builder, const struct ifm_cel
  * sizes are left out alone; `*lost`: something else is among it. */
 static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most, bool *lost)
 {
-    const char *shape = "", *with_rest;
+    static const char gap[] = "…, ";
+    const char *shape = "", *before_gap = "", *with_rest;
     const size_t length = strlen(cell->workload);
     const struct ifm_arm *arm = NULL;
     *lost = false;
@@ -441,8 +442,9 @@ static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *
                 ifm_arena_printf(builder->arena, "%s%s %s, ", with_rest, setting->path + length + 1, setting->text);
             *lost |= part != SHAPE_REST && strlen(with_rest) > most;
             if (part != SHAPE_REST && strlen(with_rest) > most)
-                return part == SHAPE_CHOSEN ? ifm_arena_printf(builder->arena, "%s…, ", shape) : shape;
+                return part == SHAPE_CHOSEN ? ifm_arena_printf(builder->arena, "%s%s", before_gap, gap) : shape;
             shape = part == SHAPE_REST ? shape : with_rest;
+            before_gap = strlen(shape) + strlen(gap) <= most ? shape : before_gap;
         }
         if (part == SHAPE_REST && strlen(with_rest) <= most)
             shape = with_rest;
@@ -506,7 +508,7 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
         rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ",
                                 shorter == 2 && !cold ? "" : cache, shorter == 2 && !cold ? "" : ", ", threads,
                                 shorter > 0 ? "" : ", margin ±", shorter > 0 ? "" : margin, resident);
-        const size_t taken = strlen(rest) + strlen("…, ");
+        const size_t taken = strlen(rest);
         shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
     }
     return ifm_arena_printf(builder->arena, "%s%s", shape, rest);
@@ -526,9 +528,8 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
         const char *what = ifm_cell_counts_programs(cell) ? "counts and figures" : "rates, ceilings, figures";
         section->title = ifm_arena_printf(builder->arena, "%s: %s", cell->name, what);
     } else {
-        section->subtitle =
-            ifm_arena_printf(builder->arena, "%s%s", ifm_cell_scaled_words(builder, cell, true),
-                             ifm_cell_conditions(builder, cell, SIZE_MAX));
+        section->subtitle = ifm_arena_printf(builder->arena, "%s%s", ifm_cell_scaled_words(builder, cell, true),
+                                             ifm_cell_conditions(builder, cell, SIZE_MAX));
     }
     add_arms(builder, cell, section);
     ifm_add_commands(builder, cell, IFM_LEVEL_ALWAYS, section);

@@ -45,14 +45,14 @@ static char plain(char letter)
     return letter == '-' || letter == '_' ? ' ' : (char)tolower((unsigned char)letter);
 }
 
-/* Behind the phrase that is `size` letters long, where `text` begins with it; NULL = it does not. A number of the
+/* Behind the phrase that is `size` letters long, where `text` begins with it; NULL = it does not. `any`: a number of the
  * phrase that is a word of its own stands for any: "1 in 12" is "1 in 20" too. */
-static const char *past(const char *text, const char *phrase, size_t size)
+static const char *past(const char *text, const char *phrase, size_t size, bool any)
 {
     static const char digits[] = "0123456789";
     for (size_t i = 0; i < size;) {
         const size_t its = strspn(text, digits), n = strspn(phrase + i, digits);
-        const bool number = n > 0 && its > 0 && (i == 0 || phrase[i - 1] == ' ');
+        const bool number = any && n > 0 && its > 0 && (i == 0 || phrase[i - 1] == ' ');
         if (number && !isalnum((unsigned char)phrase[i + n]) && !isalnum((unsigned char)text[its])) {
             i += n;
             text += its;
@@ -67,27 +67,28 @@ static const char *past(const char *text, const char *phrase, size_t size)
 }
 
 /* The piece of `list` between commas that begins at `from` says `text`; `next` is where the next one begins. */
-static bool piece_is(const char *from, const char *text, const char **next)
+static bool piece_is(const char *from, const char *text, bool any, const char **next)
 {
     const size_t size = strcspn(from, ",");
     *next = from[size] == '\0' ? NULL : from + size + 1 + strspn(from + size + 1, " ");
-    const char *end = size > 0 ? past(text, from, size) : NULL;
+    const char *end = size > 0 ? past(text, from, size, any) : NULL;
     return end != NULL && *end == '\0';
 }
 
-static bool list_has(const char *list, const char *text)
+static bool list_has(const char *list, const char *text, bool any)
 {
     for (const char *at = list, *next; at != NULL; at = next)
-        if (piece_is(at, text, &next))
+        if (piece_is(at, text, any, &next))
             return true;
     return false;
 }
 
 const struct ifm_entry *ifm_glossary_find(const struct ifm_glossary *words, const char *text)
 {
-    for (size_t i = 0; i < words->n; i++)
-        if (list_has(words->items[i].word, text) || list_has(words->items[i].also, text))
-            return &words->items[i];
+    for (int any = 0; any < 2; any++) /* as it is written first: "rule 12" is not "rule 1" */
+        for (size_t i = 0; i < words->n; i++)
+            if (list_has(words->items[i].word, text, any) || list_has(words->items[i].also, text, any))
+                return &words->items[i];
     return NULL;
 }
 
@@ -97,7 +98,7 @@ enum { TELLING = 9 }; /* letters of a single word that says what a sentence is a
 static bool holds(const char *sentence, const char *phrase, size_t size)
 {
     for (const char *at = sentence; *at != '\0'; at++) {
-        const char *end = at == sentence || !isalnum((unsigned char)at[-1]) ? past(at, phrase, size) : NULL;
+        const char *end = at == sentence || !isalnum((unsigned char)at[-1]) ? past(at, phrase, size, true) : NULL;
         if (end != NULL && !isalnum((unsigned char)*end))
             return true;
     }

@@ -393,8 +393,8 @@ const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *
     for (size_t a = 0; baseline != NULL && a < cells->n_arms; a++) {
         const char *range = model_range(builder, cells, n, cells->arms[a].name);
         if (range[0] != '\0')
-            list = ifm_arena_printf(builder->arena, "%s%s%s%s in %s", list, list[0] == '\0' ? ", together " : ", ", range,
-                                    list[0] == '\0' ? " fewer bytes" : "", cells->arms[a].name);
+            list = ifm_arena_printf(builder->arena, "%s%s%s%s in %s", list, list[0] == '\0' ? ", together " : ", ",
+                                    range, list[0] == '\0' ? " fewer bytes" : "", cells->arms[a].name);
     }
     if (list[0] == '\0')
         return "";
@@ -410,6 +410,9 @@ const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *
         builder->arena,
         "whole model, computed: a decode step of %s%s reads the weights once (%s, %sno embedding table; others: "
         "--weight-bytes) and the KV caches of all layers%s; fewer bytes are about its gain where memory is the limit",
-        n > 1 ? "a batch" : "batch ", n > 1 ? "" : batch == NULL ? "1" : batch,
+        n > 1 ? "a batch" : "batch ",
+        n > 1           ? ""
+        : batch == NULL ? "1"
+                        : batch,
         ifm_format_human((double)number, "B", bytes), format, told ? "" : list);
 }

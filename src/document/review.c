@@ -46,8 +46,8 @@ static const struct ifm_finding *gravest_of(const struct ifm_builder *builder, c
         if (strcmp(ifm_judge_rung(finding), rung) != 0)
             continue;
         ++*n;
-        if (gravest == NULL || ifm_finding_weight(builder->from->plan, finding) >
-                                   ifm_finding_weight(builder->from->plan, gravest))
+        if (gravest == NULL ||
+            ifm_finding_weight(builder->from->plan, finding) > ifm_finding_weight(builder->from->plan, gravest))
             gravest = finding;
     }
     return gravest;
@@ -81,8 +81,8 @@ static void add_causes(struct ifm_builder *builder)
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "causes", "Where to look for the cause");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     for (size_t i = 0; i < verdict->n_rca; i++)
-        add_rung(builder, list, ifm_arena_printf(builder->arena, "%.*s", (int)strcspn(verdict->rca[i], ":"),
-                                                 verdict->rca[i]));
+        add_rung(builder, list,
+                 ifm_arena_printf(builder->arena, "%.*s", (int)strcspn(verdict->rca[i], ":"), verdict->rca[i]));
 }
 
 void ifm_build_review(struct ifm_builder *builder)

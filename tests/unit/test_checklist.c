@@ -384,7 +384,7 @@ static const struct {
     {ENVIRONMENT, "by seed", NULL, 0, change_output, IFM_CHECK_NOT_MET, "output|int4|decode", "race"},
     {ENVIRONMENT, "by seed", NULL, 0, depend_on_buffers, IFM_CHECK_NOT_MET, "output|f16|decode", "race"},
     {ENVIRONMENT, "by seed", NULL, 0, measure_a_command, IFM_CHECK_ABSENT, "seed 42|decode", "seed"},
-    {ENVIRONMENT, "load", NULL, 0, NULL, IFM_CHECK_MET, "0.02", ""},
+    {ENVIRONMENT, "load", NULL, 0, NULL, IFM_CHECK_MET, "2 %", ""},
     {ENVIRONMENT, "load", NULL, 0, load_0_1, IFM_CHECK_MET, "0.10", ""},
     {ENVIRONMENT, "load", NULL, 0, load_0_101, IFM_CHECK_NOT_MET, "0.10|CPU|after", "end"},
     {ENVIRONMENT, "load", NULL, 0, load_unread, IFM_CHECK_ABSENT, "could not", "device"},

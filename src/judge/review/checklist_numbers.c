@@ -210,8 +210,8 @@ struct ifm_check_item ifm_answer_latency(const struct ifm_checking *c)
             return ifm_check_no_arms(c);
         if (seen.n < seen.n_arms) {
             struct ifm_check_item item = lacks(c, &seen, ifm_metrics[latencies[i]].id);
-            bool has_remedy = seen.lacking != NULL && (seen.lacking->remedy[0] != '\0' ||
-                                                       seen.lacking->state == IFM_STATE_INACTIVE);
+            bool has_remedy =
+                seen.lacking != NULL && (seen.lacking->remedy[0] != '\0' || seen.lacking->state == IFM_STATE_INACTIVE);
             bool few = !has_remedy && (seen.n > 0 || seen.lacking != NULL);
             return ifm_check_unmet(c, few ? "more samples (--repeats)" : item.remedy, "%s", item.found);
         }

@@ -336,15 +336,24 @@ static void add_head(struct ifm_html *html)
 static void add_bar(struct ifm_html *html)
 {
     static const char *const words[][2] = {
-        {"answer", "Answer"},          {"gates", "Gates"},
-        {"classes", "Classes"},        {"cells", "Cells"},
-        {"results", "Results"},        {"cell-1", "Details"},
-        {"notes", "Notes"},            {"changed", "Changes"},
-        {"causes", "Causes"},          {"findings", "Findings"},
-        {"advice", "Advice"},          {"checklists", "Checklists"},
-        {"repeat", "Repeat"},          {"limits", "Limits"},
-        {"numbers", "Numbers"},        {"environment", "Machine"},
-        {"configuration", "Settings"}, {"definitions", "Glossary"},
+        {"answer", "Answer"},
+        {"gates", "Gates"},
+        {"classes", "Classes"},
+        {"cells", "Cells"},
+        {"results", "Results"},
+        {"cell-1", "Details"},
+        {"notes", "Notes"},
+        {"changed", "Changes"},
+        {"causes", "Causes"},
+        {"findings", "Findings"},
+        {"advice", "Advice"},
+        {"checklists", "Checklists"},
+        {"repeat", "Repeat"},
+        {"limits", "Limits"},
+        {"numbers", "Numbers"},
+        {"environment", "Machine"},
+        {"configuration", "Settings"},
+        {"definitions", "Glossary"},
     };
     ifm_text_add(html->out, "<nav class=\"bar scroll\" aria-label=\"Contents\">");
     for (const struct ifm_block *block = html->document->root.first; block != NULL; block = block->next)
