@@ -130,16 +130,15 @@ static const struct ifm_value *idle_value(const struct ifm_builder *builder, con
     return of_format && time != NULL && time->state == IFM_STATE_INACTIVE ? time : NULL;
 }
 
-/* "1.33x larger" than its tokens. */
-static struct ifm_field ratio_field(struct ifm_builder *builder, enum ifm_metric_id metric, double ratio)
+/* A cache that is larger than its tokens says why. */
+static struct ifm_field ratio_field(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_metric_id metric,
+                                    double ratio)
 {
-    const char *words = ifm_quantity_bytes_words(metric, ratio, builder->arena);
-    struct ifm_field field = ifm_field_text(words, IFM_TONE_PLAIN);
-    if (metric == IFM_M_COMPRESSION_RATIO && ratio < 1)
-        field.note = ifm_add_note(builder,
-                                  "than the tokens alone are as 16-bit values: whole pages are stored, and so short a "
-                                  "cache does not fill them",
-                                  "");
+    static const char whole[] =
+        "than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them";
+    struct ifm_field field = ifm_field_text(ifm_quantity_bytes_words(metric, ratio, builder->arena), IFM_TONE_PLAIN);
+    if (metric == IFM_M_COMPRESSION_RATIO && ratio < 1 && strcmp(cell->workload, "decode") == 0)
+        field.note = ifm_add_note(builder, whole, "");
     return field;
 }
 
@@ -154,7 +153,7 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_COMPARISON)
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
-        return ratio_field(builder, metric, value->number);
+        return ratio_field(builder, cell, metric, value->number);
     const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN
                                  ? ifm_field_value(builder, value)

@@ -45,14 +45,21 @@ static char plain(char letter)
     return letter == '-' || letter == '_' ? ' ' : (char)tolower((unsigned char)letter);
 }
 
-/* Behind the phrase that is `size` letters long, where `text` begins with it; NULL = it does not. `any`: a number of the
- * phrase that is a word of its own stands for any: "1 in 12" is "1 in 20" too. */
+static bool has_three_words(const char *phrase, size_t size)
+{
+    const char *space = memchr(phrase, ' ', size);
+    return space != NULL && memchr(space + 1, ' ', size - (size_t)(space + 1 - phrase)) != NULL;
+}
+
+/* Behind the phrase that is `size` letters long, where `text` begins with it; NULL = it does not. `any`: a number in a
+ * phrase of some words stands for any: "1 in 12" is "1 in 20" too; "rule 1" is not "rule 13". */
 static const char *past(const char *text, const char *phrase, size_t size, bool any)
 {
     static const char digits[] = "0123456789";
     for (size_t i = 0; i < size;) {
         const size_t its = strspn(text, digits), n = strspn(phrase + i, digits);
-        const bool number = any && n > 0 && its > 0 && (i == 0 || phrase[i - 1] == ' ');
+        const bool number =
+            any && has_three_words(phrase, size) && n > 0 && its > 0 && (i == 0 || phrase[i - 1] == ' ');
         if (number && !isalnum((unsigned char)phrase[i + n]) && !isalnum((unsigned char)text[its])) {
             i += n;
             text += its;
