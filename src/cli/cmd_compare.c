@@ -343,9 +343,9 @@ static void say_where_more_is(struct ifm_listing *listing, const struct ifm_give
                                         "alone may change a time; ratios inside each run are judged all the same");
             break;
         }
-    if (ifm_listing_shows(listing, "of", "share of the "))
-        ifm_listing_remark(listing,
-                           "less is better in every row: a share of a ceiling that doubles is a change of -50 %");
+    if (ifm_listing_shows(listing, "of", "share of the ") || ifm_listing_shows(listing, "of", "speed-up"))
+        ifm_listing_remark(listing, "more is better of a speed-up and of a share of a ceiling, less of all else; files "
+                                    "(--format csv, json) hold every change as one of time: less is better");
     if (listing->n_rows > 0)
         ifm_listing_remark(listing,
                            ifm_arena_printf(listing->arena, "notes of each run: inferometer report %s --verbose",

@@ -153,6 +153,13 @@ static const char *left_at_ceiling(const struct ifm_cell_work *work, double shar
     return said;
 }
 
+/* In per cent; cut where rounding would show 89.97 % as the 90.0 % that it misses. */
+static double shown_below(double share, double bar)
+{
+    const double shown = round(1000.0 * share) / 10.0;
+    return shown >= 100.0 * bar ? floor(1000.0 * share) / 10.0 : shown;
+}
+
 /* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
  * operations limit is another comparison; one that neither limits is a weak baseline, whichever share is the larger. */
 static void say_weak_baseline(const struct ifm_cell_work *work)
@@ -174,10 +181,7 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
     const double bar = by_flops ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST;
     if (share >= bar)
         return;
-    /* Cut where rounding would show 89.97 % as the 90.0 % that it misses. */
-    double shown = round(1000.0 * share) / 10.0;
-    if (shown >= 100.0 * bar)
-        shown = floor(1000.0 * share) / 10.0;
+    const double shown = shown_below(share, bar);
     const char *left = left_at_ceiling(work, share);
     ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                         "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: %s%s", base->arm->name,
@@ -185,6 +189,27 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
                         left == NULL ? "ratios of compressed arms tell of the baseline's weakness too"
                                      : "beside one that reached it ",
                         left == NULL ? "" : ifm_arena_printf(work->d->arena, "%s as fast", left));
+}
+
+/* An exact arm whose speed-up its bytes and operations do not explain is held to the same bars: what it gains it may
+ * gain from the baseline's weakness alone. */
+static void say_weak_rival(const struct ifm_cell_work *work)
+{
+    struct ifm_nearest nearest;
+    bool beyond = false;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const char *arm = work->arms[a].arm->name;
+        const struct ifm_value *speedup = ifm_derived_value(work->d->out, work->cell->name, arm, IFM_M_SPEEDUP);
+        beyond |= ifm_is_ok(speedup) && !ifm_is_empty(speedup->text);
+    }
+    if (!beyond || !ifm_derive_nearest(work->baseline, &nearest))
+        return;
+    const double bar = nearest.of_operations ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST;
+    if (nearest.share < bar)
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
+                            "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: speed-ups beyond "
+                            "fewer bytes and operations tell of the baseline's weakness too",
+                            work->baseline->arm->name, shown_below(nearest.share, bar), nearest.ceiling, 100.0 * bar);
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
@@ -241,8 +266,11 @@ void ifm_derive_say_compression(const struct ifm_cell_work *work)
                                "the arm's working set is served by caches and the baseline's by memory: its speed-up "
                                "is not that of moving fewer bytes alone");
     }
-    if (compressed == 0)
+    if (compressed == 0) {
+        if (work->baseline != NULL && !is_withheld(work->baseline))
+            say_weak_rival(work);
         return;
+    }
     if (!is_withheld(work->baseline))
         say_weak_baseline(work);
     say_dominated(work);

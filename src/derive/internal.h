@@ -292,6 +292,14 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm);
 double ifm_derive_level_over_looks(const struct ifm_cell_work *work, double level, size_t n);
 /* rivals.c: of a lossy arm, speedup_over_fastest and speedup_over_own; nothing where the baseline is these. */
 void ifm_derive_rivals(const struct ifm_cell_work *work);
+/* The ceiling that an arm was nearest to. False: none was measured beside it, or its rates are refused, where a share
+ * above the ceiling shows no weakness. */
+struct ifm_nearest {
+    double share;
+    const char *ceiling;
+    bool of_operations;
+};
+bool ifm_derive_nearest(const struct ifm_arm_work *base, struct ifm_nearest *out);
 /* Rule 3: is the speed-up `value` of an arm over `base` beyond the ratio of their bytes or operations? It tells of the
  * weakness of `base` then, and gets the share of its ceiling that this reached as text, or is refused without one. */
 bool ifm_derive_hold_speedup(const struct ifm_arm_work *arm, const struct ifm_arm_work *base, struct ifm_value *value,

@@ -96,6 +96,16 @@ static void add_sentences(struct ifm_builder *builder, const struct ifm_group *g
                 add_sentence(builder, list, &group->first[i], &group->first[i].arms[a], group->n > 1);
 }
 
+static bool all_told(const struct ifm_builder *builder, const struct ifm_group *group)
+{
+    for (size_t i = 0; i < group->n; i++)
+        for (size_t a = 0; a < group->first[i].n_arms; a++)
+            if (ifm_is_compared(builder, &group->first[i], &group->first[i].arms[a]) &&
+                !ifm_is_ok(ifm_value_of(builder, &group->first[i], &group->first[i].arms[a], IFM_M_SPEEDUP)))
+                return false;
+    return true;
+}
+
 /* ---- cells ---- */
 
 /* Asked for, and nothing came: the reason of the first cell. */
@@ -134,7 +144,7 @@ static bool add_group(struct ifm_builder *builder, const struct ifm_group *group
     const char *unseen = ifm_unseen_words(builder, group->first, group->n);
     if (unseen[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, unseen);
-    const char *model = group->n == 1 ? ifm_model_words(builder, group->first) : "";
+    const char *model = ifm_model_words(builder, group->first, group->n, sentences && all_told(builder, group));
     if (model[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, model);
     return sentences || count_compared(builder, group->first, group->n) == 0;

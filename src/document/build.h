@@ -124,6 +124,8 @@ const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cel
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most);
 /* "batch 1": what attention.scale made of the batch that the name says; "" where it made nothing of it. */
 const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *cell);
+/* "batch 1, not the name's (scale 32), "; not `alike`: of cells beside it that have other batches now. */
+const char *ifm_cell_scaled_words(struct ifm_builder *builder, const struct ifm_cell *cell, bool alike);
 /* What was measured as the most that the machine gives, and by what. */
 void ifm_cell_ceilings(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
 /* The caches that a cell of probes found. */
@@ -145,7 +147,8 @@ struct ifm_group {
 };
 struct ifm_group ifm_group_at(struct ifm_builder *builder, size_t first);
 const char *ifm_group_title(const struct ifm_group *group);
-/* "batch 1 (divided by scale), ", where that is so of all its cells; "" where they differ, and each says its own. */
+/* "batch 1, not the name's (scale 32), ", where that is so of all its cells; where they differ, that they were divided,
+ * and each says its own. */
 const char *ifm_group_scaled(struct ifm_builder *builder, const struct ifm_group *group);
 /* Has any row the metric; `ok`: as a number. */
 bool ifm_group_has(const struct ifm_builder *builder, const struct ifm_group *group, enum ifm_metric_id metric,
@@ -176,8 +179,9 @@ const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm
 /* That the times of the table give another ratio than `speedup`, with theirs; "" where they agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
-/* What a whole model would gain, where one is named: its weights are read whatever the cache is; "" where none is. */
-const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cell);
+/* What a step of a whole model reads, where one is named: its weights whatever the cache is; "" where none is. `told`:
+ * how many fewer bytes stand in the sentences of the arms. */
+const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cells, size_t n, bool told);
 /* The sentence about a compared arm; `bare`: without the interval, which stands beside it. */
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, bool bare);

@@ -119,15 +119,41 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
                     : "the mean is far above the median (p50): some steps take much longer";
 }
 
+/* What an arm stores and loses that had nothing to do says nothing of what it would do: it is as inactive as its time.
+ * NULL: of any other number. */
+static const struct ifm_value *idle_value(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                          const struct ifm_arm *arm, enum ifm_metric_id metric)
+{
+    const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
+    const bool of_format =
+        metric == IFM_M_COMPRESSION_RATIO || metric == IFM_M_LOSS_RMS_REL || metric == IFM_M_ATTENTION_KL_NATS;
+    return of_format && time != NULL && time->state == IFM_STATE_INACTIVE ? time : NULL;
+}
+
+/* A cache that is larger than its tokens says why. */
+static struct ifm_field ratio_field(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_metric_id metric,
+                                    double ratio)
+{
+    static const char whole[] =
+        "than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them";
+    struct ifm_field field = ifm_field_text(ifm_quantity_bytes_words(metric, ratio, builder->arena), IFM_TONE_PLAIN);
+    if (metric == IFM_M_COMPRESSION_RATIO && ratio < 1 && strcmp(cell->workload, "decode") == 0)
+        field.note = ifm_add_note(builder, whole, "");
+    return field;
+}
+
 struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                 enum ifm_metric_id metric, bool told)
 {
+    const struct ifm_value *idle = idle_value(builder, cell, arm, metric);
     const struct ifm_value *value =
         ifm_quantity_for_people(metric, ifm_value_of(builder, cell, arm, metric), builder->arena);
+    if (value != NULL && idle != NULL)
+        return ifm_field_value(builder, idle);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_COMPARISON)
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
-        return ifm_field_text(ifm_quantity_bytes_words(metric, value->number, builder->arena), IFM_TONE_PLAIN);
+        return ratio_field(builder, cell, metric, value->number);
     const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN
                                  ? ifm_field_value(builder, value)
@@ -364,47 +390,63 @@ static bool is_of_model(const struct ifm_arm *arm, const char *workload, const c
     return false;
 }
 
-/* Whether the setting belongs to the shape, and in its first part: what somebody chose. */
-static bool is_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                     const struct ifm_setting *setting, bool first)
+/* What somebody chose, the sizes that are as ever, and the rest. */
+enum shape_part { SHAPE_CHOSEN, SHAPE_SIZES, SHAPE_REST, SHAPE_PARTS };
+
+/* Which part the setting belongs to; SHAPE_PARTS: it is no part of the shape. */
+static enum shape_part part_of(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                               const struct ifm_setting *setting)
 {
+    static const char *const sizes[] = {"batch", "kv_len", "seq_len"};
     const char *path = setting->path;
     const size_t length = strlen(cell->workload);
     const bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
     if (!own || is_silent(setting->text) || is_idle(cell, path) || is_axis(cell, path) ||
         !is_common(cell, path, setting->text))
-        return false;
+        return SHAPE_PARTS;
     const bool implied = is_of_model(arm, cell->workload, path + length + 1, builder->arena);
     if (implied && (strstr(path, ".model_layers") != NULL || strstr(path, ".weight_b") != NULL))
-        return false; /* the layers of a token stand behind the shape */
+        return SHAPE_PARTS; /* the layers of a token stand behind the shape */
     if (strcmp(path + length, ".formats") == 0)
-        return false; /* they are the rows of the table */
-    return first == (is_chosen(builder, setting) && !implied);
+        return SHAPE_PARTS; /* they are the rows of the table */
+    if (strcmp(path, "attention.scale") == 0 && ifm_cell_scaled(builder, cell)[0] != '\0')
+        return SHAPE_PARTS; /* it stands before the shape, with what it made of the batch */
+    if (is_chosen(builder, setting) && !implied)
+        return SHAPE_CHOSEN;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (strcmp(path + length + 1, sizes[i]) == 0)
+            return SHAPE_SIZES;
+    return SHAPE_REST;
 }
 
 /* The shape that all arms share, as far as it has an effect and the cell's name does not say it: "batch 4, kv_len 8192,
- * "; "" for probes. What was chosen comes before defaults. Settings beyond `most` bytes are left out, and the gap is
- * shown; `*lost`: something chosen is among them. */
+ * "; "" for probes. What was chosen comes before defaults. Of what does not fit in `most` bytes, other defaults than
+ * sizes are left out alone; `*lost`: something else is among it. */
 static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most, bool *lost)
 {
-    const char *shape = "";
+    static const char gap[] = "…, ";
+    const char *shape = "", *before_gap = "", *with_rest;
     const size_t length = strlen(cell->workload);
     const struct ifm_arm *arm = NULL;
     *lost = false;
     for (size_t a = 0; a < cell->n_arms && arm == NULL; a++)
         arm = cell->arms[a].role == IFM_ROLE_BASELINE ? &cell->arms[a] : NULL;
-    for (size_t i = 0; arm != NULL && i < 2 * arm->n_settings; i++) {
-        const bool first = i < arm->n_settings;
-        const struct ifm_setting *setting = &arm->settings[first ? i : i - arm->n_settings];
-        if (!is_shown(builder, cell, arm, setting, first))
-            continue;
-        const char *longer =
-            ifm_arena_printf(builder->arena, "%s%s %s, ", shape, setting->path + length + 1, setting->text);
-        if (strlen(longer) > most) {
-            *lost = first;
-            return ifm_arena_printf(builder->arena, "%s…, ", shape);
+    for (int part = SHAPE_CHOSEN; arm != NULL && part < SHAPE_PARTS; part++) {
+        with_rest = shape;
+        for (size_t i = 0; i < arm->n_settings; i++) {
+            const struct ifm_setting *setting = &arm->settings[i];
+            if (part_of(builder, cell, arm, setting) != (enum shape_part)part)
+                continue;
+            with_rest =
+                ifm_arena_printf(builder->arena, "%s%s %s, ", with_rest, setting->path + length + 1, setting->text);
+            *lost |= part != SHAPE_REST && strlen(with_rest) > most;
+            if (part != SHAPE_REST && strlen(with_rest) > most)
+                return part == SHAPE_CHOSEN ? ifm_arena_printf(builder->arena, "%s%s", before_gap, gap) : shape;
+            shape = part == SHAPE_REST ? shape : with_rest;
+            before_gap = strlen(shape) + strlen(gap) <= most ? shape : before_gap;
         }
-        shape = longer;
+        if (part == SHAPE_REST && strlen(with_rest) <= most)
+            shape = with_rest;
     }
     return shape;
 }
@@ -416,8 +458,10 @@ const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cel
         return "";
     const char *file = ifm_arm_setting(arm, ifm_arena_printf(builder->arena, "%s.kv_file", cell->workload));
     unsigned long long layers = arm->ledger.layers;
-    return ifm_arena_printf(builder->arena, "%llu attention layer%s%s", layers, layers == 1 ? "" : "s",
-                            ifm_is_empty(file) ? ", generated data" : "");
+    const char *generated = ifm_is_empty(file) ? ", generated data" : "";
+    if (layers == 1)
+        return ifm_arena_printf(builder->arena, "1 attention layer%s", generated);
+    return ifm_arena_printf(builder->arena, "1 of %llu attention layers%s", layers, generated);
 }
 
 const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *cell)
@@ -432,6 +476,17 @@ const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *
                 return ifm_arena_printf(builder->arena, "batch %s", arm->chosen[i].text);
     }
     return "";
+}
+
+const char *ifm_cell_scaled_words(struct ifm_builder *builder, const struct ifm_cell *cell, bool alike)
+{
+    const char *scaled = ifm_cell_scaled(builder, cell);
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    if (scaled[0] == '\0' || baseline == NULL)
+        return "";
+    const char *scale = ifm_arm_setting(baseline, "attention.scale");
+    return alike ? ifm_arena_printf(builder->arena, "%s, not the name's (scale %s), ", scaled, scale)
+                 : ifm_arena_printf(builder->arena, "batches divided by scale %s, ", scale);
 }
 
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
@@ -452,7 +507,7 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
         rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ",
                                 shorter == 2 && !cold ? "" : cache, shorter == 2 && !cold ? "" : ", ", threads,
                                 shorter > 0 ? "" : ", margin ±", shorter > 0 ? "" : margin, resident);
-        const size_t taken = strlen(rest) + strlen("…, ");
+        const size_t taken = strlen(rest);
         shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
     }
     return ifm_arena_printf(builder->arena, "%s%s", shape, rest);
@@ -472,10 +527,8 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
         const char *what = ifm_cell_counts_programs(cell) ? "counts and figures" : "rates, ceilings, figures";
         section->title = ifm_arena_printf(builder->arena, "%s: %s", cell->name, what);
     } else {
-        const char *scaled = ifm_cell_scaled(builder, cell);
-        section->subtitle =
-            ifm_arena_printf(builder->arena, "%s%s%s", scaled, scaled[0] == '\0' ? "" : " (divided by scale), ",
-                             ifm_cell_conditions(builder, cell, SIZE_MAX));
+        section->subtitle = ifm_arena_printf(builder->arena, "%s%s", ifm_cell_scaled_words(builder, cell, true),
+                                             ifm_cell_conditions(builder, cell, SIZE_MAX));
     }
     add_arms(builder, cell, section);
     ifm_add_commands(builder, cell, IFM_LEVEL_ALWAYS, section);

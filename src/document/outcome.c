@@ -138,6 +138,12 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
 
 /* ---- the sentence ---- */
 
+/* "1.10x fewer bytes". */
+static const char *model_bytes(double fewer, struct ifm_arena *arena)
+{
+    return fewer < 1.005 && fewer > 0.995 ? "as many bytes" : ifm_arena_printf(arena, "%.2fx fewer bytes", fewer);
+}
+
 /* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word
  * is derive's decision. `bare`: without the interval. */
 static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
@@ -301,12 +307,29 @@ static enum ifm_level level_of(const struct ifm_builder *builder, const struct i
     return ifm_is_ok(bytes) ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
 }
 
+/* Whoever names a model asks about that, and attention is a part of it: its bytes come first. */
+static void say_model(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                      const struct ifm_arm *arm)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const double fewer = baseline == NULL ? 0 : ifm_model_fewer_bytes(baseline, arm);
+    if (fewer <= 0)
+        return;
+    ifm_say(builder, line, IFM_TONE_PLAIN, ": a step of the whole model reads ");
+    ifm_say(builder, line, IFM_TONE_STRONG, "%s", model_bytes(fewer, builder->arena));
+    ifm_say(builder, line, IFM_TONE_PLAIN, "; its attention alone");
+}
+
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, bool bare)
 {
+    say_model(builder, line, cell, arm);
     say_speed(builder, line, cell, arm, bare);
     say_rivals(builder, line, cell, arm, bare);
     say_cpu_change(builder, line, cell, arm, bare);
+    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
+    if (speedup != NULL && speedup->state == IFM_STATE_INACTIVE) /* it has no price either */
+        return;
     say_price(builder, line, cell, arm);
     say_energy_change(builder, line, cell, arm);
     say_refused_rate(builder, line, cell, arm);
@@ -344,16 +367,34 @@ size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, con
     return n;
 }
 
-const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cell)
+/* "1.01x to 1.10x": of one arm, by its name, in all cells where a model is named; "" where none is. */
+static const char *model_range(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n,
+                               const char *name)
 {
-    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    double least = 0, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ifm_arm *baseline = ifm_cell_baseline(&cells[i]), *arm = ifm_cell_arm(&cells[i], name);
+        const double fewer = baseline == NULL || arm == NULL || !ifm_is_compared(builder, &cells[i], arm)
+                                 ? 0
+                                 : ifm_model_fewer_bytes(baseline, arm);
+        least = fewer > 0 && (least == 0 || fewer < least) ? fewer : least;
+        most = fewer > most ? fewer : most;
+    }
+    if (most == 0)
+        return "";
+    return most - least < 0.005 ? ifm_arena_printf(builder->arena, "%.2fx", most)
+                                : ifm_arena_printf(builder->arena, "%.2fx to %.2fx", least, most);
+}
+
+const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cells, size_t n, bool told)
+{
+    const struct ifm_arm *baseline = n == 0 ? NULL : ifm_cell_baseline(cells);
     const char *list = "";
-    for (size_t a = 0; baseline != NULL && a < cell->n_arms; a++) {
-        const struct ifm_arm *arm = &cell->arms[a];
-        const double fewer = ifm_is_compared(builder, cell, arm) ? ifm_model_fewer_bytes(baseline, arm) : 0;
-        if (fewer > 0)
-            list = ifm_arena_printf(builder->arena, "%s%s%.2fx%s in %s", list, list[0] == '\0' ? "" : ", ", fewer,
-                                    list[0] == '\0' ? " fewer bytes" : "", arm->name);
+    for (size_t a = 0; baseline != NULL && a < cells->n_arms; a++) {
+        const char *range = model_range(builder, cells, n, cells->arms[a].name);
+        if (range[0] != '\0')
+            list = ifm_arena_printf(builder->arena, "%s%s%s%s in %s", list, list[0] == '\0' ? ", together " : ", ",
+                                    range, list[0] == '\0' ? " fewer bytes" : "", cells->arms[a].name);
     }
     if (list[0] == '\0')
         return "";
@@ -367,8 +408,11 @@ const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *
     const char *batch = ifm_arm_setting(baseline, "decode.batch");
     return ifm_arena_printf(
         builder->arena,
-        "whole model, computed: a decode step of batch %s reads the weights once (%s, %sno embedding "
-        "table; others: --weight-bytes) and the KV caches of all layers, together %s; about its "
-        "gain where memory is the limit",
-        batch == NULL ? "1" : batch, ifm_format_human((double)number, "B", bytes), format, list);
+        "whole model, computed: a decode step of %s%s reads the weights once (%s, %sno embedding table; others: "
+        "--weight-bytes) and the KV caches of all layers%s; fewer bytes are about its gain where memory is the limit",
+        n > 1 ? "a batch" : "batch ",
+        n > 1           ? ""
+        : batch == NULL ? "1"
+                        : batch,
+        ifm_format_human((double)number, "B", bytes), format, told ? "" : list);
 }

@@ -37,11 +37,12 @@ static const char *tokens_of(struct ifm_builder *builder, const struct ifm_cell 
 static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
 {
     const struct ifm_plan *plan = builder->from->plan;
-    struct ifm_names *names = ifm_names_create(builder->arena);
+    struct ifm_names *names = ifm_names_create(builder->arena), *models = ifm_names_create(builder->arena);
     const char *all = "";
     for (size_t i = 0; i < plan->n_cells; i++) {
-        const char *model = plan->n_cells == 1 ? ifm_model_words(builder, &plan->cells[i]) : "";
-        if (model[0] != '\0')
+        const char *model = ifm_model_words(builder, &plan->cells[i], 1, true);
+        const size_t before = ifm_names_count(models);
+        if (model[0] != '\0' && ifm_names_add(models, model) == before)
             ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE,
                          ifm_arena_printf(builder->arena, "%c%s.", toupper((unsigned char)model[0]), model + 1));
         const char *tokens = tokens_of(builder, &plan->cells[i]);
@@ -92,8 +93,10 @@ void ifm_end_answer(struct ifm_builder *builder, struct ifm_block *section)
     const struct ifm_plan *plan = builder->from->plan;
     add_trust(builder, section);
     add_scope(builder, section);
-    ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_CODE)->title =
-        "inferometer rerun DIR   # measures it again; DIR: the folder of this report";
+    struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE, "");
+    ifm_say(builder, line, IFM_TONE_PLAIN, "In the folder of this report, ");
+    ifm_say_code(builder, line, "inferometer rerun . --out ../again");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " measures it again.");
     if (plan->n_cells == 0)
         return;
     struct ifm_block *figure = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_FIGURE);

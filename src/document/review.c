@@ -11,7 +11,7 @@ static void add_notes(struct ifm_builder *builder)
     const struct ifm_document *document = builder->document;
     if (document->n_notes == 0)
         return;
-    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "notes", "Absent, refused and undecided");
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "notes", "Notes of the tables");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++)
@@ -35,10 +35,41 @@ static void add_triage(struct ifm_builder *builder)
     }
 }
 
-/* A rung of the ladder on which nothing was found: a line without news. */
-static bool is_clean(const char *rung)
+/* The gravest finding of a rung, of `n`; NULL = none. */
+static const struct ifm_finding *gravest_of(const struct ifm_builder *builder, const char *rung, size_t *n)
 {
-    return strstr(rung, ": nothing was found") != NULL;
+    const struct ifm_derived *derived = builder->from->derived;
+    const struct ifm_finding *gravest = NULL;
+    *n = 0;
+    for (size_t i = 0; i < derived->n_findings; i++) {
+        const struct ifm_finding *finding = &derived->findings[i];
+        if (strcmp(ifm_judge_rung(finding), rung) != 0)
+            continue;
+        ++*n;
+        if (gravest == NULL ||
+            ifm_finding_weight(builder->from->plan, finding) > ifm_finding_weight(builder->from->plan, gravest))
+            gravest = finding;
+    }
+    return gravest;
+}
+
+/* A rung of the ladder in a line: its gravest finding, as all of them stand below. */
+static void add_rung(struct ifm_builder *builder, struct ifm_block *list, const char *rung)
+{
+    size_t n;
+    const struct ifm_finding *finding = gravest_of(builder, rung, &n);
+    if (finding == NULL)
+        return;
+    const char *place = ifm_document_place(finding->cell, finding->arm, builder->arena),
+               *remedy = strstr(finding->text, IFM_REMEDY);
+    const size_t length = remedy == NULL ? strlen(finding->text) : (size_t)(remedy - finding->text);
+    struct ifm_item *item = ifm_add_item(builder, list);
+    item->number = list->n_items;
+    item->place = rung;
+    ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s%s%.*s", place, place[0] == '\0' ? "" : ": ", (int)length,
+            finding->text);
+    if (n > 1)
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, "; %zu more among the findings", n - 1);
 }
 
 static void add_causes(struct ifm_builder *builder)
@@ -50,10 +81,8 @@ static void add_causes(struct ifm_builder *builder)
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "causes", "Where to look for the cause");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     for (size_t i = 0; i < verdict->n_rca; i++)
-        if (!is_clean(verdict->rca[i])) {
-            struct ifm_item *item = ifm_add_sentence(builder, list, verdict->rca[i]);
-            item->number = list->n_items;
-        }
+        add_rung(builder, list,
+                 ifm_arena_printf(builder->arena, "%.*s", (int)strcspn(verdict->rca[i], ":"), verdict->rca[i]));
 }
 
 void ifm_build_review(struct ifm_builder *builder)

@@ -179,7 +179,7 @@ static const char *with_batch(const struct ifm_builder *builder, const struct if
     return batch == NULL ? heading : ifm_arena_printf(builder->arena, "%s (batch %s)", heading, batch);
 }
 
-/* The level of a column's intervals, where it is not the usual one: "vs baseline (98.3 %)". */
+/* The level of a column's intervals, in their brackets, where it is not the usual one: "vs baseline [98.3 %]". */
 static const char *heading_of(const struct ifm_builder *builder, const struct ifm_group *group,
                               const struct ifm_metric_column *spec)
 {
@@ -201,7 +201,7 @@ static const char *heading_of(const struct ifm_builder *builder, const struct if
     bool usual = most <= 0 || (fabs(least - 0.95) < 5e-4 && fabs(most - 0.95) < 5e-4);
     if (usual || is_rate(spec->metric))
         return spec->heading;
-    return ifm_arena_printf(builder->arena, "%s (%s)", spec->heading, ifm_quantity_levels(least, most, builder->arena));
+    return ifm_arena_printf(builder->arena, "%s [%s]", spec->heading, ifm_quantity_levels(least, most, builder->arena));
 }
 
 /* What tells a cell from the others of its group: the values of its axes. */
@@ -255,20 +255,25 @@ static size_t count_rows(const struct ifm_builder *builder, const struct ifm_gro
     return n;
 }
 
-const char *ifm_group_scaled(struct ifm_builder *builder, const struct ifm_group *group)
+static bool is_scaled_alike(struct ifm_builder *builder, const struct ifm_group *group)
 {
     const char *scaled = ifm_cell_scaled(builder, group->first);
     for (size_t i = 1; i < group->n; i++)
         if (strcmp(scaled, ifm_cell_scaled(builder, &group->first[i])) != 0)
-            return "";
-    return scaled[0] == '\0' ? "" : ifm_arena_printf(builder->arena, "%s (divided by scale), ", scaled);
+            return false;
+    return true;
+}
+
+const char *ifm_group_scaled(struct ifm_builder *builder, const struct ifm_group *group)
+{
+    return ifm_cell_scaled_words(builder, group->first, is_scaled_alike(builder, group));
 }
 
 /* With the batch that was measured, where attention.scale made another of the one in the name. */
 static const char *scaled_label(struct ifm_builder *builder, const struct ifm_group *group, const struct ifm_cell *cell)
 {
     const char *scaled = ifm_cell_scaled(builder, cell), *axes = ifm_cell_label(cell);
-    if (scaled[0] == '\0' || ifm_group_scaled(builder, group)[0] != '\0')
+    if (scaled[0] == '\0' || is_scaled_alike(builder, group))
         return axes;
     return ifm_arena_printf(builder->arena, "%s (%s)", axes, scaled);
 }

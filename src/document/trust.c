@@ -106,6 +106,7 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
         {"(measure.energy_windows)", "measure more windows: --energy-windows",
          "measure more windows, with a larger measure.energy_windows", NULL},
         {"is too short for", "longer windows: --energy-window", "a longer measure.energy_window", NULL},
+        {"ran zero times", "a shape that gives it something to do (of a cache, a longer one)", NULL, NULL},
         {"a run that fails", "run the command alone, and see why it fails", NULL, NULL},
     };
     if (strstr(cause, "--") != NULL) /* they say so themselves */
@@ -162,12 +163,31 @@ static bool is_absent(const struct ifm_publication *from, const char *name)
     return cell != NULL && !ifm_is_empty(cell->unsupported);
 }
 
+/* Was any comparison made? */
+static bool any_answer(const struct ifm_publication *from)
+{
+    for (size_t i = 0; i < from->derived->n_numbers; i++)
+        if (from->derived->numbers[i].metric == IFM_M_CHANGE_PERCENT && ifm_is_ok(&from->derived->numbers[i].value))
+            return true;
+    return false;
+}
+
+/* An arm whose feature had nothing to do, as where a cache is too short to compress: its row says so, and where others
+ * have an answer, the word of trust is of these. */
+static bool is_left_out(const struct ifm_publication *from, const char *cell, const char *arm)
+{
+    const struct ifm_value *change =
+        ifm_is_empty(arm) ? NULL : ifm_derived_value(from->derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    return change != NULL && change->state == IFM_STATE_INACTIVE && any_answer(from);
+}
+
 /* 0 = it touches nothing that is compared. */
 static int gravity_of(const struct ifm_publication *from, const struct ifm_finding *finding)
 {
     if (finding->severity == IFM_SEVERITY_INVALID)
         return 3;
     if (finding->severity == IFM_SEVERITY_NOTE || is_absent(from, finding->cell) ||
+        is_left_out(from, finding->cell, finding->arm) ||
         (!ifm_is_empty(finding->arm) && !is_row(from, finding->cell, finding->arm)))
         return 0;
     return is_check(finding) ? 2 : 1;
@@ -220,14 +240,28 @@ static const struct ifm_number *refused(const struct ifm_publication *from)
     return first;
 }
 
-/* Kinds of warnings that touch what is compared. */
+/* Do two texts differ in their numbers alone? */
+static bool are_alike(const char *a, const char *b)
+{
+    const char *end = ifm_text_alike(a, b);
+    return end != NULL && *end == '\0';
+}
+
+/* Kinds of warnings that touch what is compared: those that differ in their numbers alone are one. */
 static size_t count_warnings(const struct ifm_publication *from, struct ifm_arena *arena)
 {
-    struct ifm_names *texts = ifm_names_create(arena);
-    for (size_t i = 0; i < from->derived->n_findings; i++)
-        if (gravity_of(from, &from->derived->findings[i]) > 0)
-            ifm_names_add(texts, from->derived->findings[i].text);
-    return ifm_names_count(texts);
+    const size_t n = from->derived->n_findings;
+    const char **kinds = IFM_ARENA_ARRAY(arena, const char *, n + 1);
+    size_t n_kinds = 0, k;
+    for (size_t i = 0; i < n; i++) {
+        if (gravity_of(from, &from->derived->findings[i]) == 0)
+            continue;
+        for (k = 0; k < n_kinds && !are_alike(kinds[k], from->derived->findings[i].text); k++)
+            continue;
+        kinds[k] = from->derived->findings[i].text;
+        n_kinds += k == n_kinds;
+    }
+    return n_kinds;
 }
 
 /* Does a finding say why the number is refused? It is the cause then, and none beside it. */
@@ -289,18 +323,12 @@ struct decisions {
     size_t alike;                    /* words that it, or its like, took */
 };
 
-static bool are_alike(const char *a, const char *b)
-{
-    const char *end = ifm_text_alike(a, b);
-    return end != NULL && *end == '\0';
-}
-
 static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
     struct decisions d = {.nearest = {.flag = ""}};
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
-        if (number->metric != IFM_M_CHANGE_PERCENT)
+        if (number->metric != IFM_M_CHANGE_PERCENT || is_left_out(from, number->cell, number->arm))
             continue;
         d.n++;
         d.unanswered += !ifm_is_ok(&number->value);

@@ -109,6 +109,8 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
 bool ifm_judge_by_interval(const struct ifm_gate *gate, const struct ifm_value *v);
 /* The gate's name; of one that has only its metric's, as people read that. */
 const char *ifm_judge_gate_name(const struct ifm_gate *gate);
+/* The rung of the ladder on which a finding stands, "environment"; "" = on none. */
+const char *ifm_judge_rung(const struct ifm_finding *finding);
 bool ifm_judge_has_classes(const char *table);
 const char *ifm_outcome_name(enum ifm_outcome outcome);  /* as in verdict.json: "not_gated" */
 const char *ifm_outcome_words(enum ifm_outcome outcome); /* for people: "not gated" */

@@ -33,9 +33,15 @@ static void add_finding(struct ifm_text *text, const struct ifm_finding *finding
     ifm_text_append(text, finding->text, remedy == NULL ? strlen(finding->text) : (size_t)(remedy - finding->text));
 }
 
+static const char *const names[RUNGS] = {"environment", "inputs", "kernel", "memory", "statistics"};
+
+const char *ifm_judge_rung(const struct ifm_finding *finding)
+{
+    return finding->rule[0] == '\0' ? "" : names[rung_of(finding)];
+}
+
 void ifm_judge_ladder(const struct ifm_derived *derived, struct ifm_arena *arena, struct ifm_verdict *verdict)
 {
-    static const char *const names[RUNGS] = {"environment", "inputs", "kernel", "memory", "statistics"};
     verdict->rca = IFM_ARENA_ARRAY(arena, const char *, RUNGS);
     verdict->n_rca = RUNGS;
     for (int rung = 0; rung < RUNGS; rung++) {

@@ -38,7 +38,7 @@ unsigned ifm_cpus_beside_load(const struct ifm_events *events)
 unsigned ifm_fewer_threads(const struct ifm_events *events, unsigned threads)
 {
     const unsigned beside = ifm_cpus_beside_load(events);
-    return threads > beside ? beside : 0;
+    return threads > beside && 4 * beside >= 3 * threads ? beside : 0;
 }
 
 /* ---- the fingerprint ---- */

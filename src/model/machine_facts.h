@@ -60,7 +60,8 @@ const char *ifm_lock_state_words(enum ifm_lock_state state);
 bool ifm_was_loaded(const struct ifm_events *events);
 /* The CPUs that these left free; 0 = none, or not known. */
 unsigned ifm_cpus_beside_load(const struct ifm_events *events);
-/* Those where they are fewer than `threads`, which then wait for one another's CPUs; 0 = that is no cause. */
+/* Those where they are fewer than `threads`, which then wait for one another's CPUs, and most of them: whoever gives up
+ * more has a baseline that is too slow for the memory, and is told to take more threads. 0 = no such number. */
 unsigned ifm_fewer_threads(const struct ifm_events *events, unsigned threads);
 
 /* Is a knob open that `inferometer lock` would hold? False where none can be read, as behind a hypervisor. */

@@ -103,10 +103,13 @@ static inline bool ifm_arm_of_library(const struct ifm_arm *arm)
 }
 #define IFM_UNCHECKED "the arm is unchecked: its plugin has no check, so nothing shows that a step does its work"
 
-/* What tables call the arm: its name, with what its title adds to it: "ours (AVX-512)". */
+/* What tables call the arm: its name, with what its title adds to it: "ours (AVX-512)". A name that a title only begins
+ * with, as "t" begins "the program", is another word. */
 static inline const char *ifm_arm_label(const struct ifm_arm *arm)
 {
-    return arm->title != NULL && strncmp(arm->title, arm->name, strlen(arm->name)) == 0 ? arm->title : arm->name;
+    const size_t length = strlen(arm->name);
+    const bool begins = arm->title != NULL && strncmp(arm->title, arm->name, length) == 0;
+    return begins && strncmp(arm->title + length, " (", 2) == 0 ? arm->title : arm->name;
 }
 
 struct ifm_pass {

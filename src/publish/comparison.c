@@ -26,7 +26,7 @@
     }
 
 static const struct ifm_listing_column columns[] = {COLUMNS("change in time")};
-static const struct ifm_listing_column columns_of_runs[] = {COLUMNS("change, less is better")};
+static const struct ifm_listing_column columns_of_runs[] = {COLUMNS("change")};
 
 struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena)
 {
@@ -328,6 +328,21 @@ static bool is_lost_share(const struct ifm_comparison_row *row)
            (row->metric == IFM_M_CEILING_READ_PERCENT || row->metric == IFM_M_CEILING_FLOPS_PERCENT);
 }
 
+/* People read a change beside the two numbers that it is of, and machines one of time: of what is better where there is
+ * more, each is the other's inverse. */
+static const char *change_shown(const struct ifm_comparison_row *row, bool between, struct ifm_arena *arena)
+{
+    struct ifm_value change = row->change;
+    if (!ifm_is_ok(&change))
+        return "";
+    if (between && ifm_metrics[row->metric].better == IFM_BETTER_HIGHER) {
+        change.number = 100 * (1 / (1 + row->change.number / 100) - 1);
+        change.low = 100 * (1 / (1 + row->change.high / 100) - 1);
+        change.high = 100 * (1 / (1 + row->change.low / 100) - 1);
+    }
+    return ifm_comparison_change(&change, arena);
+}
+
 void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison_row *row)
 {
     struct ifm_arena *arena = listing->arena;
@@ -343,8 +358,7 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set(listing, "reference", json_string(row->reference), between ? row->reference_label : row->reference);
     ifm_listing_set(listing, "metric", json_string(metric), between ? told : "");
     ifm_listing_set(listing, "word", json_string(row->word), word_shown(row));
-    ifm_listing_set_value(listing, "change_percent", change,
-                          ifm_is_ok(change) ? ifm_comparison_change(change, arena) : "");
+    ifm_listing_set_value(listing, "change_percent", change, change_shown(row, between, arena));
     ifm_listing_set_bounds(listing, "change_low", "change_high", change);
     ifm_listing_set_level(listing, change);
     add_speedup(listing, row);

@@ -161,39 +161,135 @@ static const char *tip_of(const struct answer *a, const struct answer_mark *mark
         ifm_quantity_number(ifm_quantity_for_people(IFM_M_LOSS_RMS_REL, mark->error, arena), arena));
 }
 
-/* The label stands above its mark, and inside of the drawing; `y` is its own place. A font may be wider than the
- * estimate: a label near the right edge ends there, wherever it begins. */
-static void add_mark_at(const struct answer *a, struct ifm_plot *plot, const struct answer_mark *mark, double y)
+/* Where things lie on the drawing, in its pixels. */
+struct box {
+    double left, right, top, bottom;
+};
+
+static bool touch(const struct box *a, const struct box *b)
 {
-    const double widest = 1.1;
-    double x = ifm_plot_x(plot, mark->speed->number), room = (plot->width - plot->left - 4) / widest;
-    const char *label = label_of(a, mark, room);
-    double width = widest * ifm_plot_text_width(label, IFM_CHART_FONT), at = fmax(x - 6, plot->left + 4);
+    return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
+}
+
+/* A dot with its interval. */
+static struct box mark_box(const struct ifm_plot *plot, const struct answer_mark *mark)
+{
+    const double x = ifm_plot_x(plot, mark->speed->number);
+    struct box box = {x - 6, x + 6, mark->y - 6, mark->y + 6};
+    if (ifm_chart_has_interval(mark->speed)) {
+        box.left = fmin(box.left, ifm_plot_x(plot, mark->speed->low) - 2);
+        box.right = fmax(box.right, ifm_plot_x(plot, mark->speed->high) + 2);
+    }
+    return box;
+}
+
+/* A label beside its mark: `y` is its base line. */
+struct answer_label {
+    const char *text;
+    double at, y;
+    bool ends; /* at `at`: a font may be wider than the estimate, so a label near the right edge ends there */
+    struct box box;
+};
+
+static void set_line(struct answer_label *label, double y)
+{
+    label->y = y;
+    label->box.top = y - 11;
+    label->box.bottom = y + 2;
+}
+
+static struct answer_label label_at(const struct answer *a, const struct ifm_plot *plot, const struct answer_mark *mark)
+{
+    const double widest = 1.1, room = (plot->width - plot->left - 4) / widest;
+    const char *text = label_of(a, mark, room);
+    const double width = widest * ifm_plot_text_width(text, IFM_CHART_FONT),
+                 at = fmax(ifm_plot_x(plot, mark->speed->number) - 6, plot->left + 4);
     const bool ends = at + width > plot->width;
+    struct answer_label label = {text, ends ? plot->width : at, 0, ends, {.left = ends ? plot->width - width : at}};
+    label.box.right = label.box.left + width;
+    set_line(&label, mark->y - 8);
+    return label;
+}
+
+static void add_label(struct ifm_plot *plot, const struct answer_mark *mark, const struct answer_label *label)
+{
+    const double x = ifm_plot_x(plot, mark->speed->number);
+    const bool far = label->box.bottom < mark->y - 9 || label->box.top > mark->y + 11;
     ifm_plot_group(plot, mark->class);
-    if (fabs(y - mark->y) > 2)
-        ifm_plot_line(plot, "leader", x, mark->y, x, y);
-    if (ifm_chart_has_interval(mark->speed))
-        ifm_plot_interval(plot, mark->speed->low, mark->speed->high, mark->y);
-    ifm_plot_dot(plot, mark->open ? "undecided" : "fill", x, mark->y, 4.5, tip_of(a, mark));
-    ifm_plot_text(plot, ends ? plot->width : at, y - 8, ends ? "end" : "start", "halo", label);
+    if (far)
+        ifm_plot_line(plot, "leader", x, mark->y, x, label->box.bottom < mark->y ? label->box.bottom : label->box.top);
+    ifm_plot_text(plot, label->at, label->y, label->ends ? "end" : "start", "halo", label->text);
     ifm_plot_group_close(plot);
 }
 
+static void draw_mark(const struct answer *a, struct ifm_plot *plot, const struct answer_mark *mark)
+{
+    ifm_plot_group(plot, mark->class);
+    if (ifm_chart_has_interval(mark->speed))
+        ifm_plot_interval(plot, mark->speed->low, mark->speed->high, mark->y);
+    ifm_plot_dot(plot, mark->open ? "undecided" : "fill", ifm_plot_x(plot, mark->speed->number), mark->y, 4.5,
+                 tip_of(a, mark));
+    ifm_plot_group_close(plot);
+}
+
+/* Is there room for the label: over no mark, over none of the `n` labels that have their place, inside of the area? */
+static bool is_free(const struct ifm_plot *plot, const struct answer_label *label, const struct box *marks,
+                    size_t n_marks, const struct answer_label *labels, size_t n)
+{
+    bool free = label->box.top >= plot->top - 4 && label->box.bottom <= plot->bottom;
+    for (size_t i = 0; i < n_marks; i++)
+        free &= !touch(&label->box, &marks[i]);
+    for (size_t i = 0; i < n; i++)
+        free &= !touch(&label->box, &labels[i].box);
+    return free;
+}
+
+/* Above its mark, else below it, else farther and farther from it; above it where nothing is free. */
+static void place(const struct ifm_plot *plot, const struct answer_mark *mark, struct answer_label *label,
+                  const struct box *marks, size_t n_marks, const struct answer_label *labels, size_t n)
+{
+    enum { STEP = 4 };
+    for (double off = 0; off < plot->bottom - plot->top; off += STEP)
+        for (int side = 0; side < 2; side++) {
+            set_line(label, side == 0 ? mark->y - 8 - off : mark->y + 18 + off);
+            if (is_free(plot, label, marks, n_marks, labels, n))
+                return;
+        }
+    set_line(label, mark->y - 8);
+}
+
+/* The top one first, so that what is pushed away goes to its own side. */
+static void sort_down(struct answer_mark **marks, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && marks[k]->y < marks[k - 1]->y; k--) {
+            struct answer_mark *swapped = marks[k];
+            marks[k] = marks[k - 1];
+            marks[k - 1] = swapped;
+        }
+}
+
+/* Labels first: where there is no room for one, it lies behind the marks. */
 static void add_lossy(struct answer *a, struct ifm_plot *plot)
 {
-    double y[MOST];
+    struct box marks[MOST];
+    struct answer_label labels[MOST];
     struct answer_mark *lossy[MOST];
     size_t n = 0;
     for (size_t i = 0; i < a->n; i++)
         if (a->marks[i].error != NULL) {
             a->marks[i].y = ifm_plot_y(plot, 100 * a->marks[i].error->number);
-            y[n] = a->marks[i].y;
+            marks[n] = mark_box(plot, &a->marks[i]);
             lossy[n++] = &a->marks[i];
         }
-    ifm_plot_spread(y, n, IFM_CHART_NAME_GAP + 2, plot->top + 18, plot->bottom - 2);
+    sort_down(lossy, n);
+    for (size_t i = 0; i < n; i++) {
+        labels[i] = label_at(a, plot, lossy[i]);
+        place(plot, lossy[i], &labels[i], marks, n, labels, i);
+        add_label(plot, lossy[i], &labels[i]);
+    }
     for (size_t i = 0; i < n; i++)
-        add_mark_at(a, plot, lossy[i], y[i]);
+        draw_mark(a, plot, lossy[i]);
 }
 
 static void add_lanes(struct answer *a, struct ifm_plot *plot, double top)
@@ -202,7 +298,9 @@ static void add_lanes(struct answer *a, struct ifm_plot *plot, double top)
     for (size_t i = 0; i < a->n; i++)
         if (a->marks[i].error == NULL) {
             a->marks[i].y = top + LANE * (double)lane++ + 25;
-            add_mark_at(a, plot, &a->marks[i], a->marks[i].y);
+            const struct answer_label label = label_at(a, plot, &a->marks[i]);
+            add_label(plot, &a->marks[i], &label);
+            draw_mark(a, plot, &a->marks[i]);
         }
 }
 

@@ -17,7 +17,7 @@ await withBrowser(async browser => {
   const page = await open(browser, file, {viewport: {width: 1280, height: 800}});
   holds('bytes', statSync(file).size, MOST.bytes);
   holds('height', await page.evaluate(() => document.documentElement.scrollHeight), MOST.height);
-  const parts = {answer: '#answer li.said', chart: '#answer figure svg', trust: '#answer .trust', command: '#answer pre'};
+  const parts = {answer: '#answer li.said', chart: '#answer figure svg', trust: '#answer .trust', command: '#answer .scope code'};
   for (const [name, selector] of Object.entries(parts)) {
     const ends = await page.evaluate(selector => [...document.querySelectorAll(selector)]
       .map(part => part.getBoundingClientRect().bottom), selector);
@@ -25,6 +25,10 @@ await withBrowser(async browser => {
       complain(`the first screen has no ${name}`);
     holds(`${name} ends at`, Math.ceil(Math.max(...ends)), 800);
   }
+  const width = await page.evaluate(() => [...document.querySelectorAll('#answer .scope')]
+    .map(line => line.clientWidth / line.closest('.verdict').clientWidth).at(-1));
+  if (!(width > 0.9)) // a column of its own leaves half of the place below the chart empty
+    complain(`the words below the chart have ${Math.round(100 * width)} % of the width`);
   const said = await page.evaluate(() => document.querySelector('#answer .trust .tag')?.textContent);
   if (said !== word)
     complain(`trust is "${said}" on the page and "${word}" on the terminal`);
@@ -44,6 +48,12 @@ await withBrowser(async browser => {
   holds('sheets', pdf.toString('latin1').match(/\/Type \/Page\b/g).length, MOST.sheets);
   const phone = await open(browser, file, {viewport: {width: 390, height: 844}});
   await phone.evaluate(() => document.querySelectorAll('details').forEach(fold => { fold.open = true; }));
+  const menu = await phone.evaluate(() => {
+    const bar = document.querySelector('nav.bar');
+    return {scrolls: bar.scrollWidth > bar.clientWidth, bar: getComputedStyle(bar).scrollbarWidth};
+  });
+  if (menu.scrolls && menu.bar !== 'none')
+    complain(`the contents have a bar of the system below them on a phone (scrollbar-width: ${menu.bar})`);
   const least = await phone.evaluate(() => Math.min(...[...document.querySelectorAll('svg text')].map(text =>
     parseFloat(getComputedStyle(text).fontSize) * text.ownerSVGElement.getBoundingClientRect().width /
     text.ownerSVGElement.viewBox.baseVal.width)));

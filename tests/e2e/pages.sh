@@ -21,11 +21,20 @@ type_page()
         fail "$1 as typed ends with $? behind $(grep '^# ' "$2.txt" | tail -1): $(tail -5 "$2.errors")"
 }
 
+# leaves_nothing FOLDER: a reader's checkout is as git had it, but for what it ignores
+leaves_nothing()
+{
+    (cd "$1" && find . -mindepth 1 -maxdepth 1 ! -name build ! -name runs ! -name examples ! -name include) >left
+    [ ! -s left ] || fail "$1 leaves in the checkout: $(cat left)"
+}
+
 type_page README.md readme
+leaves_nothing readme
 has '^verified: every hash fits' <readme.txt || fail "the README's run is not verified"
 [ -s readme/runs/gzip/report.html ] || fail "the README's run has no report"
 
 type_page docs/tutorial.md tutorial
+leaves_nothing tutorial
 cd tutorial/runs
 for folder in first gzip same study energy; do
     [ -s $folder/report.html ] || fail "the tutorial's run $folder has no report"

@@ -17,8 +17,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROW = re.compile(r"^\|.*\|$")
 LINE = re.compile(r"^\|[-:| ]+\|$")
-# "vs baseline (98.3 %)", "TPOT at least (batch 4)"
-LEVEL = re.compile(r" \((?:[\d.]+(?: to [\d.]+)? %|batch \d+)\)$")
+# "vs baseline [98.3 %]", "TPOT at least (batch 4)"
+LEVEL = re.compile(r" [\[(](?:[\d.]+(?: to [\d.]+)? %|batch \d+)[\])]$")
 NAMES = (
     r"\b(rule-\d\d)\b",
     r"^([A-Z]{4,})  ",  # the verdict of a run

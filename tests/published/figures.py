@@ -237,7 +237,7 @@ CASES = {
         "cells": [("short", staged(0, "aaaa", 15.96))],
         "expect": [("short", "staged", "change_percent", INACTIVE, "rule-11"),
                    ("short", "staged", "step_ns", INACTIVE, "staged writes ran zero times")],
-        "says": "staged writes ran zero times: the arm is the baseline's twin",
+        "says": "staged writes ran zero times: the arm did what the baseline does",
     },
     "staged_differs": {
         "source": "004: 92 windows; 0.574 s and 15.96 % accepted without, 0.709 s and 3.39 % with",

@@ -19,7 +19,7 @@ static void the_table_says_its_level_and_no_verdict(void **state)
     char *text = brief(sample_of(NULL, 0));
     assert_lacks(text, "MEASURED");
     assert_true(text[0] != '\n');
-    assert_has(text, "vs baseline (98.3 %)");
+    assert_has(text, "vs baseline [98.3 %]");
     assert_has(text, "time/step  "); /* of 95 %, which is not said */
     assert_has(text, "\n  half is 2.00x faster [1.90, 2.10] than plain");
     assert_has(text, "\nsolid: ");
@@ -268,11 +268,100 @@ static void the_rest_is_counted(void **state)
     free(text);
 }
 
+static void add_number(struct sample *s, const char *arm, enum ifm_metric_id metric, struct ifm_value value)
+{
+    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
+    memcpy(with, s->derived.numbers, s->derived.n_numbers * sizeof *with);
+    value.unit = ifm_metrics[metric].unit;
+    with[s->derived.n_numbers++] = (struct ifm_number){D, arm, metric, value};
+    s->derived.numbers = with;
+}
+
+/* An arm that had nothing to do takes the word from no other, and has no price; alone it leaves nothing to use. */
+static void what_had_nothing_to_do_is_left_out(void **state)
+{
+    (void)state;
+    static const struct ifm_finding found[] = {
+        {IFM_SEVERITY_WARNING, "rule-11", D, "staged", "staging ran zero times"}};
+    static const struct ifm_value idle = WORD(IFM_STATE_INACTIVE, "rule-11: staging ran zero times", "");
+    struct sample *s = sample_of(found, COUNT(found));
+    add_number(s, "staged", IFM_M_STEP_NS, idle);
+    add_number(s, "staged", IFM_M_CHANGE_PERCENT, idle);
+    add_number(s, "staged", IFM_M_SPEEDUP, idle);
+    add_number(s, "staged", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 0.8});
+    add_number(s, "staged", IFM_M_LOSS_RMS_REL, (struct ifm_value){.number = 1.7e-16});
+    add_number(s, "half", IFM_M_LOSS_RMS_REL, (struct ifm_value){.number = 0.137});
+    assert_int_equal(again(s).word, IFM_TRUST_SOLID);
+    assert_int_equal(again(s).warnings, 0);
+    char *text = brief(s);
+    assert_has(text, "inactive¹");
+    assert_lacks(text, "larger");
+    assert_lacks(text, "1.7e-14");
+    free(text);
+    text = page(s);
+    *strstr(text, "How to read it.") = '\0'; /* the table of all numbers has it */
+    assert_lacks(text, "1.7e-14");
+    free(text);
+    for (size_t i = 0; i < s->derived.n_numbers; i++)
+        if (s->derived.numbers[i].metric == IFM_M_CHANGE_PERCENT)
+            s->derived.numbers[i].value = idle;
+    assert_int_equal(again(s).word, IFM_TRUST_DO_NOT_USE);
+    assert_has(again(s).remedy, "a longer one");
+}
+
+/* A cache larger than its tokens says what it is larger than. */
+static void larger_than_its_tokens_is_explained(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    add_number(s, "plain", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 0.75});
+    add_number(s, "half", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1.5});
+    char *text = brief(s);
+    assert_has(text, "1.33x larger¹");
+    assert_has(text, "¹ than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them");
+    free(text);
+}
+
+/* Warnings that differ in their figures alone are one more, not many. */
+static void alike_warnings_are_counted_once(void **state)
+{
+    (void)state;
+    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
+                                               {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
+                                               {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 9.5 %"}};
+    assert_int_equal(trust_of(found, COUNT(found)).warnings, 1);
+}
+
+/* Of each rung its gravest finding: the others stand below, among all. */
+static void the_ladder_is_short(void **state)
+{
+    (void)state;
+    static const struct ifm_finding found[] = {{IFM_SEVERITY_NOTE, "rule-07", D, "half", "it is a little noisy"},
+                                               {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
+                                               {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it has no steady state"}};
+    static const char *ladder[] = {"environment: nothing was found", "statistics: it is a little noisy; and so on"};
+    struct sample *s = sample_of(found, COUNT(found));
+    s->verdict = sample_verdict;
+    s->verdict.rca = ladder;
+    s->verdict.n_rca = COUNT(ladder);
+    char *text = page(s), *at = strstr(text, "Where to look for the cause");
+    assert_non_null(at);
+    at[300] = '\0';
+    assert_has(at, "statistics: " D ", half: it drifts by 3 %; 2 more among the findings");
+    assert_lacks(at, "environment");
+    assert_lacks(at, "and so on");
+    free(text);
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8"); /* as tables are drawn */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_says_its_level_and_no_verdict),
+        cmocka_unit_test(what_had_nothing_to_do_is_left_out),
+        cmocka_unit_test(larger_than_its_tokens_is_explained),
+        cmocka_unit_test(alike_warnings_are_counted_once),
+        cmocka_unit_test(the_ladder_is_short),
         cmocka_unit_test(a_word_that_was_taken_is_said_to_be),
         cmocka_unit_test(a_verdict_that_was_asked_for_stays),
         cmocka_unit_test(footnotes_are_those_of_the_table),

@@ -221,6 +221,40 @@ static void a_label_ends_at_the_edge(void **state)
     ifm_figure_free(&figure);
 }
 
+/* Losses and speeds so near to each other that the label of one would lie on the dot of another. */
+static void no_label_lies_on_a_dot(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arm;
+        struct ifm_value speedup;
+        double loss;
+    } near[] = {{"int8", RATE(1.33, 1.30, 1.37), 0.137},
+                {"int4", RATE(2.16, 2.13, 2.18), 0.194},
+                {"evict", RATE(2.62, 2.47, 2.79), 0.171}};
+    for (size_t i = 0; i < COUNT(near); i++) {
+        *number_of(near[i].arm, "speedup") = near[i].speedup;
+        number_of(near[i].arm, "loss_rms_rel")->number = near[i].loss;
+    }
+    sample_fill(numbers, COUNT(numbers));
+    struct ifm_figure figure = figure_of(ifm_figure_answer, NULL);
+    size_t labels = 0;
+    for (const char *at = figure.svg.data; (at = strstr(at, "class=\"halo\"")) != NULL; at++, labels++) {
+        const char *text = strchr(at, '>') + 1, *from = at;
+        while (*from != '<')
+            from--;
+        const double width = 6.0 * (double)strcspn(text, "<"), x = attribute(from, "x"), y = attribute(from, "y");
+        const bool ends = strstr(from, "\"end\"") != NULL && strstr(from, "\"end\"") < text;
+        for (const char *dot = figure.svg.data; (dot = strstr(dot, "<circle")) != NULL; dot++) {
+            const double cx = attribute(dot, "cx"), cy = attribute(dot, "cy"), left = ends ? x - width : x;
+            if (cx > left && cx < left + width && cy > y - 14 && cy < y + 5)
+                fail_msg("\"%.*s\" lies on the dot at %g, %g", (int)strcspn(text, "<"), text, cx, cy);
+        }
+    }
+    assert_int_equal(labels, 3);
+    ifm_figure_free(&figure);
+}
+
 /* The dot of an arm without an answer is an outline, its label says so, and the legend what that means. */
 static void an_undecided_arm_looks_so(void **state)
 {
@@ -553,6 +587,7 @@ int main(void)
         TEST(a_refused_speed_is_named_and_not_drawn),
         TEST(an_axis_holds_the_interval_of_one_comparison),
         TEST(a_label_ends_at_the_edge),
+        TEST(no_label_lies_on_a_dot),
         TEST(an_undecided_arm_looks_so),
         TEST(the_frontier_names_who_beats_whom),
         TEST(the_roofline_has_two_dots_and_both_roofs),

@@ -21,23 +21,31 @@ static double explained(const struct ifm_arm *base, const struct ifm_arm *arm)
     return best;
 }
 
-/* How near `base` was to a ceiling, as words; NULL when no ceiling was measured beside it, and when its rates are
- * refused: a share above the ceiling shows no weakness. */
-static const char *share_of(const struct ifm_arm_work *base, const char *name)
+bool ifm_derive_nearest(const struct ifm_arm_work *base, struct ifm_nearest *out)
 {
     struct ifm_log_mean read = {0}, flops = {0};
     if (base->rates_refused.rule != NULL)
-        return NULL;
+        return false;
     const enum ifm_ceiling operations = ifm_roof_of_operations(base);
     bool by_memory = base->reads == IFM_CEILING_READ;
     bool has_read = (!by_memory || !base->cache_resident) && ifm_roof_share(base, base->reads, &read);
     bool has_flops = ifm_roof_share(base, operations, &flops);
     if (!has_read && !has_flops)
-        return NULL;
+        return false;
     bool by_read = has_read && (!has_flops || read.mean >= flops.mean);
-    return ifm_arena_printf(base->d->arena, "%s at %.1f %% of its %s ceiling", name,
-                            100.0 * exp(by_read ? read.mean : flops.mean),
-                            ifm_ceiling_name(by_read ? base->reads : operations));
+    *out = (struct ifm_nearest){exp(by_read ? read.mean : flops.mean),
+                                ifm_ceiling_name(by_read ? base->reads : operations), !by_read};
+    return true;
+}
+
+/* How near `base` was to a ceiling, as words; NULL where that is not known. */
+static const char *share_of(const struct ifm_arm_work *base, const char *name)
+{
+    struct ifm_nearest nearest;
+    if (!ifm_derive_nearest(base, &nearest))
+        return NULL;
+    return ifm_arena_printf(base->d->arena, "%s at %.1f %% of its %s ceiling", name, 100.0 * nearest.share,
+                            nearest.ceiling);
 }
 
 bool ifm_derive_hold_speedup(const struct ifm_arm_work *arm, const struct ifm_arm_work *base, struct ifm_value *value,

@@ -114,7 +114,7 @@ static void check_feature(struct ifm_arm_work *arm)
         return;
     const char *reason =
         seen == 0 ? ifm_arena_printf(arm->d->arena, "how often %s ran was not recorded", feature)
-                  : ifm_arena_printf(arm->d->arena, "%s ran zero times: the arm is the baseline's twin", feature);
+                  : ifm_arena_printf(arm->d->arena, "%s ran zero times: the arm did what the baseline does", feature);
     arm->inactive = seen > 0 && arm->refusal.rule == NULL;
     ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-11", reason);
 }

@@ -87,9 +87,15 @@ static struct extreme extreme_of(const struct ifm_checking *c, enum ifm_metric_i
     return worst;
 }
 
+/* Nothing that is measured again or for longer gives an arm something to do that it has not in this cell. */
+static const char remedy_of_idleness[] =
+    "a shape that gives the arm something to do (of a cache, a longer one), or leave the arm out";
+
 /* What a number's own remedy is, or to measure again. */
 static const char *remedy_of(const struct ifm_value *value)
 {
+    if (value != NULL && value->state == IFM_STATE_INACTIVE)
+        return remedy_of_idleness;
     return value == NULL || value->remedy[0] == '\0' ? "measure the cell again" : value->remedy;
 }
 
@@ -204,7 +210,8 @@ struct ifm_check_item ifm_answer_latency(const struct ifm_checking *c)
             return ifm_check_no_arms(c);
         if (seen.n < seen.n_arms) {
             struct ifm_check_item item = lacks(c, &seen, ifm_metrics[latencies[i]].id);
-            bool has_remedy = seen.lacking != NULL && seen.lacking->remedy[0] != '\0';
+            bool has_remedy =
+                seen.lacking != NULL && (seen.lacking->remedy[0] != '\0' || seen.lacking->state == IFM_STATE_INACTIVE);
             bool few = !has_remedy && (seen.n > 0 || seen.lacking != NULL);
             return ifm_check_unmet(c, few ? "more samples (--repeats)" : item.remedy, "%s", item.found);
         }

@@ -229,18 +229,18 @@ static void add_verdict(struct ifm_html *html, const struct ifm_block *section)
     struct ifm_figure figure = {0};
     const struct ifm_block *last = section->last;
     bool drawn = last != NULL && last->kind == IFM_BLOCK_FIGURE && ifm_figure_draw(html->document, last, &figure);
-    ifm_text_printf(html->out, "<div id=\"%s\" class=\"verdict %s%s\"><div>\n", section->id,
-                    ifm_html_tone(section->tone), drawn ? " drawn" : "");
+    ifm_text_printf(html->out, "<div id=\"%s\" class=\"verdict %s%s\">\n", section->id, ifm_html_tone(section->tone),
+                    drawn ? " drawn" : "");
+    if (drawn) /* words flow around it on a desk, and stand above it on a phone */
+        add_figure(html, &figure, 2);
+    ifm_text_add(html->out, "<div>\n");
     if (section->title[0] != '\0')
         ifm_text_printf(html->out, "<div class=\"label\">%s</div>\n", section->title);
     for (const struct ifm_block *block = section->first; block != NULL; block = block->next)
         if (block->kind != IFM_BLOCK_FIGURE && !block->elsewhere)
             add_block(html, block, 1);
-    ifm_text_add(html->out, "</div>\n");
-    if (drawn)
-        add_figure(html, &figure, 2);
+    ifm_text_add(html->out, "</div>\n</div>\n");
     ifm_figure_free(&figure);
-    ifm_text_add(html->out, "</div>\n");
 }
 
 static void add_contents(struct ifm_html *html, const struct ifm_block *section)
@@ -336,15 +336,24 @@ static void add_head(struct ifm_html *html)
 static void add_bar(struct ifm_html *html)
 {
     static const char *const words[][2] = {
-        {"answer", "Answer"},          {"gates", "Gates"},
-        {"classes", "Classes"},        {"cells", "Cells"},
-        {"results", "Results"},        {"cell-1", "Details"},
-        {"notes", "Absent"},           {"changed", "Changes"},
-        {"causes", "Causes"},          {"findings", "Findings"},
-        {"advice", "Advice"},          {"checklists", "Checklists"},
-        {"repeat", "Repeat"},          {"limits", "Limits"},
-        {"numbers", "Numbers"},        {"environment", "Machine"},
-        {"configuration", "Settings"}, {"definitions", "Glossary"},
+        {"answer", "Answer"},
+        {"gates", "Gates"},
+        {"classes", "Classes"},
+        {"cells", "Cells"},
+        {"results", "Results"},
+        {"cell-1", "Details"},
+        {"notes", "Notes"},
+        {"changed", "Changes"},
+        {"causes", "Causes"},
+        {"findings", "Findings"},
+        {"advice", "Advice"},
+        {"checklists", "Checklists"},
+        {"repeat", "Repeat"},
+        {"limits", "Limits"},
+        {"numbers", "Numbers"},
+        {"environment", "Machine"},
+        {"configuration", "Settings"},
+        {"definitions", "Glossary"},
     };
     ifm_text_add(html->out, "<nav class=\"bar scroll\" aria-label=\"Contents\">");
     for (const struct ifm_block *block = html->document->root.first; block != NULL; block = block->next)

@@ -325,19 +325,37 @@ static const char *idle_of(const struct ifm_decode_settings *s, const struct ifm
                             s->kv_file[0] == '\0' ? "" : " decode.outliers");
 }
 
+/* The least power of two of tokens of which the form reads at most five in eight bytes of f16: from there on it gains a
+ * good part of what it can, and half as many gain little beside sink and ring, which stay f16. 0 = none. */
+static uint64_t worth_it(const struct ifm_decode_settings *s, const struct ifm_decode_form *form, double *ratio)
+{
+    struct ifm_decode_settings longer = *s;
+    const struct ifm_decode_form *plain = ifm_decode_form_find("f16");
+    for (longer.kv_len = 256; longer.kv_len <= 1u << 16; longer.kv_len *= 2) {
+        const double read = (double)ifm_decode_amounts_of(&longer, form).read;
+        *ratio = read > 0 ? (double)ifm_decode_amounts_of(&longer, plain).read / read : 0;
+        if (*ratio >= 1.6)
+            return longer.kv_len;
+    }
+    return 0;
+}
+
 /* Rule 11 makes an arm that compresses nothing inactive; this says beforehand what to ask for instead. */
 static const char *remark_of(const struct ifm_decode_settings *s, const struct ifm_decode_form *form,
                              struct ifm_arena *arena)
 {
+    double ratio;
     const uint64_t share = form->half ? 2 : 1; /* of the tokens it keeps one in two */
     const uint64_t least = share * (s->sink + 2 * IFM_KV_PAGE);
     const uint64_t most = s->kv_len + (s->inference ? s->decode_tokens : 0);
     if (form->format == IFM_KV_F16 || most >= least)
         return NULL;
+    const uint64_t worth = worth_it(s, form, &ratio);
+    const char *gain = worth < least ? "" : ifm_arena_printf(arena, ", from where it reads %.1fx fewer bytes", ratio);
     return ifm_arena_printf(arena,
                             "has nothing to compress in %llu tokens, of which the first and the newest stay f16; take "
-                            "--kv-len %llu or more",
-                            (unsigned long long)most, (unsigned long long)least);
+                            "--kv-len %llu or more%s",
+                            (unsigned long long)most, (unsigned long long)(worth < least ? least : worth), gain);
 }
 
 /* Our own kernels: their arms are named after forms, those of others after who computes. */
