@@ -33,6 +33,7 @@ struct look {
 };
 
 #define LAUNCHED "kernels launched"
+#define WAITED_BY_THREADS "run_delay_ns"
 
 /* The columns that need a name or a cost of their own; others go by their unit. */
 static const struct look looks[] = {
@@ -82,7 +83,6 @@ struct beside_change {
     unsigned threads; /* whose waiting is added up in run_delay_ns */
 };
 
-#define WAITED_BY_THREADS "run_delay_ns"
 
 /* Over whose time the column adds up. */
 static unsigned spread_over(const struct look *look, const struct beside_change *b)
