@@ -145,8 +145,9 @@ static const char *file_changed(const struct ifm_arm_work *arm)
                 first = IFM_FACTS(other, program);
         const bool other_file = first->inode != later->inode, other_size = first->size != later->size;
         if (other_file || other_size || first->mtime_ns != later->mtime_ns || first->ctime_ns != later->ctime_ns)
-            return ifm_arena_printf(arm->d->arena, "the file of its %s was changed while it was measured (%s): its runs "
-                                                   "are of two programs",
+            return ifm_arena_printf(arm->d->arena,
+                                    "the file of its %s was changed while it was measured (%s): its runs "
+                                    "are of two programs",
                                     later->what,
                                     later->inode == 0 ? "it is gone"
                                     : other_file      ? "another file has its name"

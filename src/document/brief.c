@@ -162,8 +162,7 @@ static void add_absent(struct ifm_builder *builder, const struct ifm_cell *cell,
         return;
     bool last = before == ABSENT_CELLS;
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", last ? "more cells are absent" : cell->name);
-    section->subtitle =
-        last ? see_more(builder) : ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
+    section->subtitle = last ? see_more(builder) : ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
 }
 
 static void add_cells(struct ifm_builder *builder)
@@ -369,7 +368,8 @@ static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
                                            : ifm_arena_printf(arena, "; %zu more warning%s: %s", trust.warnings,
                                                               trust.warnings == 1 ? "" : "s",
                                                               builder->from->filed ? "the report" : "--verbose");
-    const char *scope = trust.scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", with_folder(builder, trust.scope));
+    const char *scope =
+        trust.scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", with_folder(builder, trust.scope));
     const char *cause = ifm_arena_printf(arena, "%s%s%s", trust.place, trust.place[0] == '\0' ? "" : ": ", trust.cause);
     size_t taken = ifm_columns_of(ifm_trust_label(trust.word)) + ifm_columns_of(rule) + ifm_columns_of(remedy) +
                    ifm_columns_of(more) + 16;

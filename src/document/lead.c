@@ -265,10 +265,9 @@ void ifm_build_gate_table(struct ifm_builder *builder)
         const char *threshold =
             ifm_quantity_bare(ifm_metric_told(metric).factor * gate->threshold, observed->unit, arena);
         *ifm_grid_at(&grid, i, 0) = ifm_field_text(ifm_judge_gate_name(gate), IFM_TONE_PLAIN);
-        *ifm_grid_at(&grid, i, 1) =
-            ifm_field_text(alone && result->arm[0] != '\0' ? result->arm
-                                                           : ifm_document_place(result->cell, result->arm, arena),
-                           IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, i, 1) = ifm_field_text(
+            alone && result->arm[0] != '\0' ? result->arm : ifm_document_place(result->cell, result->arm, arena),
+            IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 2) =
             ifm_field_text(ifm_arena_printf(arena, "%s %s%s", bound, threshold,
                                             ifm_judge_by_interval(gate, &result->observed) ? ", interval" : ""),

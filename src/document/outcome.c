@@ -161,7 +161,8 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
         return;
     }
     const char *word = ifm_word_shown(builder, cell, arm, change);
-    const bool open = ifm_is_ok(change) && strcmp(change->text, "undecided") == 0; /* a bare number would be taken for an answer */
+    const bool open =
+        ifm_is_ok(change) && strcmp(change->text, "undecided") == 0; /* a bare number would be taken for an answer */
     const char *range = bare && !open ? "" : ifm_quantity_range(speedup, builder->arena);
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
     const char *number = ifm_quantity_of(speedup, builder->arena).number, *gap = range[0] == '\0' ? "" : " ";
@@ -175,7 +176,8 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     const char *of = bare && open ? "" : ifm_arena_printf(builder->arena, " the speed of %s", base);
     ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s%s", word[0] == '\0' ? "" : ": ", number, gap, range, of);
     const double margin = 1 + cell->measure.margin;
-    if (open && word[0] != '\0' && !bare && speedup->has_interval && (speedup->low > margin || speedup->high < 1 / margin))
+    if (open && word[0] != '\0' && !bare && speedup->has_interval &&
+        (speedup->low > margin || speedup->high < 1 / margin))
         ifm_say(builder, line, IFM_TONE_PLAIN, "; a warning keeps it undecided");
 }
 

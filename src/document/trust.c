@@ -123,8 +123,7 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
 static const char *replaced(const char *text, const char *part, const char *by, struct ifm_arena *arena)
 {
     const char *at = strstr(text, part);
-    return at == NULL ? text
-                      : ifm_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part));
+    return at == NULL ? text : ifm_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part));
 }
 
 static bool has_programs(const struct ifm_plan *plan)
@@ -422,8 +421,10 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     const bool other_work = d->undecided > 0 && (more->disturbed || more->busy);
     const bool one = d->undecided == 1 && d->unanswered == 0 && d->of.cell != NULL;
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
-    const char *words = ifm_more_words(more, arena), *what = more->flag[0] != '\0' ? more->flag : longer_of(from, arena);
-    const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "", *instead = one ? remedy_of_needed(&d->of) : "";
+    const char *words = ifm_more_words(more, arena),
+               *what = more->flag[0] != '\0' ? more->flag : longer_of(from, arena);
+    const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "",
+               *instead = one ? remedy_of_needed(&d->of) : "";
     struct ifm_trust trust = {.word = IFM_TRUST_NOISY,
                               .place = "",
                               .cause = decision_words(d, arena),
@@ -443,12 +444,12 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     if (other_work)
         trust.remedy = ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)
-        trust.remedy =
-            ifm_arena_printf(arena, "not even an hour more would decide: %s, or a quieter machine",
-                             known[0] != '\0' ? ifm_arena_printf(arena, "%s where that is enough", known) : "a wider margin");
+        trust.remedy = ifm_arena_printf(arena, "not even an hour more would decide: %s, or a quieter machine",
+                                        known[0] != '\0' ? ifm_arena_printf(arena, "%s where that is enough", known)
+                                                         : "a wider margin");
     else if (words[0] != '\0')
-        trust.remedy = ifm_arena_printf(arena, "%s%s%s: %s%s", known, known[0] != '\0' ? " where that is enough, or " : "",
-                                        what, words, nearest);
+        trust.remedy = ifm_arena_printf(arena, "%s%s%s: %s%s", known,
+                                        known[0] != '\0' ? " where that is enough, or " : "", what, words, nearest);
     else if (instead[0] != '\0')
         trust.remedy = instead;
     else

@@ -83,7 +83,6 @@ struct beside_change {
     unsigned threads; /* whose waiting is added up in run_delay_ns */
 };
 
-
 /* Over whose time the column adds up. */
 static unsigned spread_over(const struct look *look, const struct beside_change *b)
 {

@@ -80,8 +80,7 @@ static bool has_least(const struct ifm_stop_blocks *blocks)
 
 bool ifm_stop_blocks_may_end(const struct ifm_stop_blocks *blocks)
 {
-    return has_least(blocks) &&
-           (blocks->variants == 0 || blocks->steps >= IFM_TAIL_RUNS);
+    return has_least(blocks) && (blocks->variants == 0 || blocks->steps >= IFM_TAIL_RUNS);
 }
 
 void ifm_stop_blocks_add(struct ifm_stop_blocks *blocks)
@@ -140,7 +139,8 @@ static bool compare(const struct ifm_stop_blocks *blocks, size_t arm, struct ifm
                               out);
 }
 
-/* How far slow steps that are not among so few may move a comparison; 0 from those on that must have shown one in 50. */
+/* How far slow steps that are not among so few may move a comparison; 0 from those on that must have shown one in 50.
+ */
 static double unseen(const struct ifm_stop_blocks *blocks)
 {
     return blocks->steps >= IFM_TAIL_RUNS ? 0 : ifm_stats_tail_unseen(blocks->steps);

@@ -44,8 +44,8 @@ const char *ifm_tail_reason(enum ifm_tail tail); /* "they are skewed"; "" where 
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_tail(const double *x, size_t n, double effective, double runs,
                                                enum ifm_tail *out, size_t *needs);
 
-/* By how much, as a logarithm, the mean of so many runs may lie below the truth for slow ones that are not among them: by
- * the rule of three a share of 3 / n, each longer by IFM_TAIL_SLOW times the others. */
+/* By how much, as a logarithm, the mean of so many runs may lie below the truth for slow ones that are not among them:
+ * by the rule of three a share of 3 / n, each longer by IFM_TAIL_SLOW times the others. */
 double ifm_stats_tail_unseen(double runs);
 
 /* The independent runs that `n` single ones are: all of them, unless they depend on each other (lag 1, one-sided 1 %).

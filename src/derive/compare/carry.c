@@ -9,8 +9,8 @@
 #include "stats/stats.h"
 #include <math.h>
 
-/* A dependence is taken for real at this level, all questions of a comparison together (two arms, two lags: Bonferroni),
- * from so many pairs on. */
+/* A dependence is taken for real at this level, all questions of a comparison together (two arms, two lags:
+ * Bonferroni), from so many pairs on. */
 static const double SURELY = 1 - 0.003 / 4;
 enum { FEWEST_PAIRS = 4, FEWEST_OWN = 2 };
 /* Where slots were disturbed, so many that were not, and half of all, tell the order of slots from the load: fewer are
@@ -105,8 +105,8 @@ static bool is_apart(double *own, size_t n, double *other, size_t m, double *roo
            off - 0.5 > z * sqrt(pairs * (double)(n + m + 1) / 12);
 }
 
-/* Whether the typical slot behind another arm is later or earlier by a quarter of the effect too, and the ranks say so: a
- * few slots that a busy machine made long, or slow runs that come by chance, are no carry-over. */
+/* Whether the typical slot behind another arm is later or earlier by a quarter of the effect too, and the ranks say so:
+ * a few slots that a busy machine made long, or slow runs that come by chance, are no carry-over. */
 static bool is_typical(const struct counting *c, double effect)
 {
     const struct ifm_record *r = c->arm->work->record;
@@ -309,11 +309,11 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
         say_hidden(arm, changes_the_word, taken);
     if (carried->words[0] == '\0' || !(changes_the_word || ifm_derive_is_carried(carried)))
         return;
-    const char *moves = ifm_derive_is_carried(carried)
-                            ? ifm_arena_printf(arm->d->arena, "moves the comparison by a factor of %.3g",
-                                               exp(carried->usual))
-                            : ifm_arena_printf(arm->d->arena, "may move the comparison by %+.2g to %+.2g %%",
-                                               100 * expm1(carried->low), 100 * expm1(carried->high));
+    const char *moves =
+        ifm_derive_is_carried(carried)
+            ? ifm_arena_printf(arm->d->arena, "moves the comparison by a factor of %.3g", exp(carried->usual))
+            : ifm_arena_printf(arm->d->arena, "may move the comparison by %+.2g to %+.2g %%", 100 * expm1(carried->low),
+                               100 * expm1(carried->high));
     ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
                        IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s; "
                                          "--slot-steps 12 lets each arm run behind itself",

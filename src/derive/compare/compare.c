@@ -449,11 +449,12 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
     /* Under load longer slots are disturbed as these were: its remedy comes first. */
     if (!stands && !undecided && !ifm_derive_lacks_undisturbed(aside))
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "by the slots in which each arm ran behind itself the change lies between %+.3g and %+.3g %%, "
-                           "and the interval holds that too: undecided%s",
-                           100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
-                           ifm_derive_hides_order(arm) ? "" : "; --slot-steps 12 makes more of them");
+        ifm_derive_say_arm(
+            arm, IFM_SEVERITY_WARNING, "rule-07",
+            "by the slots in which each arm ran behind itself the change lies between %+.3g and %+.3g %%, "
+            "and the interval holds that too: undecided%s",
+            100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
+            ifm_derive_hides_order(arm) ? "" : "; --slot-steps 12 makes more of them");
     *word = stands ? *word : "undecided";
     return a;
 }

@@ -98,8 +98,8 @@ static void look_for_change(const struct ifm_arm_work *arm, const struct trend *
     double peak = cusum.peak * sqrt(independent_share(t, cusum.at, t->rest));
     if (peak > IFM_CUSUM_1_PERCENT)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "%s changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", time_words(arm), cusum.at, t->n,
-                           peak, IFM_CUSUM_1_PERCENT);
+                           "%s changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", time_words(arm), cusum.at,
+                           t->n, peak, IFM_CUSUM_1_PERCENT);
 }
 
 enum { NAMED = 4 }; /* arms in one finding of a cell: a sweep has dozens, and a busy machine unsettles them all */

@@ -47,12 +47,14 @@ static bool was_steady(const struct advising *g, const struct ifm_cell *cell)
     return true;
 }
 
-static const double MANY_TIMES_PERCENT = 30; /* no noise of a quiet machine: a few samples of several times the others */
+static const double MANY_TIMES_PERCENT =
+    30; /* no noise of a quiet machine: a few samples of several times the others */
 
 /* Samples that are slow in blocks of which the machine disturbed hardly any. */
 static bool is_own(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
-    const double marked = number_of(g, cell, arm, IFM_M_BLOCKS_MARKED), all = number_of(g, cell, arm, IFM_M_BLOCKS_COUNT);
+    const double marked = number_of(g, cell, arm, IFM_M_BLOCKS_MARKED),
+                 all = number_of(g, cell, arm, IFM_M_BLOCKS_COUNT);
     return 10 * marked <= all && number_of(g, cell, arm, IFM_M_LATENCY_CV_PERCENT) > MANY_TIMES_PERCENT;
 }
 

@@ -428,10 +428,11 @@ static enum ifm_status time_again(struct ifm_cell_run *cell, struct ifm_error *e
 {
     double fastest_ns = INFINITY;
     for (size_t i = 0; i < cell->plan->n_arms; i++)
-        fastest_ns = fmin(fastest_ns, cell->arms[i].step_ns);
-    for (size_t i = 0; i < cell->plan->n_arms && ifm_cell_counts_programs(cell->plan); i++) {
+        if (cell->arms[i].plan->gaps)
+            fastest_ns = fmin(fastest_ns, cell->arms[i].step_ns);
+    for (size_t i = 0; i < cell->plan->n_arms; i++) {
         double ns[3] = {cell->arms[i].step_ns};
-        if (ns[0] < AGAIN_TIMES * fastest_ns || ns[0] > AGAIN_NS)
+        if (!cell->arms[i].plan->gaps || ns[0] < AGAIN_TIMES * fastest_ns || ns[0] > AGAIN_NS)
             continue;
         for (int k = 1; k < 3; k++) {
             IFM_TRY(ifm_arm_rough_ns(cell, i, &ns[k], error));

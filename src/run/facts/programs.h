@@ -1,6 +1,6 @@
 /* The files that the programs of a cell are: what the file system says of each, before the first block and after the
- * last. Derive compares the two; a program that was built anew in between is another one. Paths go nowhere. Thread rule:
- * no shared state. */
+ * last. Derive compares the two; a program that was built anew in between is another one. Paths go nowhere. Thread
+ * rule: no shared state. */
 #ifndef IFM_RUN_FACTS_PROGRAMS_H
 #define IFM_RUN_FACTS_PROGRAMS_H
 

@@ -208,7 +208,7 @@ static enum ifm_status check_first_line(const char *path, const char *word, stru
     if (fd >= 0)
         close(fd);
     if (n < 0 || (n >= 2 && head[0] == '#' && head[1] == '!') || memchr(head, '\0', (size_t)n) != NULL)
-        return IFM_OK; /* one that cannot be read may still be executed */
+        return IFM_OK;                                 /* one that cannot be read may still be executed */
     for (ssize_t i = 0; i < n && head[i] != '\n'; i++) /* as bash tells a script from another format */
         if ((unsigned char)head[i] < ' ' && head[i] != '\t' && head[i] != '\r')
             return IFM_OK;
@@ -608,8 +608,8 @@ static void collect(void *opened, int64_t *out)
 /* Does the program run another file, which is what is measured? */
 static bool is_interpreter(const char *path)
 {
-    static const char *const names[] = {"sh",   "bash", "dash", "ash",  "zsh",  "ksh",   "fish", "python",
-                                        "perl", "ruby", "node", "deno", "lua",  "php",   "julia", "Rscript"};
+    static const char *const names[] = {"sh",   "bash", "dash", "ash",  "zsh", "ksh", "fish",  "python",
+                                        "perl", "ruby", "node", "deno", "lua", "php", "julia", "Rscript"};
     const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const size_t length = strlen(names[i]);
