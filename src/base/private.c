@@ -108,3 +108,31 @@ void ifm_private_load(const char *lock_path)
     json_decref(facts);
     ifm_arena_destroy(arena);
 }
+
+static enum ifm_status check_texts(const json_t *settings, struct ifm_arena *arena, struct ifm_error *error)
+{
+    const char *token;
+    json_t *value;
+    json_object_foreach((json_t *)settings, token, value)
+    {
+        const char *text = json_string_value(value);
+        if (text == NULL || strcmp(token_of(text, arena), token) != 0)
+            return ifm_fail(error, IFM_INVALID, "private.json",
+                            "bring the file back from a copy, or remove it: the run then cannot be repeated",
+                            "private.json was edited: the text of %.19s is not the one that was measured", token);
+    }
+    return IFM_OK;
+}
+
+enum ifm_status ifm_private_check(const char *dir, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    const char *path = ifm_path_join(arena, dir, "private.json");
+    json_t *facts = NULL;
+    enum ifm_status status = ifm_file_exists(path) ? ifm_json_read(path, &facts, error) : IFM_OK;
+    if (status == IFM_OK)
+        status = check_texts(json_object_get(facts, "settings"), arena, error);
+    json_decref(facts);
+    ifm_arena_destroy(arena);
+    return status;
+}

@@ -10,6 +10,7 @@
 #define IFM_BASE_PRIVATE_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/json.h"
 #include <stdbool.h>
 
@@ -32,5 +33,7 @@ void ifm_private_take(const json_t *texts);
 /* Keep the texts of the private.json beside `lock_path`, if there is one. An entry that does not hash to its token is
  * left out: its text then counts as not known. */
 void ifm_private_load(const char *lock_path);
+/* IFM_INVALID: an entry of the private.json of `dir` does not hash to its token. Without the file all is well. */
+IFM_CHECKED enum ifm_status ifm_private_check(const char *dir, struct ifm_error *error);
 
 #endif

@@ -263,7 +263,9 @@ void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subproc
     }
     int delays = open_schedstat(pid);
     int64_t limit_ns = program->timeout_s > 0 ? in_seconds(program->timeout_s) : NO_LIMIT;
-    enum ifm_subprocess_end end = await(program, fd, limit_ns, &before);
+    sigset_t waiting = before; /* that we were stopped and go on ends no wait */
+    sigaddset(&waiting, SIGCONT);
+    enum ifm_subprocess_end end = await(program, fd, limit_ns, &waiting);
     if (end != IFM_SUBPROCESS_EXITED && kill(-pid, SIGKILL) != 0)
         kill(pid, SIGKILL);
     if (end == IFM_SUBPROCESS_EXITED)
@@ -276,7 +278,7 @@ void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subproc
         close(delays);
     add_usage(&usage, out);
     if (program->tree && end == IFM_SUBPROCESS_EXITED && status == 0) /* what a failed run leaves is not its work */
-        end = await_strays(program, limit_ns, &before, out);
+        end = await_strays(program, limit_ns, &waiting, out);
     out->wall_ns = ifm_clock_since(from).ns;
     sigprocmask(SIG_SETMASK, &before, NULL);
     bool signaled = WIFSIGNALED(status);

@@ -3,6 +3,7 @@
 #include "story/folder.h"
 
 #include "base/log.h"
+#include "base/text.h"
 #include "workload/command/names.h"
 #include <string.h>
 
@@ -33,10 +34,19 @@ static enum ifm_status check_names(const struct ifm_positionals *given, struct i
 /* Print which command is which arm, when arms differ only by a number in their names. */
 static void tell_names(const struct ifm_quick_arm *arms, size_t n)
 {
-    enum { SHOWN = 80 };
-    ifm_note("the commands are told apart by a number; --name NAME, once for each in their order, says it better");
-    for (size_t i = 0; i < n; i++)
-        ifm_note("arm %s: %.*s%s", arms[i].name, SHOWN, arms[i].text, strlen(arms[i].text) > SHOWN ? "..." : "");
+    enum { SHOWN = 80, LINE = 100 };
+    struct ifm_text line = {0};
+    for (size_t i = 0; i < n; i++) {
+        const size_t before = line.size;
+        ifm_text_printf(&line, "%s%s is %.*s%s", before > 0 ? "; " : "", arms[i].name, SHOWN, arms[i].text,
+                        strlen(arms[i].text) > SHOWN ? "..." : "");
+        if (i + 1 < n && line.size < LINE)
+            continue;
+        ifm_note("%s", line.data);
+        ifm_text_clear(&line);
+    }
+    ifm_text_free(&line);
+    ifm_note("--name NAME, once for each command in their order, gives better names");
 }
 
 /* The names that were given; else what tells the commands apart. */

@@ -134,6 +134,29 @@ const char *ifm_derive_stray_remedy(const struct ifm_arm_work *arm)
     return "";
 }
 
+/* Runs of two programs are no samples of one: its file, or its script, was another one before or after. */
+static const char *file_changed(const struct ifm_arm_work *arm)
+{
+    const char *const cell = arm->work->cell->name;
+    IFM_EACH(event, arm->work->journal, program, cell, arm->arm->name) {
+        const struct ifm_event_program *later = IFM_FACTS(event, program), *first = NULL;
+        IFM_EACH(other, arm->work->journal, program, cell, arm->arm->name)
+            if (first == NULL && strcmp(IFM_FACTS(other, program)->what, later->what) == 0)
+                first = IFM_FACTS(other, program);
+        const bool other_file = first->inode != later->inode, other_size = first->size != later->size;
+        if (other_file || other_size || first->mtime_ns != later->mtime_ns || first->ctime_ns != later->ctime_ns)
+            return ifm_arena_printf(arm->d->arena,
+                                    "the file of its %s was changed while it was measured (%s): its runs "
+                                    "are of two programs",
+                                    later->what,
+                                    later->inode == 0 ? "it is gone"
+                                    : other_file      ? "another file has its name"
+                                    : other_size      ? "its size is another"
+                                                      : "its time is another");
+    }
+    return NULL;
+}
+
 void ifm_rules_command(struct ifm_cell_work *work)
 {
     if (work->record == NULL || !ifm_cell_counts_programs(work->cell))
@@ -145,6 +168,9 @@ void ifm_rules_command(struct ifm_cell_work *work)
         const char *reason = runs_refused(arm);
         if (reason != NULL)
             ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-01", reason);
+        const char *changed = file_changed(arm);
+        if (changed != NULL)
+            ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-04", changed);
         const struct ifm_column_total strays = ifm_derive_column_total(arm, "child_strays");
         if (reason == NULL && strays.total > 0)
             ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-01",

@@ -2,6 +2,9 @@
  * report. */
 #include "derive/derive.h"
 
+#include "base/arena.h"
+#include "stats/tail.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +105,22 @@ const struct ifm_finding *ifm_derived_finding(const struct ifm_derived *derived,
             high = middle;
     }
     return low < order->n && strcmp(order->sorted[low]->cell, cell) == 0 ? order->sorted[low] : NULL;
+}
+
+int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell)
+{
+    int64_t fewest = IFM_TAIL_RUNS;
+    for (size_t a = 0; a < cell->n_arms && ifm_cell_counts_programs(cell); a++) {
+        const struct ifm_value *runs = ifm_derived_value(derived, cell->name, cell->arms[a].name, IFM_M_LATENCY_NS_P50);
+        fewest = ifm_is_ok(runs) && runs->n < fewest ? runs->n : fewest;
+    }
+    return fewest;
+}
+
+const char *ifm_unseen_runs(int64_t runs, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%lld runs may miss slow ones rarer than 1 in %lld", (long long)runs,
+                            (long long)(runs + 2) / 3);
 }
 
 const char *ifm_severity_label(enum ifm_severity severity)

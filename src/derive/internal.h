@@ -377,6 +377,8 @@ struct ifm_carried {
     bool hidden;       /* a part of it cannot be told from the load */
 };
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);
+/* Is it so much that a comparison shows it? */
+bool ifm_derive_is_carried(const struct ifm_carried *carried);
 /* Are so many slots of the arm or its baseline disturbed that nothing can be told of their order? */
 bool ifm_derive_hides_order(const struct ifm_arm_work *arm);
 /* `taken`: the disturbed blocks take the word anyway, and say so. */

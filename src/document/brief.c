@@ -46,6 +46,22 @@ static const char *cut(const struct ifm_builder *builder, const char *text, size
                             undecided != NULL && undecided >= text + size ? ": undecided" : "");
 }
 
+static const char *see_more(const struct ifm_builder *builder)
+{
+    return builder->from->filed ? "the report" : "--verbose or the report";
+}
+
+/* With the run's folder in the place of DIR, as a line that a shell takes; a file stays where folders are not named. */
+static const char *with_folder(const struct ifm_builder *builder, const char *text)
+{
+    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:@%";
+    const char *at = strstr(text, "DIR"), *dir = builder->from->dir;
+    if (at == NULL || builder->from->filed || ifm_is_empty(dir) || strchr(dir, '\'') != NULL)
+        return text;
+    const char *quote = dir[strspn(dir, bare)] == '\0' ? "" : "'";
+    return ifm_arena_printf(builder->arena, "%.*s%s%s%s%s", (int)(at - text), text, quote, dir, quote, at + 3);
+}
+
 /* ---- sentences ---- */
 
 static size_t count_compared(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n_cells)
@@ -78,7 +94,7 @@ static void add_sentence(struct ifm_builder *builder, struct ifm_block *list, co
     struct ifm_item *item = ifm_add_item(builder, list);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
     item->place = names_cell ? ifm_document_place(ifm_cell_at(builder, cell), arm->name, builder->arena) : arm->name;
-    item->tone = ifm_tone_of_word(ifm_is_ok(change) ? change->text : "");
+    item->tone = ifm_tone_of_word(ifm_word_shown(builder, cell, arm, change));
     ifm_say_outcome(builder, &item->line, cell, arm, false);
     if (2 + ifm_columns_of(item->place) + line_width(&item->line) <= WIDTH)
         return;
@@ -156,8 +172,7 @@ static void add_absent(struct ifm_builder *builder, const struct ifm_cell *cell,
         return;
     bool last = before == ABSENT_CELLS;
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", last ? "more cells are absent" : cell->name);
-    section->subtitle =
-        last ? "--verbose or the report" : ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
+    section->subtitle = last ? see_more(builder) : ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported);
 }
 
 static void add_cells(struct ifm_builder *builder)
@@ -345,8 +360,8 @@ static void add_notes(struct ifm_builder *builder, const struct ifm_trust *trust
     mark_again(&document->root, numbers);
     if (left_out > 0)
         ifm_add_sentence(builder, list,
-                         ifm_arena_printf(builder->arena, "%zu more reason%s: --verbose or the report", left_out,
-                                          left_out == 1 ? "" : "s"));
+                         ifm_arena_printf(builder->arena, "%zu more reason%s: %s", left_out, left_out == 1 ? "" : "s",
+                                          see_more(builder)));
 }
 
 /* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in three lines at most, of which
@@ -360,9 +375,11 @@ static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
     const char *rule = trust.rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust.rule);
     const char *remedy = trust.remedy[0] == '\0' ? "" : ifm_arena_printf(arena, ". Remedy: %s", trust.remedy);
     const char *more = trust.warnings == 0 ? ""
-                                           : ifm_arena_printf(arena, "; %zu more warning%s: --verbose", trust.warnings,
-                                                              trust.warnings == 1 ? "" : "s");
-    const char *scope = trust.scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", trust.scope);
+                                           : ifm_arena_printf(arena, "; %zu more warning%s: %s", trust.warnings,
+                                                              trust.warnings == 1 ? "" : "s",
+                                                              builder->from->filed ? "the report" : "--verbose");
+    const char *scope =
+        trust.scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", with_folder(builder, trust.scope));
     const char *cause = ifm_arena_printf(arena, "%s%s%s", trust.place, trust.place[0] == '\0' ? "" : ": ", trust.cause);
     size_t taken = ifm_columns_of(ifm_trust_label(trust.word)) + ifm_columns_of(rule) + ifm_columns_of(remedy) +
                    ifm_columns_of(more) + 16;

@@ -173,6 +173,10 @@ bool ifm_lead_holds(const struct ifm_builder *builder, size_t n_outcomes);
 size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,
                         bool times);
 
+/* The word of a comparison, `change`: "" of one that is undecided by a margin that nobody asked about, as a gate on it
+ * passes. */
+const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                           const struct ifm_value *change);
 /* Below the table of `n` cells: "34 runs may miss slow ones rarer than 1 in 12", by the arm of fewest runs; "" of other
  * work than programs, and of runs enough. */
 const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n);

@@ -60,7 +60,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     if (value->state != IFM_STATE_OK)
         return field;
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    const char *word = ifm_is_ok(change) ? change->text : "";
+    const char *word = ifm_word_shown(builder, cell, arm, change);
     struct ifm_quantity ratio = ifm_quantity_of(value, builder->arena);
     field.text = ifm_arena_printf(builder->arena, "%s%s%sx", word, word[0] == '\0' ? "" : " ", ratio.number);
     field.interval = ifm_quantity_range(value, builder->arena);

@@ -25,6 +25,7 @@ struct ifm_publication {
     /* Tables of the workloads' settings, NULL-terminated: what differs from its default is shown first. NULL: unknown.
      */
     const struct ifm_section *const *tables;
+    bool filed; /* the brief document goes into a file: it names no folder, and no option to see more */
 };
 
 /* How much of a document a medium shows: a terminal with --verbose what is always shown, report.md all but the page's

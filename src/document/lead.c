@@ -248,6 +248,8 @@ void ifm_build_gate_table(struct ifm_builder *builder)
 {
     static const char *const headings[] = {"gate", "where", "wanted", "observed", "outcome"};
     const struct ifm_verdict *verdict = builder->from->verdict;
+    const struct ifm_plan *plan = builder->from->plan;
+    const bool alone = plan->n_cells == 1 && ifm_cell_counts_programs(plan->cells); /* then the program says where */
     struct ifm_arena *arena = builder->arena;
     struct ifm_grid grid = ifm_grid_make(arena, 5, verdict->n_gates);
     grid.caption = "Gates";
@@ -263,8 +265,9 @@ void ifm_build_gate_table(struct ifm_builder *builder)
         const char *threshold =
             ifm_quantity_bare(ifm_metric_told(metric).factor * gate->threshold, observed->unit, arena);
         *ifm_grid_at(&grid, i, 0) = ifm_field_text(ifm_judge_gate_name(gate), IFM_TONE_PLAIN);
-        *ifm_grid_at(&grid, i, 1) =
-            ifm_field_text(ifm_document_place(result->cell, result->arm, arena), IFM_TONE_PLAIN);
+        *ifm_grid_at(&grid, i, 1) = ifm_field_text(
+            alone && result->arm[0] != '\0' ? result->arm : ifm_document_place(result->cell, result->arm, arena),
+            IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 2) =
             ifm_field_text(ifm_arena_printf(arena, "%s %s%s", bound, threshold,
                                             ifm_judge_by_interval(gate, &result->observed) ? ", interval" : ""),
@@ -272,6 +275,8 @@ void ifm_build_gate_table(struct ifm_builder *builder)
         struct ifm_field seen = ifm_field_value(builder, observed);
         if (ifm_is_ok(observed)) /* the ends themselves, as it is they that are held against the limit */
             seen.interval = ifm_quantity_range(observed, arena);
+        if (result->few_runs > 0)
+            seen.interval = ifm_arena_printf(arena, "%s, %lld runs", seen.interval, (long long)result->few_runs);
         *ifm_grid_at(&grid, i, 3) = seen;
         *ifm_grid_at(&grid, i, 4) = ifm_field_text(look.word, look.tone); /* the verdict's reasons say why */
     }

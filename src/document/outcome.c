@@ -144,6 +144,13 @@ static const char *model_bytes(double fewer, struct ifm_arena *arena)
     return fewer < 1.005 && fewer > 0.995 ? "as many bytes" : ifm_arena_printf(arena, "%.2fx fewer bytes", fewer);
 }
 
+const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                           const struct ifm_value *change)
+{
+    const char *word = ifm_is_ok(change) ? change->text : "";
+    return strcmp(word, "undecided") == 0 && ifm_judge_is_answered(builder->from->verdict, cell, arm->name) ? "" : word;
+}
+
 /* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word
  * is derive's decision. `bare`: without the interval. */
 static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
@@ -159,8 +166,9 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
                 ifm_is_empty(speedup->reason) ? "no reason is known" : speedup->reason);
         return;
     }
-    const char *word = ifm_is_ok(change) ? change->text : "";
-    const bool open = strcmp(word, "undecided") == 0; /* a bare number would be taken for an answer */
+    const char *word = ifm_word_shown(builder, cell, arm, change);
+    const bool open =
+        ifm_is_ok(change) && strcmp(change->text, "undecided") == 0; /* a bare number would be taken for an answer */
     const char *range = bare && !open ? "" : ifm_quantity_range(speedup, builder->arena);
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
     const char *number = ifm_quantity_of(speedup, builder->arena).number, *gap = range[0] == '\0' ? "" : " ";
@@ -174,7 +182,8 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     const char *of = bare && open ? "" : ifm_arena_printf(builder->arena, " the speed of %s", base);
     ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s%s", word[0] == '\0' ? "" : ": ", number, gap, range, of);
     const double margin = 1 + cell->measure.margin;
-    if (open && !bare && speedup->has_interval && (speedup->low > margin || speedup->high < 1 / margin))
+    if (open && word[0] != '\0' && !bare && speedup->has_interval &&
+        (speedup->low > margin || speedup->high < 1 / margin))
         ifm_say(builder, line, IFM_TONE_PLAIN, "; a warning keeps it undecided");
 }
 
@@ -269,16 +278,16 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
 /* What runs of a program show says nothing of one that is slower than all of them and rarer (stats/tail.h, 1). */
 const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n)
 {
+    const struct ifm_verdict *verdict = builder->from->verdict;
     int64_t fewest = IFM_TAIL_RUNS;
-    for (size_t i = 0; i < n; i++)
-        for (size_t a = 0; a < cells[i].n_arms && ifm_cell_counts_programs(&cells[i]); a++) {
-            const struct ifm_value *runs = ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_LATENCY_NS_P50);
-            fewest = ifm_is_ok(runs) && runs->n < fewest ? runs->n : fewest;
-        }
-    return fewest >= IFM_TAIL_RUNS
-               ? ""
-               : ifm_arena_printf(builder->arena, "%lld runs may miss slow ones rarer than 1 in %lld",
-                                  (long long)fewest, (long long)(fewest + 2) / 3);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t runs = ifm_derived_fewest_runs(builder->from->derived, &cells[i]);
+        fewest = runs < fewest ? runs : fewest;
+    }
+    for (size_t g = 0; builder->most == IFM_LEVEL_BRIEF && g < verdict->n_gates; g++)
+        if (verdict->gates[g].few_runs > 0) /* the verdict says it */
+            return "";
+    return fewest >= IFM_TAIL_RUNS ? "" : ifm_unseen_runs(fewest, builder->arena);
 }
 
 /* Of an arm that is compared with nothing: "5.00 µs a step, 0.4 J a token". */
@@ -340,7 +349,7 @@ static void add_outcome(struct ifm_builder *builder, struct ifm_block *list, con
 {
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
     struct ifm_item *item = ifm_add_item(builder, list);
-    enum ifm_tone tone = ifm_tone_of_word(ifm_is_ok(change) ? change->text : "");
+    enum ifm_tone tone = ifm_tone_of_word(ifm_word_shown(builder, cell, arm, change));
     item->level = level_of(builder, cell, arm);
     item->place = arm->name;
     item->tone = !compares || tone != IFM_TONE_PLAIN ? tone : IFM_TONE_DIM;

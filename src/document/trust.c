@@ -4,6 +4,7 @@
 
 #include "document/build.h"
 #include "model/machine_facts.h"
+#include <math.h>
 #include <string.h>
 
 const char *ifm_trust_label(enum ifm_trust_word word)
@@ -86,8 +87,8 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
 
 /* What the words of a cause ask for; else what most often helps against what its rule finds. Whoever quiets the machine
  * against what lies in an arm does so in vain. */
-static const char *remedy_for(const char *cause, const char *rule, const struct ifm_publication *from,
-                              struct ifm_arena *arena)
+static const char *usual_remedy(const char *cause, const char *rule, const struct ifm_publication *from,
+                                struct ifm_arena *arena)
 {
     static const struct remedy remedies[] = {
         {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
@@ -95,10 +96,12 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
         {"had not settled when", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
         {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
         {"served by caches", "a shape that the caches do not hold either way", NULL, NULL},
-        {"no steady state", "see what changes in this arm, or --warmup-cap for longer",
+        {"no steady state", "see what changes in this arm, or warm up for longer: --warmup-cap",
          "see what changes in this arm, or a longer measure.warmup_cap", NULL},
         {"itself drifts", "see what changes in this arm alone", NULL, NULL},
         {"step time", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
+         "see what changes in this arm"},
+        {"the time of a run", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
          "see what changes in this arm"},
         {"paid disagree", "see the slow samples of this arm in the report", NULL, NULL},
         {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL, NULL},
@@ -117,6 +120,38 @@ static const char *remedy_for(const char *cause, const char *rule, const struct 
         if (strstr(cause, remedies[i].of) != NULL)
             return remedy_in(&remedies[i], from);
     return remedy_of(rule, from, arena);
+}
+
+static const char *replaced(const char *text, const char *part, const char *by, struct ifm_arena *arena)
+{
+    const char *at = strstr(text, part);
+    return at == NULL ? text : ifm_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part));
+}
+
+static bool has_programs(const struct ifm_plan *plan)
+{
+    return plan->n_cells > 0 && ifm_cell_counts_programs(plan->cells);
+}
+
+/* With the words of programs, and a value that can be typed: twice as long as it was. */
+static const char *remedy_for(const char *cause, const char *rule, const struct ifm_publication *from,
+                              struct ifm_arena *arena)
+{
+    const char *text = usual_remedy(cause, rule, from, arena);
+    double warmed_s = 0;
+    for (size_t i = 0; i < from->plan->n_cells; i++)
+        warmed_s = fmax(warmed_s, from->plan->cells[i].measure.warmup_cap_s);
+    if (warmed_s > 0)
+        text = replaced(text, "--warmup-cap", ifm_arena_printf(arena, "--warmup-cap %.3gs", 2 * warmed_s), arena);
+    return has_programs(from->plan) ? replaced(text, "this arm", "this program", arena) : text;
+}
+
+/* Of one pair of programs the arm says which is meant. */
+static const char *place_in(const struct ifm_publication *from, const char *cell, const char *arm,
+                            struct ifm_arena *arena)
+{
+    const bool alone = from->plan->n_cells == 1 && has_programs(from->plan);
+    return alone ? ifm_is_empty(arm) ? "" : arm : ifm_document_place(cell, arm, arena);
 }
 
 /* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
@@ -284,7 +319,7 @@ static struct ifm_trust by_finding(const struct ifm_publication *from, const str
     const char *own = strstr(finding->text, IFM_REMEDY);
     return (struct ifm_trust){
         .word = word,
-        .place = ifm_document_place(finding->cell, finding->arm, arena),
+        .place = place_in(from, finding->cell, finding->arm, arena),
         .cause =
             own == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(own - finding->text), finding->text),
         .told = finding->text,
@@ -304,7 +339,7 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
         reason += 9;
     return (struct ifm_trust){
         .word = IFM_TRUST_DO_NOT_USE,
-        .place = ifm_document_place(number->cell, number->arm, arena),
+        .place = place_in(from, number->cell, number->arm, arena),
         .cause = reason,
         .told = "",
         .arm = "",
@@ -338,6 +373,8 @@ static struct decisions decisions_of(const struct ifm_publication *from, struct 
                                          ifm_plan_cell(from->plan, number->cell), number->arm};
         const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
         const struct ifm_finding *took = of.cell == NULL ? NULL : ifm_judge_took(&of);
+        if (of.cell != NULL && ifm_judge_is_answered(from->verdict, of.cell, of.arm))
+            continue; /* the margin was not asked about */
         d.took = d.took == NULL ? took : d.took;
         d.alike += took != NULL && are_alike(took->text, d.took->text);
         const bool nearer = more.blocks > 0 && (d.nearest.blocks == 0 || more.blocks < d.nearest.blocks);
@@ -383,13 +420,26 @@ static const char *cause_of_one(const char *told, bool foretold, struct ifm_aren
     return end == NULL ? told : ifm_arena_printf(arena, "%.*s", (int)(end - told), told);
 }
 
-/* What measures for longer. */
-static const char *longer_of(const struct ifm_publication *from)
+/* What measures for longer: twice as long. */
+static const char *longer_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
-    const bool counts = from->plan->n_cells > 0 && from->plan->cells[0].measure.stop == IFM_STOP_REPEATS;
+    const struct ifm_measure *measure = from->plan->n_cells > 0 ? &from->plan->cells[0].measure : NULL;
+    const bool counts = measure != NULL && measure->stop == IFM_STOP_REPEATS;
     const struct remedy longer = counts ? (struct remedy){"", "more samples (--repeats)", "more measure.repeats", NULL}
                                         : (struct remedy){"", "a longer --cap", "a longer measure.cap", NULL};
-    return remedy_in(&longer, from);
+    const char *text = remedy_in(&longer, from);
+    if (counts && measure->repeats > 0)
+        return ifm_arena_printf(arena, "%s, such as %llu", text, 2 * (unsigned long long)measure->repeats);
+    if (measure != NULL && !counts && measure->cap_s > 0)
+        return ifm_arena_printf(arena, "%s, such as %.3gs", text, 2 * measure->cap_s);
+    return text;
+}
+
+/* What helps where more blocks do not, by the number that says so. */
+static const char *remedy_of_needed(const struct ifm_undecided *of)
+{
+    const struct ifm_value *needed = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_BLOCKS_NEEDED);
+    return needed == NULL || needed->state != IFM_STATE_ABSENT || ifm_is_empty(needed->remedy) ? "" : needed->remedy;
 }
 
 /* The same cause and the same first step as the note of the comparison. */
@@ -400,7 +450,10 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     const bool other_work = d->undecided > 0 && (more->disturbed || more->busy);
     const bool one = d->undecided == 1 && d->unanswered == 0 && d->of.cell != NULL;
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
-    const char *words = ifm_more_words(more, arena), *what = more->flag[0] != '\0' ? more->flag : longer_of(from);
+    const char *words = ifm_more_words(more, arena),
+               *what = more->flag[0] != '\0' ? more->flag : longer_of(from, arena);
+    const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "",
+               *instead = one ? remedy_of_needed(&d->of) : "";
     struct ifm_trust trust = {.word = IFM_TRUST_NOISY,
                               .place = "",
                               .cause = decision_words(d, arena),
@@ -412,23 +465,22 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
         trust.arm = d->of.arm;
         trust.told = ifm_judge_undecided(&d->of, arena);
         trust.cause = cause_of_one(trust.told, words[0] != '\0' || more->hopeless, arena);
-        trust.place = ifm_document_place(d->of.cell->name, d->of.arm, arena);
+        trust.place = place_in(from, d->of.cell->name, d->of.arm, arena);
     } else if (other_work) {
         trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
                                        more->busy ? " on a machine under load" : ": other work disturbed most blocks");
     }
-    if (from->verdict->outcome == IFM_OUTCOME_PASS && from->verdict->n_gates > 0) { /* which were asked for */
-        const struct ifm_cell *cell = d->of.cell == NULL ? &from->plan->cells[0] : d->of.cell;
-        trust.cause = ifm_arena_printf(arena, "%s, within the margin of ±%.3g %%; the gates have their answer",
-                                       trust.cause, 100 * cell->measure.margin);
-        return trust;
-    }
     if (other_work)
         trust.remedy = ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)
-        trust.remedy = "not even an hour more would decide: a wider margin, or a quieter machine";
+        trust.remedy = ifm_arena_printf(arena, "not even an hour more would decide: %s, or a quieter machine",
+                                        known[0] != '\0' ? ifm_arena_printf(arena, "%s where that is enough", known)
+                                                         : "a wider margin");
     else if (words[0] != '\0')
-        trust.remedy = ifm_arena_printf(arena, "%s: %s%s", what, words, nearest);
+        trust.remedy = ifm_arena_printf(arena, "%s%s%s: %s%s", known,
+                                        known[0] != '\0' ? " where that is enough, or " : "", what, words, nearest);
+    else if (instead[0] != '\0')
+        trust.remedy = instead;
     else
         trust.remedy = ifm_arena_printf(arena, "%s, or a quieter machine", what);
     return trust;
@@ -467,9 +519,9 @@ static struct ifm_trust by_nothing(const struct ifm_publication *from, bool comp
         .word = IFM_TRUST_SOLID, .place = "", .rule = "", .remedy = "", .cause = clean, .told = "", .arm = ""};
     if (bare.step != NULL && !compares) {
         trust.word = IFM_TRUST_NOISY;
-        trust.place = ifm_document_place(bare.step->cell, bare.step->arm, arena);
+        trust.place = place_in(from, bare.step->cell, bare.step->arm, arena);
         trust.cause = ifm_arena_printf(arena, "the time has no interval: %s", bare.step->value.text);
-        trust.remedy = ifm_arena_printf(arena, "go by p50, or %s", longer_of(from));
+        trust.remedy = ifm_arena_printf(arena, "go by p50, or %s", longer_of(from, arena));
     } else if (bare.n > 0) {
         trust.cause = ifm_arena_printf(arena, "%s; %zu time%s in the table %s no interval", clean, bare.n,
                                        bare.n == 1 ? "" : "s", bare.n == 1 ? "has" : "have");
@@ -501,7 +553,7 @@ static const char *reason_of(const struct ifm_publication *from)
 static const char *scope_of(const struct ifm_publication *from, enum ifm_trust_word word)
 {
     static const struct remedy solid = {
-        "", "another run may differ by more than the intervals: inferometer rerun --times 5",
+        "", "another run may differ by more than the intervals: inferometer rerun DIR --times 5",
         "another run may differ by more than the intervals: measure again", NULL};
     bool any = false;
     for (size_t i = 0; i < from->derived->n_numbers && !any; i++)

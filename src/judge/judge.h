@@ -22,6 +22,7 @@ struct ifm_gate_result {
     struct ifm_value observed;
     const char *reason;      /* one sentence */
     const char *remedy;      /* of that reason; "" = none */
+    int64_t few_runs;        /* of a program, which may miss slow ones that would change the answer; 0 = none may */
     bool missing_capability; /* blocked by a missing capability (exit 4), else by invalid data (exit 3) */
     uint64_t further;        /* inconclusive: so many more would probably decide; 0 = no sensible number */
     const char *further_of;  /* "blocks"; NULL = not inconclusive */
@@ -101,6 +102,10 @@ const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *ar
 /* "53 blocks"; "53 of 85 blocks (32 disturbed)" where the comparison set some aside. */
 const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell, const char *arm,
                              struct ifm_arena *arena);
+/* Does a gate on the comparison have its answer, so that nobody asked about the usual margin? */
+bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm);
+/* "--margin 1.5%", where a comparison that would take minutes more is as good as equal by it; "" elsewhere. */
+const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* What a rule found that took the word of the comparison; NULL = none did. */
 const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of);
 /* Why there is no word on a comparison, "undecided after 24 blocks: ..."; "" where it has one, or no number. */

@@ -43,6 +43,22 @@ uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_v
     return ifm_judge_with_disturbed(derived, cell, arm, (uint64_t)fmax(needed->number - (double)needed->n, 1));
 }
 
+static const double USUAL_MARGIN = 0.003;
+
+bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm)
+{
+    for (size_t i = 0; i < verdict->n_gates; i++) {
+        const struct ifm_gate_result *result = &verdict->gates[i];
+        const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
+        if (verdict->outcome == IFM_OUTCOME_PASS && result->outcome == IFM_OUTCOME_PASS &&
+            strcmp(result->cell, cell->name) == 0 && strcmp(result->arm, arm) == 0 &&
+            (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) &&
+            fabs(cell->measure.margin - USUAL_MARGIN) < 1e-12)
+            return true;
+    }
+    return false;
+}
+
 /* ---- how long that takes ---- */
 
 /* "4.3" seconds are told as 5, 43 as 45, 432 as 440: whoever types them needs no digits, and never fewer. */
@@ -129,6 +145,37 @@ const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *ar
                             by_processor(of));
 }
 
+/* ---- what is known ---- */
+
+enum { LONG_S = 60 };
+
+/* The far end of an interval that holds zero, rounded up to two digits, in percent; 0 where more of the same run soon
+ * tells more, or the question is a gate's. */
+static double equal_within(const struct ifm_undecided *of, const struct ifm_more *more)
+{
+    const struct ifm_value *change = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_PERCENT);
+    const bool soon = more->blocks > 0 && !more->hopeless && more->seconds < LONG_S;
+    if (soon || !ifm_is_ok(change) || !change->has_interval || change->low > 0 || change->high < 0 ||
+        change->n < IFM_BLOCKS_NEEDED || open_gate(of->verdict, of->cell->name, of->arm) != NULL)
+        return 0;
+    const double far = fmax(-change->low, change->high), unit = pow(10, floor(log10(far)) - 1);
+    return ceil(far / unit - 1e-9) * unit;
+}
+
+static const char *equal_words(const struct ifm_undecided *of, const struct ifm_more *more, struct ifm_arena *arena)
+{
+    const double percent = equal_within(of, more);
+    return percent > 0 ? ifm_arena_printf(arena, ", equal within ±%.2g %%", percent) : "";
+}
+
+const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    const struct ifm_more more = ifm_judge_more(of, arena);
+    const bool session = strcmp(of->cell->workload, "session") == 0;
+    const double percent = equal_within(of, &more);
+    return percent > 0 ? ifm_arena_printf(arena, session ? "measure.margin=%.2g%%" : "--margin %.2g%%", percent) : "";
+}
+
 /* ---- the reason ---- */
 
 /* What other work disturbed comes before what the rest of the blocks say. */
@@ -152,6 +199,7 @@ static const char *projected(const struct ifm_undecided *of, const struct ifm_mo
                              const char *gate, struct ifm_arena *arena)
 {
     const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ";
+    blocks = ifm_arena_printf(arena, "%s%s", blocks, equal_words(of, more, arena));
     if (more->hopeless)
         return ifm_arena_printf(arena, "undecided after %s: not even an hour more would decide%s. Remedy: %s", blocks,
                                 gate, more->disturbed || more->busy ? ifm_judge_quiet(of, arena) : "a wider margin");
@@ -169,7 +217,8 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
     const double margin = of->cell->measure.margin;
     const struct ifm_value *change = ifm_derived_value(of->derived, cell, of->arm, IFM_M_CHANGE_PERCENT);
     const struct ifm_value *needed = ifm_derived_value(of->derived, cell, of->arm, IFM_M_BLOCKS_NEEDED);
-    if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") != 0)
+    if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") != 0 ||
+        ifm_judge_is_answered(of->verdict, of->cell, of->arm))
         return "";
     const struct ifm_finding *took = ifm_judge_took(of);
     const char *blocks = ifm_judge_blocks(of->derived, cell, of->arm, arena);
@@ -189,6 +238,6 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
                              : "no number of blocks can be foretold";
     const char *quiet =
         more.disturbed || more.busy ? ifm_arena_printf(arena, ". Remedy: %s", ifm_judge_quiet(of, arena)) : "";
-    return ifm_arena_printf(arena, "undecided after %s%s: %s%s", blocks,
+    return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks, equal_words(of, &more, arena),
                             more.busy && !more.disturbed ? " under load" : "", reason, quiet);
 }

@@ -49,6 +49,7 @@
     S(calibrate, each, forgotten) \
     S(block, each, forgotten) \
     S(warmup, once_a_session, forgotten) \
+    S(program, at_both_ends, forgotten) \
     S(converge, once_a_session, forgotten) \
     S(pre_roll, once_a_session, forgotten) \
     S(stop, once_a_session, forgotten) \
@@ -132,6 +133,10 @@ enum ifm_stage {
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, count, steps, _) F(r, must, count, windows, _) \
     F(r, must, flag, steady, _) F(r, must, amount, tolerance, _) F(r, must, amount, seconds, _) \
     F(r, must, amount, last_median_ns, _) F(r, must, amount, previous_median_ns, _)
+#define IFM_FIELDS_program(F, r) \
+    F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, when, _) F(r, must, text, what, _) \
+    F(r, must, count, inode, _) F(r, must, count, size, _) F(r, must, count, mtime_ns, _) \
+    F(r, must, count, ctime_ns, _)
 #define IFM_FIELDS_converge(F, r) \
     F(r, must, text, cell, _) F(r, may, text, arm, _) F(r, must, text, device, arm) F(r, must, text, source, arm) \
     F(r, must, amount, seconds, arm) F(r, must, count, readings, arm) F(r, must, flag, steady, arm) \

@@ -81,7 +81,9 @@ enum ifm_status ifm_publish_gate_md(const struct ifm_publication *publication, s
                                     struct ifm_text *out, struct ifm_error *error)
 {
     struct ifm_document *document;
-    IFM_TRY(ifm_document_build(publication, IFM_LEVEL_BRIEF, arena, &document, error));
+    struct ifm_publication filed = *publication;
+    filed.filed = true;
+    IFM_TRY(ifm_document_build(&filed, IFM_LEVEL_BRIEF, arena, &document, error));
     ifm_paint_markdown(document, out);
     return IFM_OK;
 }

@@ -5,15 +5,21 @@
 #include <signal.h>
 #include <stddef.h>
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, continued;
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 enum { CAUGHT = sizeof caught / sizeof *caught };
-static struct sigaction before[CAUGHT], before_limit;
+static struct sigaction before[CAUGHT], before_limit, before_continue;
 
 static void on_signal(int number)
 {
     (void)number;
     interrupted = 1;
+}
+
+static void on_continue(int number)
+{
+    (void)number;
+    continued = 1;
 }
 
 static void on_limit(int number)
@@ -30,6 +36,8 @@ void ifm_interrupt_install(void)
         sigaction(caught[i], &action, &before[i]);
     action = (struct sigaction){.sa_handler = on_limit};
     sigaction(SIGXFSZ, &action, &before_limit);
+    action = (struct sigaction){.sa_handler = on_continue, .sa_flags = (int)SA_RESTART};
+    sigaction(SIGCONT, &action, &before_continue);
 }
 
 void ifm_interrupt_restore(void)
@@ -37,6 +45,14 @@ void ifm_interrupt_restore(void)
     for (int i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &before[i], NULL);
     sigaction(SIGXFSZ, &before_limit, NULL);
+    sigaction(SIGCONT, &before_continue, NULL);
+}
+
+bool ifm_was_continued(void)
+{
+    const bool was = continued != 0;
+    continued = 0;
+    return was;
 }
 
 bool ifm_interrupted(void)

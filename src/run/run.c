@@ -12,6 +12,7 @@
 #include "run/cell/instruments.h"
 #include "run/energy/energy.h"
 #include "run/facts/inputs.h"
+#include "run/facts/programs.h"
 #include "run/interrupt.h"
 #include "run/pass/pass.h"
 #include "run/quiet.h"
@@ -105,8 +106,10 @@ static void rest(struct ifm_session *session)
 
 static enum ifm_status run_open_cell(struct execution *execution, struct ifm_cell_run *cell, struct ifm_error *error)
 {
+    IFM_TRY(ifm_programs_record(cell, "before", error));
     IFM_TRY(ifm_cell_calibrate(cell, execution->events, error));
     IFM_TRY(run_passes(execution, cell, error));
+    IFM_TRY(ifm_programs_record(cell, "after", error));
     IFM_TRY(ifm_cell_check(cell, "after", error));
     IFM_TRY(log_arms(cell, error));
     IFM_TRY(ifm_instruments_log_clock(cell, error));

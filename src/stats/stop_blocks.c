@@ -73,10 +73,14 @@ double ifm_stop_blocks_least_ns(const struct ifm_stop_blocks *blocks)
     return fmin(BESIDE_ROUNDS_NS, CAP_SHARE * 1e9 * cell->measure.cap_s);
 }
 
+static bool has_least(const struct ifm_stop_blocks *blocks)
+{
+    return blocks->spent_ns >= ifm_stop_blocks_least_ns(blocks);
+}
+
 bool ifm_stop_blocks_may_end(const struct ifm_stop_blocks *blocks)
 {
-    return blocks->spent_ns >= ifm_stop_blocks_least_ns(blocks) &&
-           (blocks->variants == 0 || blocks->steps >= IFM_TAIL_RUNS);
+    return has_least(blocks) && (blocks->variants == 0 || blocks->steps >= IFM_TAIL_RUNS);
 }
 
 void ifm_stop_blocks_add(struct ifm_stop_blocks *blocks)
@@ -135,6 +139,13 @@ static bool compare(const struct ifm_stop_blocks *blocks, size_t arm, struct ifm
                               out);
 }
 
+/* How far slow steps that are not among so few may move a comparison; 0 from those on that must have shown one in 50.
+ */
+static double unseen(const struct ifm_stop_blocks *blocks)
+{
+    return blocks->steps >= IFM_TAIL_RUNS ? 0 : ifm_stats_tail_unseen(blocks->steps);
+}
+
 static bool is_answered(const struct ifm_stop_blocks *blocks, size_t arm)
 {
     const struct ifm_cell *cell = blocks->cell;
@@ -144,12 +155,14 @@ static bool is_answered(const struct ifm_stop_blocks *blocks, size_t arm)
     if (!compare(blocks, arm, &mean) || !ifm_log_mean_interval(&mean, ifm_stats_look_level(blocks->level), &change) ||
         !ifm_log_mean_interval(&mean, ifm_stats_look_level(1 - 2 * error), &equal))
         return false;
-    struct ifm_questions asked = ifm_questions_of(blocks->plan, cell, &cell->arms[arm], &change);
+    const double hidden = unseen(blocks);
+    const struct ifm_interval wide = {change.low - hidden, change.high + hidden};
+    struct ifm_questions asked = ifm_questions_of(blocks->plan, cell, &cell->arms[arm], &wide);
     if (asked.blocks > (uint64_t)blocks->n ||
         (asked.wants_width && ifm_stop_blocks_mde(blocks) > ifm_stop_blocks_wanted(blocks)))
         return false;
-    if (asked.any)
-        return !asked.open;
+    if (asked.any || hidden > 0)
+        return asked.any && !asked.open;
     bool outside = change.low > edge || change.high<-edge, inside = equal.low> - edge && equal.high < edge;
     return inside || (outside && mean.mean - change.low <= fmax(log1p(cell->measure.mde), PRECISE * fabs(mean.mean)));
 }
@@ -157,7 +170,9 @@ static bool is_answered(const struct ifm_stop_blocks *blocks, size_t arm)
 bool ifm_stop_blocks_decided(const struct ifm_stop_blocks *blocks)
 {
     size_t n = (size_t)blocks->n;
-    if (blocks->rule != IFM_STOP_DECIDED || n > blocks->room || !ifm_stop_blocks_may_end(blocks) ||
+    const bool early = blocks->plan != NULL && blocks->plan->rules >= IFM_PLAN_RULES_EARLY;
+    if (blocks->rule != IFM_STOP_DECIDED || n > blocks->room ||
+        !(early ? has_least(blocks) : ifm_stop_blocks_may_end(blocks)) ||
         ifm_stats_look_of(ifm_stop_blocks_first_look(blocks->cell), n) == 0)
         return false;
     for (size_t a = 0; a < blocks->cell->n_arms; a++)

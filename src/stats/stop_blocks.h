@@ -62,7 +62,8 @@ double ifm_stop_blocks_foretold(const struct ifm_stop_blocks *blocks);
 /* The largest detectable effect so far, and the wanted one (run/pass/stop.h). */
 double ifm_stop_blocks_mde(const struct ifm_stop_blocks *blocks);
 double ifm_stop_blocks_wanted(const struct ifm_stop_blocks *blocks);
-/* A comparison of fewer steps than IFM_TAIL_RUNS says nothing of slow ones, however narrow its interval (stats/tail.h);
+/* A comparison of fewer steps than IFM_TAIL_RUNS says nothing of slow ones, however narrow its interval (stats/tail.h):
+ * only a gate ends it, whose answer stands with all that they may hide (ifm_stats_tail_unseen);
  * and where ceilings have rounds of their own, two at least, the arms run nine times as long as those, or 80 % of the
  * cap. */
 double ifm_stop_blocks_least_ns(const struct ifm_stop_blocks *blocks); /* of arms beside rounds of ceilings */

@@ -49,6 +49,11 @@ static double skewness_by_chance(double n)
     return 2.576 * sqrt(6.0 * (n - 2.0) / ((n + 1.0) * (n + 3.0)));
 }
 
+double ifm_stats_tail_unseen(double runs)
+{
+    return log1p(IFM_TAIL_SLOW * fmin(1.0, 3.0 / fmax(runs, 1.0)));
+}
+
 double ifm_stats_independent_runs(size_t n, double effective)
 {
     double all = (double)n, lag1 = (all - effective) / (all + effective);

@@ -25,6 +25,7 @@
 
 #define IFM_TAIL_ONE_IN 50
 #define IFM_TAIL_RUNS (3 * IFM_TAIL_ONE_IN)
+#define IFM_TAIL_SLOW 10.0 /* what an unseen slow run may add to its time, in times of the others */
 #define IFM_TAIL_LARGEST 0.25
 #define IFM_TAIL_SKEWNESS 0.15 /* of the square root of the independent values */
 
@@ -42,6 +43,10 @@ const char *ifm_tail_reason(enum ifm_tail tail); /* "they are skewed"; "" where 
  * 1 .. n, or runs below effective. n >= 3. */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_tail(const double *x, size_t n, double effective, double runs,
                                                enum ifm_tail *out, size_t *needs);
+
+/* By how much, as a logarithm, the mean of so many runs may lie below the truth for slow ones that are not among them:
+ * by the rule of three a share of 3 / n, each longer by IFM_TAIL_SLOW times the others. */
+double ifm_stats_tail_unseen(double runs);
 
 /* The independent runs that `n` single ones are: all of them, unless they depend on each other (lag 1, one-sided 1 %).
  */

@@ -101,7 +101,8 @@ enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct 
     *out = (struct ifm_folder){.arena = ifm_arena_create()};
     IFM_TRY(load(dir, out, error));
     out->publication = (struct ifm_publication){
-        dir, out->plan, out->derived, out->verdict, out->lock, out->events, &out->facts.view, false, ifm_story_tables(),
+        dir,         out->plan,        out->derived, out->verdict,       out->lock,
+        out->events, &out->facts.view, false,        ifm_story_tables(), false,
     };
     return IFM_OK;
 }

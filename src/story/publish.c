@@ -2,6 +2,7 @@
 #include "story/story.h"
 
 #include "base/file.h"
+#include "base/private.h"
 #include "base/text.h"
 #include "run/facts/inputs.h"
 #include "sample/manifest.h"
@@ -105,6 +106,8 @@ enum ifm_status ifm_story_verify(const char *dir, struct ifm_arena *arena, struc
         out->chained = folder.events->chained;
         status = verify(&folder, &out->published, error);
     }
+    if (status == IFM_OK)
+        status = ifm_private_check(dir, error);
     ifm_folder_close(&folder);
     return status;
 }

@@ -57,6 +57,9 @@ struct ifm_implementation {
     IFM_CHECKED enum ifm_status (*before)(void *state, struct ifm_error *error);
     /* Untimed, after each sample: also where a step that failed inside the timed region is reported. */
     IFM_CHECKED enum ifm_status (*after)(void *state, struct ifm_error *error);
+    /* Path of the k-th file that its steps run, which nobody may change meanwhile: 0 the program, 1 its script; NULL =
+     * there is none, or its own hooks may change it. */
+    const char *(*file)(const void *state, unsigned k);
 
     /* ---- of arms that are compared with an oracle ---- */
     /* Untimed: overwrite the outputs by what no step computes, so that a step which writes nothing shows. `all` of

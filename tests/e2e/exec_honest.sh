@@ -128,4 +128,39 @@ slots()
 }
 [ "$(slots 9000000)" = "1 1 " ] || fail "30 and 9 ms: $(slots 9000000)runs a slot, not 1 1"
 [ "$(slots 1000000)" = "1 30 " ] || fail "30 and 1 ms: $(slots 1000000)runs a slot, not 1 30"
-echo "trees to their end, daemons refused, failed runs no samples, equal slots of programs alike"
+# A program that is built anew while it is measured is two programs: no time, no comparison, and the gate is blocked.
+# What a hook builds for each run is not held against it.
+for how in swapped hooked; do
+    printf '#!/bin/sh\nsleep 0.02\n' >one && cp one two && chmod +x one two
+    hook=()
+    [ $how = swapped ] || hook=(--prepare true)
+    "$INFEROMETER" ci ./one ./two --max-regression 300% --repeats 60 --output discard "${hook[@]}" --quiet --out $how \
+        >out 2>errors &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && [ "$(slots_of $how 2>/dev/null || true)" -lt 4 ]; do
+        sleep 0.02
+    done
+    printf '#!/bin/sh\nsleep 0.02; :\n' >new && chmod +x new && mv new two
+    status=0
+    wait $pid || status=$?
+    if [ $how = swapped ]; then
+        [ $status = 3 ] || fail "a program that was replaced ends with $status, not 3: $(cat out errors)"
+        grep -q '^BLOCKED' out || fail "the gate is not blocked: $(cat out)"
+        value $how new step_ns | has 'the file of its program was changed while it was measured' ||
+            fail "the change is not said: $(value $how new step_ns)"
+    else
+        value $how new step_ns | has '^ok' || fail "a hook may build it: $(value $how new step_ns)"
+    fi
+done
+
+# The lab itself was stopped: the block says so, and no program is blamed.
+"$INFEROMETER" exec 'sleep 0.02' 'sleep 0.021' --repeats 60 --quiet --out stopped >out 2>errors &
+pid=$!
+while kill -0 $pid 2>/dev/null && [ "$(slots_of stopped 2>/dev/null || true)" -lt 4 ]; do
+    sleep 0.02
+done
+kill -STOP $pid && sleep 0.5 && kill -CONT $pid
+wait $pid || fail "a run that was stopped and continued: $(cat errors)"
+grep '"stage":"disturbed"' stopped/run.log | has 'inferometer itself was stopped' ||
+    fail "the stop is not said: $(tail -3 stopped/run.log)"
+echo "trees to their end, daemons refused, failed runs no samples, equal slots of programs alike, replaced programs and a stopped lab said"

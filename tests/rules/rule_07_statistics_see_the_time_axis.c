@@ -119,7 +119,9 @@ static void a_shared_drift_beyond_a_gate_is_said(void **state)
         if (gates[i].metric != NULL)
             fx_gate(&fx, gates[i].metric, "", gates[i].op, gates[i].threshold, true);
         fx_derive(&fx);
-        assert_int_equal(fx_finding(&fx, "rule-07", "it drifts together with base (") != NULL, gates[i].said);
+        assert_int_equal(fx_finding(&fx, "rule-07", "it drifts together with base (|by more than a gate's limit") !=
+                             NULL,
+                         gates[i].said);
         fx_judge(&fx);
         assert_true(gates[i].metric == NULL || fx.verdict->gates[0].outcome == IFM_OUTCOME_PASS);
         fx_stop(&fx);

@@ -34,6 +34,12 @@ static void vary_by_short_samples(struct run *run)
     number(run, "int4", "step_ns")->number = 199999; /* times 5 steps */
 }
 
+static void vary_by_itself(struct run *run)
+{
+    number(run, "int4", "latency_cv_percent")->number = 129;
+    number(run, "int4", "blocks_marked")->number = 1;
+}
+
 static void vary_in_modes(struct run *run)
 {
     number(run, "int4", "latency_cv_percent")->number = 6;
@@ -128,6 +134,7 @@ static const struct {
     {vary_by_load, "variation", "int4", "7 %|5 %|1 more arm", "what else"},
     {vary_unsteadily, "variation", "int4", "6 %|5 %", "--warmup-cap|5 s"},
     {vary_by_short_samples, "variation", "int4", "6 %", "--inner above 5"},
+    {vary_by_itself, "variation", "int4", "129 %", "slow samples|the machine was quiet"},
     {vary_in_modes, "variation", "int4", "6 %", "distribution"},
     {read_slowly, "memory", "int4", "49.9 %|ceiling|50 %", "more bytes"},
     {read_slowly_under_load, "memory", "int4", "49.9 %", "what else"},

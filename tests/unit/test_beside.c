@@ -11,6 +11,7 @@ static const double STEP = 100000.0;
  * of its slots `times` as long, half of which its threads wait; all scatter by `sd`. */
 struct model {
     double typical, behind, own, times, sd;
+    bool awake; /* no thread waits in its slow slots: the program itself takes long */
 };
 
 static void make(struct fixture *fx, const struct model *base, const struct model *other, struct ifm_random *random)
@@ -31,7 +32,7 @@ static void make(struct fixture *fx, const struct model *base, const struct mode
             now += r->samples[i].duration_ns;
         }
         slot->end_ns = now;
-        ((int64_t *)slot->columns)[2] = slow ? (slot->end_ns - slot->start_ns) / 2 : 0;
+        ((int64_t *)slot->columns)[2] = slow && !m->awake ? (slot->end_ns - slot->start_ns) / 2 : 0;
         now += 500;
     }
 }
@@ -82,8 +83,8 @@ static void what_is_left_behind_and_not_found_makes_no_word(void **state)
         double behind;
     } cases[] = {{6, 1.05}, {10, 1.025}, {20, 1.02}, {50, 1.01}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct tally t = simulate(cases[i].blocks, &(struct model){1, cases[i].behind, 0, 1, 0.02},
-                                  &(struct model){1, 1, 0, 1, 0.02}, 0);
+        struct tally t = simulate(cases[i].blocks, &(struct model){1, cases[i].behind, 0, 1, 0.02, false},
+                                  &(struct model){1, 1, 0, 1, 0.02, false}, 0);
         assert_true(t.faster + t.slower <= RUNS / 8 && t.missed <= RUNS / 6);
     }
 }
@@ -92,9 +93,10 @@ static void what_is_left_behind_and_not_found_makes_no_word(void **state)
 static void a_true_change_is_still_found(void **state)
 {
     (void)state;
-    struct tally t = simulate(20, &(struct model){1, 1, 0, 1, 0.02}, &(struct model){0.97, 1, 0, 1, 0.02}, -3);
+    struct tally t =
+        simulate(20, &(struct model){1, 1, 0, 1, 0.02, false}, &(struct model){0.97, 1, 0, 1, 0.02, false}, -3);
     assert_true(t.faster >= RUNS * 9 / 10 && t.slower == 0);
-    t = simulate(20, &(struct model){1, 1, 0, 1, 0.02}, &(struct model){1, 1, 0, 1, 0.02}, 0);
+    t = simulate(20, &(struct model){1, 1, 0, 1, 0.02, false}, &(struct model){1, 1, 0, 1, 0.02, false}, 0);
     assert_true(t.faster + t.slower <= RUNS / 20 && t.missed <= RUNS / 20);
 }
 
@@ -109,12 +111,71 @@ static void what_an_arm_does_to_itself_now_and_then_counts(void **state)
         {30, 0.75, 0.05, 5}, {20, 0.75, 0.08, 5}, {60, 0.75, 0.05, 5}, {75, 0.75, 0.03, 5}, {30, 0.98, 0.05, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const double truth = 100 * (cases[i].typical * (1 + cases[i].own * (cases[i].times - 1)) - 1);
-        struct tally t = simulate(cases[i].blocks, &(struct model){1, 1, 0, 1, 0.02},
-                                  &(struct model){cases[i].typical, 1, cases[i].own, cases[i].times, 0.02}, truth);
+        struct tally t =
+            simulate(cases[i].blocks, &(struct model){1, 1, 0, 1, 0.02, false},
+                     &(struct model){cases[i].typical, 1, cases[i].own, cases[i].times, 0.02, false}, truth);
         assert_true(t.missed <= RUNS / 4);  /* all of them before */
         assert_true(t.passed <= RUNS / 10); /* 60 to 97 of 100 before */
         assert_true(truth < 0 || t.faster <= RUNS / 20);
     }
+}
+
+/* In how many of so many runs of `blocks` blocks a finding holds `text`; `mean` is that of the change, in percent. */
+static unsigned count_said(unsigned runs, unsigned blocks, const struct model *base, const struct model *other,
+                           const char *text)
+{
+    struct ifm_random random = ifm_random_start(20261127, blocks);
+    unsigned said = 0;
+    for (unsigned run = 0; run < runs; run++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.blocks = blocks;
+        fx.samples = 1;
+        fx.plan.rules = IFM_PLAN_RULES_REPEATS;
+        fx.cells[0].measure.stop = IFM_STOP_REPEATS;
+        fx.cells[0].measure.repeats = 2 * blocks;
+        fx.cells[0].measure.resamples = 199;
+        fx.parts[0].arms[0].gaps = fx.parts[0].arms[1].gaps = true;
+        fx_generate(&fx);
+        make(&fx, base, other, &random);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        said += fx_finding(&fx, "rule-07", text) != NULL;
+        fx_stop(&fx);
+    }
+    print_message("%u blocks: \"%s\" is said in %u of %u runs\n", blocks, text, said, runs);
+    return said;
+}
+
+/* Slow runs that come by chance are nobody's leavings: four questions are asked, and together they err in 0.3 %.
+ * Before, 2 % of such pairs had one. */
+static void rare_slow_runs_are_no_carry_over(void **state)
+{
+    (void)state;
+    const struct model rare = {1, 1, 0.025, 11, 0.02, true}, even = {1, 1, 0, 1, 0.02, true};
+    assert_true(count_said(1000, 40, &even, &rare, IFM_CARRIED_WORDS) <= 5);
+    assert_true(count_said(1000, 12, &even, &even, IFM_CARRIED_WORDS) <= 5);
+    assert_true(count_said(100, 20, &(struct model){1, 1.1, 0, 1, 0.02, true}, &even, IFM_CARRIED_WORDS) >= 95);
+}
+
+/* A factor that is printed as 1 says nothing, and is not said. */
+static void a_factor_of_one_is_not_said(void **state)
+{
+    (void)state;
+    const struct model left = {1, 1.0003, 0, 1, 0.0001, true}, even = {1, 1, 0, 1, 0.0001, true};
+    assert_int_equal(count_said(20, 60, &left, &even, IFM_CARRIED_WORDS), 0);
+    const struct model more = {1, 1.01, 0, 1, 0.0001, true};
+    assert_int_equal(count_said(20, 60, &more, &even, IFM_CARRIED_WORDS "|by a factor of"), 20);
+}
+
+/* What the slots behind themselves say may be a difference too, and another one. */
+static void slots_behind_themselves_are_not_said_to_tell_nothing(void **state)
+{
+    (void)state;
+    const struct model left = {1, 1.05, 0, 1, 0.02, true}, even = {1, 1, 0, 1, 0.02, true};
+    static const char said[] = "ran behind itself the change lies between|the interval holds that too: undecided";
+    assert_true(count_said(100, 10, &left, &even, said) > 0);
+    assert_int_equal(count_said(100, 10, &left, &even, "no difference"), 0);
 }
 
 /* A slot that read pages from a disk may be the machine's or the arm's doing: its block is never set aside. */
@@ -124,7 +185,7 @@ static void what_is_read_from_a_disk_is_not_set_aside(void **state)
     static char faults[] = "faults_major";
     struct fixture fx;
     struct ifm_random random = ifm_random_start(20261124, 7);
-    const struct model same = {1, 1, 0, 1, 0.01};
+    const struct model same = {1, 1, 0, 1, 0.01, false};
     for (int column = 0; column < 2; column++) { /* 0: pages from a disk, 1: waiting */
         fx_start(&fx);
         fx.blocks = 40;
@@ -193,7 +254,7 @@ static void no_finding_says_what_the_interval_does_not(void **state)
 {
     (void)state;
     struct ifm_random random = ifm_random_start(20261124, 16);
-    const struct model base = {1, 1.03, 0, 1, 0.002}, other = {1, 1, 0, 1, 0.002};
+    const struct model base = {1, 1.03, 0, 1, 0.002, false}, other = {1, 1, 0, 1, 0.002, false};
     unsigned widened = 0, said = 0;
     for (unsigned run = 0; run < RUNS; run++) {
         struct fixture fx;
@@ -229,7 +290,7 @@ static void a_load_hides_what_the_order_of_slots_does(void **state)
         uint32_t quiet; /* blocks */
         bool told;
     } cases[] = {{40, true}, {30, true}, {12, false}, {4, false}};
-    const struct model base = {1, 1.3, 0, 1, 0.002}, other = {1, 1, 0, 1, 0.002};
+    const struct model base = {1, 1.3, 0, 1, 0.002, false}, other = {1, 1, 0, 1, 0.002, false};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture fx;
         struct ifm_random random = ifm_random_start(20261124, 16);
@@ -265,6 +326,9 @@ int main(void)
         cmocka_unit_test(no_finding_says_what_the_interval_does_not),
         cmocka_unit_test(a_load_hides_what_the_order_of_slots_does),
         cmocka_unit_test(a_level_that_wanders_is_in_the_interval_of_the_mean),
+        cmocka_unit_test(rare_slow_runs_are_no_carry_over),
+        cmocka_unit_test(a_factor_of_one_is_not_said),
+        cmocka_unit_test(slots_behind_themselves_are_not_said_to_tell_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

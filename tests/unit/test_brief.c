@@ -251,6 +251,35 @@ static void the_badge_and_the_findings_share_no_sentence(void **state)
     free(text);
 }
 
+/* What can be pasted, and what a pull request can do. */
+static void a_terminal_names_the_folder_and_a_file_does_not(void **state)
+{
+    (void)state;
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts"},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it jumps"}};
+    static const char *const dirs[][2] = {{"runs/a", "inferometer rerun runs/a --times 5"},
+                                          {"my runs/a", "inferometer rerun 'my runs/a' --times 5"}};
+    for (size_t i = 0; i < COUNT(dirs); i++) {
+        struct sample *s = sample_of(NULL, 0);
+        s->publication.dir = dirs[i][0];
+        char *text = brief(s), *line = text;
+        for (char *at = text; *at != '\0'; at++) /* a sentence goes on behind the end of its line */
+            if (*at != '\n' || at[1] != ' ')
+                *line++ = *at;
+            else
+                at += at[2] == ' ' && at[3] != ' ';
+        *line = '\0';
+        assert_has(text, dirs[i][1]);
+        free(text);
+    }
+    struct sample *s = sample_of(found, COUNT(found));
+    s->publication.filed = true;
+    char *text = brief(s);
+    assert_has(text, "1 more warning: the report");
+    assert_lacks(text, "--verbose");
+    free(text);
+}
+
 /* Twenty warnings are one line. */
 static void the_rest_is_counted(void **state)
 {
@@ -371,6 +400,7 @@ int main(void)
         cmocka_unit_test(the_badge_and_the_findings_share_no_sentence),
         cmocka_unit_test(p50_is_a_remedy_where_there_is_one),
         cmocka_unit_test(the_rest_is_counted),
+        cmocka_unit_test(a_terminal_names_the_folder_and_a_file_does_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

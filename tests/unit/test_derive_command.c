@@ -376,6 +376,77 @@ static void a_pass_by_processor_time_says_so(void **state)
     }
 }
 
+/* Few runs may hold no slow one: the gate's reason and the verdict say so, where one would change the answer. */
+static void a_gate_says_what_few_runs_may_miss(void **state)
+{
+    (void)state;
+    static const struct {
+        double step_ns;
+        unsigned samples, runs; /* of a slot; that are said, 0 = nothing is */
+        enum ifm_outcome outcome;
+    } rows[] = {{1e5, 2, 64, IFM_OUTCOME_PASS},
+                {1.1e5, 2, 64, IFM_OUTCOME_FAIL},
+                {2.5e4, 2, 0, IFM_OUTCOME_PASS},
+                {4e5, 2, 0, IFM_OUTCOME_FAIL},
+                {1e5, 5, 0, IFM_OUTCOME_PASS}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture fx;
+        (void)start(&fx, 16);
+        fx.samples = rows[i].samples;
+        fx.noise = 0.0005;
+        fx.parts[0].step_ns[1] = rows[i].step_ns;
+        fx_generate(&fx);
+        fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, 3, true);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        fx_judge(&fx);
+        static const char words[] = "; 64 runs may miss slow ones rarer than 1 in 22";
+        if (fx.verdict->outcome != rows[i].outcome)
+            fail_msg("%zu: %s", i, fx.verdict->reasons[0]);
+        assert_int_equal(fx.verdict->gates[0].few_runs, rows[i].runs);
+        assert_int_equal(strstr(fx.verdict->gates[0].reason, words) != NULL, rows[i].runs > 0);
+        assert_int_equal(strstr(fx.verdict->reasons[0], words) != NULL, rows[i].runs > 0);
+        fx_stop(&fx);
+    }
+}
+
+static void file_of(struct fixture *fx, const char *when, const char *what, int inode, int size)
+{
+    fx_event(fx, "program",
+             json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i}", "cell", "decode", "arm", "other", "when", when,
+                       "what", what, "inode", inode, "size", size, "mtime_ns", 7, "ctime_ns", 7));
+}
+
+/* A program that was built anew while it was measured has no time and no comparison, and the gate is blocked. */
+static void runs_of_two_programs_are_no_samples(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        int inode, size;
+        const char *said;
+    } rows[] = {{"program", 11, 100, NULL},
+                {"program", 12, 100, "the file of its program was changed|another file has its name"},
+                {"script", 11, 101, "the file of its script was changed|its size is another"},
+                {"program", 0, 0, "it is gone"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture fx;
+        (void)start(&fx, 16);
+        file_of(&fx, "before", "program", 11, 100);
+        file_of(&fx, "before", "script", 11, 100);
+        file_of(&fx, "after", rows[i].what, rows[i].inode, rows[i].size);
+        fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, 300, true);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        fx_judge(&fx);
+        const bool said = rows[i].said != NULL;
+        assert_int_equal(fx_finding(&fx, "rule-04", said ? rows[i].said : "the file of its") != NULL, said);
+        assert_int_equal(ifm_is_ok(fx_value(&fx, "other", "change_percent")), !said);
+        assert_int_equal(fx.verdict->outcome, said ? IFM_OUTCOME_BLOCKED : IFM_OUTCOME_PASS);
+        fx_stop(&fx);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +462,8 @@ int main(void)
         cmocka_unit_test(strays_are_a_cause_with_a_remedy),
         cmocka_unit_test(a_pass_by_processor_time_says_so),
         cmocka_unit_test(other_workloads_have_no_such_numbers),
+        cmocka_unit_test(a_gate_says_what_few_runs_may_miss),
+        cmocka_unit_test(runs_of_two_programs_are_no_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

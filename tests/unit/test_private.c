@@ -116,6 +116,26 @@ static void write_text(const char *path, const char *text)
     assert_int_equal(ifm_file_write_atomic(path, text, strlen(text), &error), IFM_OK);
 }
 
+/* Who verifies a folder is told of a text that is not the one that was measured. */
+static void an_edited_text_is_found(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/ifm-private-XXXXXX", path[64], text[256];
+    struct ifm_error error = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/private.json", folder);
+    assert_int_equal(ifm_private_check(folder, &error), IFM_OK); /* it may be missing */
+    for (int edited = 0; edited < 2; edited++) {
+        snprintf(text, sizeof text, "{\"host_name\": \"x\", \"settings\": {\"sha256:%s\": \"./new%s\"}}",
+                 ifm_sha256_bytes("./new", strlen("./new")).hex, edited ? " --fast" : "");
+        write_text(path, text);
+        assert_int_equal(ifm_private_check(folder, &error), edited ? IFM_INVALID : IFM_OK);
+    }
+    assert_non_null(strstr(error.message, "private.json was edited"));
+    unlink(path);
+    rmdir(folder);
+}
+
 /* A lock reads back with and without its private.json, to the same hash; an entry that was edited counts as missing. */
 static void a_lock_reads_back_without_its_texts(void **state)
 {
@@ -164,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_token_stands_for_itself),
         cmocka_unit_test(a_published_text_stands_in_the_lock),
         cmocka_unit_test(a_lock_reads_back_without_its_texts),
+        cmocka_unit_test(an_edited_text_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -357,6 +357,42 @@ static void slow_steps_must_have_been_seen_at_a_look_too(void **state)
     ifm_stop_free(&f.stop);
 }
 
+/* But a gate whose answer they could not change, were they ten times as long and as many as may be unseen: 3 / n. */
+static void a_gate_that_no_unseen_step_could_change_ends_sooner(void **state)
+{
+    (void)state;
+    static const struct {
+        double ratio;
+        unsigned rules, blocks;
+    } cases[] = {{3, IFM_PLAN_RULES, 6},    {0.5, IFM_PLAN_RULES, 6},  {1.35, IFM_PLAN_RULES, 14},
+                 {1.1, IFM_PLAN_RULES, 21}, {1.0, IFM_PLAN_RULES, 21}, {3, IFM_PLAN_RULES_EARLY - 1, 21}};
+    struct ifm_gate gate = {.name = "g", .metric = "change_percent", .arm = "", .cell = "", .threshold = 3};
+    struct ifm_plan plan = {.gates = &gate, .n_gates = 1};
+    struct ifm_session session = {.plan = &plan};
+    struct fixture f;
+    const char *reason;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start_decided(&f);
+        plan.rules = cases[i].rules;
+        f.cell.session = &session;
+        ifm_stop_free(&f.stop);
+        ifm_stop_init(&f.stop, &f.cell);
+        f.inner = 1; /* ten steps of each arm in a block */
+        assert_int_equal(stops_at(&f, cases[i].ratio, 0.0001, &reason), cases[i].blocks);
+        assert_string_equal(reason, "decided");
+        ifm_stop_free(&f.stop);
+    }
+    plan.n_gates = 0; /* how much faster is another question */
+    plan.rules = IFM_PLAN_RULES;
+    start_decided(&f);
+    f.cell.session = &session;
+    ifm_stop_free(&f.stop);
+    ifm_stop_init(&f.stop, &f.cell);
+    f.inner = 1;
+    assert_int_equal(stops_at(&f, 3, 0.0001, &reason), 21);
+    ifm_stop_free(&f.stop);
+}
+
 static void what_it_says_so_far(void **state)
 {
     (void)state;
@@ -433,6 +469,7 @@ int main(void)
         cmocka_unit_test(what_it_says_so_far),
         cmocka_unit_test(several_variants_share_the_error),
         cmocka_unit_test(repeats_are_counted_exactly),
+        cmocka_unit_test(a_gate_that_no_unseen_step_could_change_ends_sooner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,14 +9,17 @@
 #include "stats/stats.h"
 #include <math.h>
 
-/* A dependence is taken for real at this level, from so many pairs on. */
-static const double SURELY = 0.997;
+/* A dependence is taken for real at this level, all questions of a comparison together (two arms, two lags:
+ * Bonferroni), from so many pairs on. */
+static const double SURELY = 1 - 0.003 / 4;
 enum { FEWEST_PAIRS = 4, FEWEST_OWN = 2 };
 /* Where slots were disturbed, so many that were not, and half of all, tell the order of slots from the load: fewer are
  * no fair choice, as the slots of either place that the load spared. */
 enum { FEWEST_QUIET = 12 };
 /* ... and where the medians differ by this share of it. */
 static const double TYPICAL = 0.25;
+/* Said as a factor that is printed as 1, it says nothing. */
+static const double VISIBLE = 0.0005;
 /* A warning where it may move the comparison by so much, else a note. */
 static const double WORTH_WARNING = 0.01;
 
@@ -81,8 +84,29 @@ static double drift_of(const struct counting *c)
     return squares > 0 ? products / squares : 0;
 }
 
-/* Whether the typical slot behind another arm is later or earlier by a quarter of the effect too: a few slots that a
- * busy machine made long are no carry-over. */
+/* Are two groups apart by their ranks too (Mann and Whitney 1947, normal approximation)? Where they are so few that
+ * nothing is sure by ranks, they must not overlap at all. */
+static bool is_apart(double *own, size_t n, double *other, size_t m, double *room)
+{
+    double above = 0, z; /* pairs in which the other is above, half of those that are equal */
+    ifm_stats_sort(own, room, n);
+    ifm_stats_sort(other, room, m);
+    for (size_t k = 0, below = 0, upto = 0; k < m; k++) {
+        while (below < n && own[below] < other[k])
+            below++;
+        while (upto < n && own[upto] <= other[k])
+            upto++;
+        above += 0.5 * (double)(below + upto);
+    }
+    const double pairs = (double)n * (double)m, off = fabs(above - pairs / 2);
+    if (above == 0 || above == pairs)
+        return true;
+    return ifm_stats_normal_quantile(0.5 + 0.5 * SURELY, &z) == IFM_STAT_OK &&
+           off - 0.5 > z * sqrt(pairs * (double)(n + m + 1) / 12);
+}
+
+/* Whether the typical slot behind another arm is later or earlier by a quarter of the effect too, and the ranks say so:
+ * a few slots that a busy machine made long, or slow runs that come by chance, are no carry-over. */
 static bool is_typical(const struct counting *c, double effect)
 {
     const struct ifm_record *r = c->arm->work->record;
@@ -96,10 +120,11 @@ static bool is_typical(const struct counting *c, double effect)
     for (size_t k = 1; k < r->n_slots; k++)
         if (counts(c, k, &other))
             logs[other][n[other]++] = log(ifm_derive_slot_step_ns(r, k)) - drift * (double)k;
+    const bool apart = is_apart(logs[0], n[0], logs[1], n[1], room);
     for (size_t i = 0; i < 2; i++)
         made = made && ifm_stats_median(logs[i], n[i], room, &middle[i]) == IFM_STAT_OK;
     ifm_arena_destroy(scratch);
-    return made && (middle[1] - middle[0]) / effect >= TYPICAL;
+    return apart && made && (middle[1] - middle[0]) / effect >= TYPICAL;
 }
 
 static struct carry carry_of(const struct counting *counting)
@@ -244,6 +269,11 @@ struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
     return carried;
 }
 
+bool ifm_derive_is_carried(const struct ifm_carried *carried)
+{
+    return carried->words[0] != '\0' && fabs(carried->usual) >= VISIBLE;
+}
+
 /* Slots of the arm that were disturbed, of all. */
 static size_t count_disturbed(const struct ifm_arm_work *arm, size_t *all)
 {
@@ -277,11 +307,15 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
     const bool warns = changes_the_word || fmax(-carried->low, carried->high) > WORTH_WARNING;
     if (carried->words[0] == '\0' && carried->hidden)
         say_hidden(arm, changes_the_word, taken);
-    if (carried->words[0] == '\0')
+    if (carried->words[0] == '\0' || !(changes_the_word || ifm_derive_is_carried(carried)))
         return;
+    const char *moves =
+        ifm_derive_is_carried(carried)
+            ? ifm_arena_printf(arm->d->arena, "moves the comparison by a factor of %.3g", exp(carried->usual))
+            : ifm_arena_printf(arm->d->arena, "may move the comparison by %+.2g to %+.2g %%", 100 * expm1(carried->low),
+                               100 * expm1(carried->high));
     ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
-                       IFM_CARRIED_WORDS
-                       " (%s), which moves the comparison by a factor of %.3g: its interval holds both%s; "
-                       "--slot-steps 12 lets each arm run behind itself",
-                       carried->words, exp(carried->usual), changes_the_word ? ": undecided" : "");
+                       IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s; "
+                                         "--slot-steps 12 lets each arm run behind itself",
+                       carried->words, moves, changes_the_word ? ": undecided" : "");
 }

@@ -96,7 +96,7 @@ static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, co
     int64_t low = IFM_BLOCKS_NEEDED, high = MOST_BLOCKS_FORETOLD;
     if (c->carried)
         return ifm_value_absent("an arm seems to leave something behind for another: then more blocks do not help",
-                                "--slot-steps 12, so that each arm runs behind itself", (int64_t)c->n, "blocks");
+                                "--slot-steps 12, which lets each arm run behind itself", (int64_t)c->n, "blocks");
     if (c->hidden)
         return ifm_value_absent("too many slots were disturbed to tell " IFM_ORDER_HIDDEN_WORDS, "a quieter machine",
                                 (int64_t)c->n, "blocks");
@@ -449,11 +449,12 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
     /* Under load longer slots are disturbed as these were: its remedy comes first. */
     if (!stands && !undecided && !ifm_derive_lacks_undisturbed(aside))
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "the slots in which each arm ran behind itself tell no difference (%+.3g to %+.3g %%), and "
-                           "the interval holds theirs too: undecided%s",
-                           100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
-                           ifm_derive_hides_order(arm) ? "" : "; --slot-steps 12 makes more of them");
+        ifm_derive_say_arm(
+            arm, IFM_SEVERITY_WARNING, "rule-07",
+            "by the slots in which each arm ran behind itself the change lies between %+.3g and %+.3g %%, "
+            "and the interval holds that too: undecided%s",
+            100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
+            ifm_derive_hides_order(arm) ? "" : "; --slot-steps 12 makes more of them");
     *word = stands ? *word : "undecided";
     return a;
 }
@@ -468,7 +469,7 @@ static struct allowance allow_for_carried(const struct ifm_arm_work *arm, const 
     const struct allowance a = {carried.low, carried.high};
     const bool undecided = strcmp(*word, "undecided") == 0,
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
-    c->carried = carried.words[0] != '\0';
+    c->carried = ifm_derive_is_carried(&carried) || (carried.words[0] != '\0' && !stands && !undecided);
     c->hidden = carried.hidden;
     ifm_derive_say_carried(arm, &carried, !stands && !undecided, ifm_derive_lacks_undisturbed(aside));
     *word = stands ? *word : "undecided";

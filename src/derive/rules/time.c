@@ -21,12 +21,17 @@ static double drift_of(const struct ifm_arm_work *arm, const struct trend *t)
     return visible && fabs(change) > log1p(arm->work->cell->measure.margin) ? change : 0;
 }
 
+static const char *time_words(const struct ifm_arm_work *arm)
+{
+    return ifm_cell_counts_programs(arm->work->cell) ? "the time of a run" : "the step time";
+}
+
 static void say_drift(const struct ifm_arm_work *arm, double drift)
 {
     if (drift != 0)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "the step time drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
-                           100.0 * expm1(drift));
+                           "%s drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
+                           time_words(arm), 100.0 * expm1(drift));
 }
 
 /* The change of time that a gate on the comparison allows, in percent; infinite = it is no such gate. */
@@ -64,7 +69,7 @@ static void say_shared_drift(const struct ifm_arm_work *arm, const double *drift
         return;
     ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
-        "it drifts together with %s (%+.3g and %+.3g %%), beyond what a gate allows: what makes both so "
+        "it drifts together with %s (%+.3g and %+.3g %%), by more than a gate's limit: what makes both so "
         "is in no ratio, be it the machine or what one leaves behind for both; a run of each alone tells",
         base->arm->name, 100 * expm1(own), 100 * expm1(its));
 }
@@ -93,8 +98,8 @@ static void look_for_change(const struct ifm_arm_work *arm, const struct trend *
     double peak = cusum.peak * sqrt(independent_share(t, cusum.at, t->rest));
     if (peak > IFM_CUSUM_1_PERCENT)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "the step time changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", cusum.at, t->n,
-                           peak, IFM_CUSUM_1_PERCENT);
+                           "%s changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", time_words(arm), cusum.at,
+                           t->n, peak, IFM_CUSUM_1_PERCENT);
 }
 
 enum { NAMED = 4 }; /* arms in one finding of a cell: a sweep has dozens, and a busy machine unsettles them all */

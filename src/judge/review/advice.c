@@ -47,6 +47,17 @@ static bool was_steady(const struct advising *g, const struct ifm_cell *cell)
     return true;
 }
 
+static const double MANY_TIMES_PERCENT =
+    30; /* no noise of a quiet machine: a few samples of several times the others */
+
+/* Samples that are slow in blocks of which the machine disturbed hardly any. */
+static bool is_own(const struct advising *g, const struct ifm_cell *cell, size_t arm)
+{
+    const double marked = number_of(g, cell, arm, IFM_M_BLOCKS_MARKED),
+                 all = number_of(g, cell, arm, IFM_M_BLOCKS_COUNT);
+    return 10 * marked <= all && number_of(g, cell, arm, IFM_M_LATENCY_CV_PERCENT) > MANY_TIMES_PERCENT;
+}
+
 static const char *against_variation(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
     double sample_ns = number_of(g, cell, arm, IFM_M_STEP_NS) * number_of(g, cell, arm, IFM_M_INNER_STEPS);
@@ -57,7 +68,9 @@ static const char *against_variation(const struct advising *g, const struct ifm_
     if (sample_ns < SHORT_NS)
         text = ifm_arena_printf(g->c.arena, "%s%smore steps in a sample (--inner above %.0f)", text,
                                 text[0] == '\0' ? "" : "; ", number_of(g, cell, arm, IFM_M_INNER_STEPS));
-    if (text[0] == '\0')
+    if (text[0] == '\0' && is_own(g, cell, arm))
+        text = "look at its slow samples: the machine was quiet, and some take much longer by themselves";
+    else if (text[0] == '\0')
         text = number_of(g, cell, arm, IFM_M_MODES_COUNT) > 1
                    ? "look at the distribution: the time has several modes, and no mean describes it"
                : ifm_lock_is_possible(g->c.events) ? "a quieter machine, or its clocks locked"

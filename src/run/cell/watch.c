@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "device/cpu.h"
 #include "device/fake.h"
+#include "run/interrupt.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,7 @@ static void read_both(struct ifm_device *device, struct ifm_watch *out)
 void ifm_watch_begin(const struct ifm_cell_run *cell, struct ifm_watch *watch)
 {
     *watch = (struct ifm_watch){0};
+    (void)ifm_was_continued(); /* before the block */
     if (!ifm_device_is_fake(cell->device))
         read_both(cell->device, watch);
 }
@@ -117,6 +119,8 @@ enum ifm_status ifm_watch_end(struct ifm_cell_run *cell, const struct ifm_watch 
 {
     char reason[160];
     struct ifm_watch now = {0};
+    if (ifm_was_continued())
+        IFM_TRY(mark(cell, block, "inferometer itself was stopped (SIGSTOP, or Ctrl-Z) and continued", error));
     if (ifm_device_is_fake(cell->device))
         return IFM_OK;
     read_both(cell->device, &now);

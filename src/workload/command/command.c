@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Two readings of resident memory may differ by what the kernel's counters of each CPU hold back. */
@@ -101,7 +102,8 @@ struct command_program {
     struct ifm_arena *arena;
     struct ifm_device *device;
     const char *arm;
-    bool ignore_failure, has[N_PROGRAMS];
+    bool ignore_failure, has[N_PROGRAMS], inherits, shell;
+    const char *first; /* with a shell: the file that its first word is; NULL = it is none */
     struct ifm_subprocess programs[N_PROGRAMS];
     int null_fd, sink_fd, said_fd, input_fd, output_fd; /* -1 = none */
     uint64_t runs;                                      /* of the command, since the opening */
@@ -196,6 +198,24 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
 
 /* ---- opening ---- */
 
+/* A text that the kernel starts no interpreter for, since its first line names none: a shell runs it, execve does not.
+ */
+static enum ifm_status check_first_line(const char *path, const char *word, struct ifm_error *error)
+{
+    char head[256];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head);
+    if (fd >= 0)
+        close(fd);
+    if (n < 0 || (n >= 2 && head[0] == '#' && head[1] == '!') || memchr(head, '\0', (size_t)n) != NULL)
+        return IFM_OK;                                 /* one that cannot be read may still be executed */
+    for (ssize_t i = 0; i < n && head[i] != '\n'; i++) /* as bash tells a script from another format */
+        if ((unsigned char)head[i] < ' ' && head[i] != '\t' && head[i] != '\r')
+            return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "", "write #!/bin/sh as its first line, or name what runs it, such as 'sh FILE'",
+                    "%s cannot be executed: it is a text without a #! line", word);
+}
+
 /* The program of a text: its words, and its file as PATH has it now. */
 static enum ifm_status build(const char *token, bool shell, const char *where, struct ifm_arena *arena,
                              struct ifm_subprocess *out, struct ifm_error *error)
@@ -215,6 +235,8 @@ static enum ifm_status build(const char *token, bool shell, const char *where, s
     IFM_TRY(ifm_words_fail(&words, where, error));
     char *path = IFM_ARENA_ARRAY(arena, char, PATH_MAX);
     enum ifm_status status = ifm_subprocess_find(words.items[0], path, PATH_MAX, error);
+    if (status == IFM_OK)
+        status = check_first_line(path, words.items[0], error);
     if (status != IFM_OK && error != NULL)
         snprintf(error->where, sizeof error->where, "%s", where);
     *out = (struct ifm_subprocess){.path = path, .argv = words.items};
@@ -404,7 +426,8 @@ static enum ifm_status run_hook(struct command_program *state, enum program hook
         return interrupted(state, error);
     if (failure_of(&result, words, sizeof words)[0] == '\0')
         return IFM_OK;
-    ifm_fail(error, IFM_INVALID, state->arm, "--output inherit shows all that it prints", "the %s %s",
+    ifm_fail(error, IFM_INVALID, state->arm,
+             state->inherits ? "run it alone, and see why" : "--output inherit shows all that it prints", "the %s %s",
              program_names[hook], words);
     show_said(state, result.end, error);
     return IFM_INVALID;
@@ -426,6 +449,16 @@ static void close_command(void *opened)
     ifm_arena_destroy(state->arena);
 }
 
+/* The file of a shell's first word; NULL where that is no program by itself. */
+static const char *first_program(const char *text, struct ifm_arena *arena)
+{
+    const char *word = text + strspn(text, " \t\n");
+    char *path = IFM_ARENA_ARRAY(arena, char, PATH_MAX);
+    struct ifm_error ignored;
+    word = ifm_arena_printf(arena, "%.*s", (int)strcspn(word, " \t\n;|&<>()"), word);
+    return word[0] != '\0' && ifm_subprocess_find(word, path, PATH_MAX, &ignored) == IFM_OK ? path : NULL;
+}
+
 static enum ifm_status open_command(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct settings *settings = opening->settings;
@@ -435,6 +468,11 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void *ope
     state->arena = ifm_arena_create();
     state->arm = opening->arm->name;
     state->ignore_failure = settings->ignore_failure;
+    const char *output = ifm_private_text(settings->output);
+    const char *text = ifm_private_text(settings->line);
+    state->shell = settings->shell;
+    state->first = settings->shell && text != NULL ? first_program(text, state->arena) : NULL;
+    state->inherits = output != NULL && strcmp(output, "inherit") == 0;
     enum ifm_status status = open_programs(state, settings, error);
     if (status == IFM_OK)
         status = run_hook(state, SETUP, error);
@@ -508,7 +546,11 @@ static void count(struct command_program *state, bool failed)
 /* Which command, in which of its runs, how, and what it said. */
 static enum ifm_status run_failed(const struct command_program *state, const char *words, struct ifm_error *error)
 {
-    const char *hint = "--output inherit shows all that it prints; --ignore-failure counts failures instead";
+    const char *hint = state->inherits ? "--ignore-failure counts failures instead"
+                                       : "--output inherit shows all that it prints; --ignore-failure counts failures "
+                                         "instead";
+    if (state->last.end == IFM_SUBPROCESS_NOT_STARTED)
+        hint = "run the command alone, and see why";
     if (state->last.end == IFM_SUBPROCESS_TIMED_OUT)
         hint = "raise --timeout, or count failures with --ignore-failure";
     if (state->last.end == IFM_SUBPROCESS_STRAYS)
@@ -563,6 +605,35 @@ static void collect(void *opened, int64_t *out)
     memset(state->counts, 0, sizeof state->counts);
 }
 
+/* Does the program run another file, which is what is measured? */
+static bool is_interpreter(const char *path)
+{
+    static const char *const names[] = {"sh",   "bash", "dash", "ash",  "zsh", "ksh", "fish",  "python",
+                                        "perl", "ruby", "node", "deno", "lua", "php", "julia", "Rscript"};
+    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t length = strlen(names[i]);
+        if (strncmp(base, names[i], length) == 0 && base[length + strspn(base + length, ".0123456789")] == '\0')
+            return true;
+    }
+    return false;
+}
+
+static const char *file(const void *opened, unsigned k)
+{
+    const struct command_program *state = opened;
+    const struct ifm_subprocess *line = &state->programs[LINE];
+    struct stat of;
+    if (state->has[PREPARE] || state->has[CLEANUP] || k > 1) /* which may build the program for each run */
+        return NULL;
+    if (k == 0)
+        return state->shell ? state->first : line->path;
+    for (size_t i = 1; !state->shell && is_interpreter(line->path) && line->argv[i] != NULL; i++)
+        if (line->argv[i][0] != '-')
+            return stat(line->argv[i], &of) == 0 && S_ISREG(of.st_mode) ? line->argv[i] : NULL;
+    return NULL;
+}
+
 static const struct ifm_implementation ifm_command_program = {
     .name = "program",
     .title = "the program",
@@ -576,6 +647,7 @@ static const struct ifm_implementation ifm_command_program = {
     .close = close_command,
     .before = before,
     .after = after,
+    .file = file,
 };
 
 static const struct ifm_implementation *const implementations[] = {&ifm_command_program, NULL};
