@@ -165,6 +165,8 @@ static const char *too_short(const struct ifm_arm_work *arm, const struct counte
 /* A fixed number of repeats is shared out among blocks, whatever the slots are to last. */
 static const char *longer_slots(const struct ifm_arm_work *arm)
 {
+    if (is_of_last_sample(arm))
+        return "longer steps, of which a range holds one sample here";
     return arm->work->cell->measure.stop == IFM_STOP_REPEATS
                ? "longer slots: more --repeats, or none, so that measure.slot_min says how long they are"
                : "longer slots: --override measure.slot_min=5ms";

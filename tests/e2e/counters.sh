@@ -220,8 +220,10 @@ grep '^f16 ' shown | sed -n 2p | grep -q 'waits for L2 or memory *80.0 %' || fai
 
 # Where something runs between the samples, the range is around the last one: a cycle of six kernels goes back to its
 # start by one more, which is in no range; so do evictions of caches.
-cycle=(decode --compress 1 --heads 4 --batch 1 --kv-len 1024 --layers 2 "${counts[@]}")
-fake "" "$INFEROMETER" "${cycle[@]}" --inference --decode-tokens 3 --out cycle >log 2>&1 || fail "cycle: $(cat log)"
+cycle=(decode --compress 1 --heads 1 --batch 1 --kv-len 256 --head-dim 64 --layers 2 --inference --decode-tokens 3
+    "${counts[@]}")
+many="requests=100000;hits=25000;misses=75000" # lookups enough for a share of one kernel
+fake "$many" "$INFEROMETER" "${cycle[@]}" --out cycle >log 2>&1 || fail "cycle: $(cat log)"
 "$INFEROMETER" verify cycle >log 2>&1 || fail "cycle: $(cat log)"
 cat >apart.py <<'PY'
 import csv, json, sys
@@ -236,13 +238,15 @@ rows = list(csv.DictReader(open(folder + "/samples/0-counters-slots.csv")))
 assert all(int(r["samples"]) > 1 for r in rows), rows
 PY
 python3 apart.py cycle f16 6 200000 >log 2>&1 || fail "cycle: $(cat log)"
-FAKE_CUPTI="" FAKE_CUDA="kernel_ns=2000000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" stream --probe read \
+FAKE_CUPTI=$many FAKE_CUDA="kernel_ns=2000000" LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" stream --probe read \
     --size 64KiB "${counts[@]}" --cache cold --out cold >log 2>&1 || fail "cold: $(cat log)"
 python3 apart.py cold read.bulk 1 2000000 >log 2>&1 || fail "cold: $(cat log)"
 # The guard is of the sample that was counted, though the others were not slowed.
-fake "slows=40000" "$INFEROMETER" "${cycle[@]}" --inference --decode-tokens 3 --out slowly >log 2>&1 ||
-    fail "slowly: $(cat log)"
-[ "$(number slowly f16 counters_slower_percent)" = 20 ] || fail "$(number slowly f16 counters_slower_percent)"
+fake "slows=40000" "$INFEROMETER" "${cycle[@]}" --out slowly >log 2>&1 || fail "slowly: $(cat log)"
+case $(number slowly f16 counters_slower_percent) in
+    20 | 20.0* | 19.9999*) ;;
+    *) fail "slowly: $(number slowly f16 counters_slower_percent)" ;;
+esac
 # A run of a version that counted the whole slot keeps no such number.
 cp -r cycle earlier
 python3 - <<'PY'
@@ -257,8 +261,7 @@ open("earlier/run.log", "w").write("\n".join(lines) + "\n")
 PY
 sed -i "s/$(sha256sum <cycle/run.log | cut -c1-64)/$(sha256sum <earlier/run.log | cut -c1-64)/" earlier/manifest.sha256
 "$INFEROMETER" report earlier >shown 2>&1 || fail "earlier: $(cat shown)"
-grep -q "counters also counted what runs between the samples: the way back to the cycle's start" shown ||
-    fail "earlier: $(cat shown)"
+grep -q "counters absent: counters also counted what runs between the samples" shown || fail "earlier: $(cat shown)"
 
 # Shown with its sentence; a page that opens.
 grep -q 'over ledger' decode/report.md || fail "the report shows no counters"
