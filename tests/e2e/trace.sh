@@ -8,7 +8,8 @@ need python3 python3
 
 # Kernels of host memory take as long as their work, and a calibration sees that: small shapes, and no ceilings, whose
 # work is more than all that is looked at here.
-small=(--heads 4 --batch 1 --kv-len 256 --head-dim 64 --compress 1,4 --ceilings none)
+small=(--heads 4 --batch 1 --kv-len 256 --head-dim 64 --compress 1,4 --ceilings none
+    --stop repeats --repeats 120)
 traces=(--device cuda --cap 300ms --warmup 1 --slot-steps 10 --trace)
 
 # fake SCRIPT command...: with the driver and the profiler of host memory
