@@ -163,4 +163,4 @@ kill -STOP $pid && sleep 0.5 && kill -CONT $pid
 wait $pid || fail "a run that was stopped and continued: $(cat errors)"
 grep '"stage":"disturbed"' stopped/run.log | has 'inferometer itself was stopped' ||
     fail "the stop is not said: $(tail -3 stopped/run.log)"
-echo "trees to their end, daemons refused, failed runs no samples, equal slots of programs alike, replaced programs and a stopped lab said"
+echo "trees to their end, daemons refused, failed runs left out, slots even, replaced programs and a stopped lab told"
