@@ -100,4 +100,10 @@ ifm_answer_fn ifm_answer_variation, ifm_answer_repeats, ifm_answer_warmup, ifm_a
 ifm_answer_fn ifm_answer_gpu, ifm_answer_locks, ifm_answer_versions, ifm_answer_seed, ifm_answer_load,
     ifm_answer_inputs, ifm_answer_fingerprint, ifm_answer_steady, ifm_answer_stored, ifm_answer_energy;
 
+/* unseen.c: adds to the reason of a decided gate on programs what its runs may miss and would change the answer. */
+void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result *result, enum ifm_metric_id metric,
+                      const struct ifm_cell *cell, struct ifm_arena *arena);
+/* The same for the line of the verdict: "; 74 runs may miss ..."; "" = no gate says it. */
+const char *ifm_judge_unseen_words(const struct ifm_verdict *verdict, struct ifm_arena *arena);
+
 #endif

@@ -6,8 +6,6 @@
 #include "judge/internal.h"
 
 #include "stats/paired.h"
-#include "stats/tail.h"
-#include <math.h>
 #include <string.h>
 
 struct judging {
@@ -239,39 +237,6 @@ static void block_undecided(struct judging *j, struct ifm_gate_result *result, c
                            finding->rule, text));
 }
 
-/* The threshold of a gate on a comparison of times, as ln(time of the arm / of its baseline). */
-static bool bound_of(const struct ifm_gate *gate, enum ifm_metric_id metric, double *bound)
-{
-    if (metric == IFM_M_SPEEDUP && gate->threshold > 0)
-        *bound = -log(gate->threshold);
-    else if (metric != IFM_M_SPEEDUP && gate->threshold > -100)
-        *bound = log1p(gate->threshold / 100);
-    else
-        return false;
-    return metric == IFM_M_SPEEDUP || metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_CHANGE_CPU_PERCENT;
-}
-
-/* Few runs may hold no slow one of a program that has some: said where one in either program would change the answer
- * (stats/tail.h). */
-static void say_unseen(const struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric,
-                       const struct ifm_cell *cell)
-{
-    const struct ifm_value *v = &result->observed;
-    const bool decided = result->outcome == IFM_OUTCOME_PASS || result->outcome == IFM_OUTCOME_FAIL;
-    const int64_t runs = ifm_derived_fewest_runs(j->derived, cell);
-    double bound;
-    if (!decided || !ifm_cell_counts_programs(cell) || runs >= IFM_TAIL_RUNS || !v->has_interval ||
-        !bound_of(result->gate, metric, &bound))
-        return;
-    const bool ratio = metric == IFM_M_SPEEDUP;
-    const double low = ratio ? -log(v->high) : log1p(v->low / 100), high = ratio ? -log(v->low) : log1p(v->high / 100);
-    const double room = low > bound ? low - bound : bound - high;
-    if (room > ifm_stats_tail_unseen((double)runs))
-        return;
-    result->few_runs = runs;
-    result->reason = ifm_arena_printf(j->arena, "%s; %s", result->reason, ifm_unseen_runs(runs, j->arena));
-}
-
 /* An interval that is wide by what one arm left behind for another (rule 7), or by clocks that differ (rule 8), gets no
  * narrower with more blocks. */
 static void block_widened(struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
@@ -362,7 +327,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
         decide(j, result, &number->value);
         hold_to_word(j, result, metric);
         block_widened(j, result, metric);
-        say_unseen(j, result, metric, cell);
+        ifm_judge_unseen(j->derived, result, metric, cell, j->arena);
     }
 }
 
@@ -541,15 +506,6 @@ static const char *beside_processor(const struct judging *j)
                             ifm_is_ok(change) ? "; its time is " : "", ifm_is_ok(change) ? change->text : "");
 }
 
-/* The first that any gate says; "" = none does. */
-static const char *unseen_of(const struct judging *j)
-{
-    for (size_t i = 0; i < j->verdict->n_gates; i++)
-        if (j->verdict->gates[i].few_runs > 0)
-            return ifm_arena_printf(j->arena, "; %s", ifm_unseen_runs(j->verdict->gates[i].few_runs, j->arena));
-    return "";
-}
-
 static void conclude(struct judging *j)
 {
     struct ifm_verdict *v = j->verdict;
@@ -590,7 +546,8 @@ static void conclude(struct judging *j)
         v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : not_gated(j);
     if (v->outcome == IFM_OUTCOME_PASS) {
         add_reason(j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)%s%s", v->n_gates,
-                                       v->n_gates == 1 ? "" : "s", beside_processor(j), unseen_of(j)));
+                                       v->n_gates == 1 ? "" : "s", beside_processor(j),
+                                       ifm_judge_unseen_words(v, j->arena)));
         (void)meters_gave(j); /* gates on times alone: a lost meter touches no time, but it is said */
     } else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");

@@ -134,7 +134,7 @@ for how in swapped hooked; do
     printf '#!/bin/sh\nsleep 0.02\n' >one && cp one two && chmod +x one two
     hook=()
     [ $how = swapped ] || hook=(--prepare true)
-    "$INFEROMETER" ci ./one ./two --max-regression 300% --repeats 60 --output discard "${hook[@]}" --quiet --out $how \
+    "$INFEROMETER" ci ./one ./two --max-regression 100% --repeats 60 --output discard "${hook[@]}" --quiet --out $how \
         >out 2>errors &
     pid=$!
     while kill -0 $pid 2>/dev/null && [ "$(slots_of $how 2>/dev/null || true)" -lt 4 ]; do
@@ -156,11 +156,13 @@ done
 # The lab itself was stopped: the block says so, and no program is blamed.
 "$INFEROMETER" exec 'sleep 0.02' 'sleep 0.021' --repeats 60 --quiet --out stopped >out 2>errors &
 pid=$!
-while kill -0 $pid 2>/dev/null && [ "$(slots_of stopped 2>/dev/null || true)" -lt 4 ]; do
+while kill -0 $pid 2>/dev/null && [ "$(grep -c '"stage":"warmup"' stopped/run.log 2>/dev/null || true)" != 2 ]; do
     sleep 0.02
 done
-kill -STOP $pid && sleep 0.5 && kill -CONT $pid
+for _ in 1 2 3; do # one of them inside a block
+    kill -STOP $pid && sleep 0.2 && kill -CONT $pid && sleep 0.05
+done
 wait $pid || fail "a run that was stopped and continued: $(cat errors)"
 grep '"stage":"disturbed"' stopped/run.log | has 'inferometer itself was stopped' ||
     fail "the stop is not said: $(tail -3 stopped/run.log)"
-echo "trees to their end, daemons refused, failed runs no samples, equal slots of programs alike, replaced programs and a stopped lab said"
+echo "trees to their end, daemons refused, failed runs left out, slots even, replaced programs and a stopped lab told"

@@ -148,7 +148,7 @@ static unsigned count_said(unsigned runs, unsigned blocks, const struct model *b
 }
 
 /* Slow runs that come by chance are nobody's leavings: four questions are asked, and together they err in 0.3 %.
- * Before, 2 % of such pairs had one. */
+ * Before, 11 of 1,000 such pairs had one. */
 static void rare_slow_runs_are_no_carry_over(void **state)
 {
     (void)state;

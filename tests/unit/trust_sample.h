@@ -102,4 +102,42 @@ static inline struct ifm_trust again(struct sample *s)
     return ifm_trust_of(&s->publication, s->arena);
 }
 
+/* ---- an open comparison ---- */
+
+static const struct ifm_gate limit = {
+    .name = "limit", .metric = "change_percent", .cell = "", .arm = "", .interval = true};
+static const struct ifm_gate_result on_limit = {.gate = &limit,
+                                                .cell = D,
+                                                .arm = "half",
+                                                .observed = {.has_interval = true},
+                                                .outcome = IFM_OUTCOME_INCONCLUSIVE,
+                                                .further = 33,
+                                                .further_of = "blocks",
+                                                .reason = "on both sides",
+                                                .remedy = ""};
+
+/* Undecided after 24 blocks, of 124 that it needs. */
+static inline struct sample *open_sample(const struct ifm_finding *findings, size_t n)
+{
+    struct sample *s = sample_of(findings, n);
+    s->numbers[CHANGE].value.text = "undecided";
+    s->numbers[NEEDED].value = (struct ifm_value){.number = 124, .n = 24, .n_of = "blocks"};
+    sample_fill(s->numbers, COUNT(decided));
+    return s;
+}
+
+/* The run ended for `reason` after so many blocks and seconds. */
+static inline void ended(struct sample *s, const char *reason, int blocks, double seconds)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "[{\"stage\":\"stop\",\"meta\":{\"cell\":\"%s\",\"reason\":\"%s\",\"blocks\":%d,\"elapsed_s\":%g,"
+             "\"mde\":0.1,\"wanted_mde\":0.01}}]",
+             D, reason, blocks, seconds);
+    json_t *lines = json_loads(text, 0, NULL);
+    assert_non_null(lines);
+    s->publication.events = events_of(lines, s->arena);
+    json_decref(lines);
+}
+
 #endif

@@ -13,6 +13,7 @@
 #include "base/subprocess.h"
 #include "device/cpu.h"
 #include "model/failure.h"
+#include "workload/command/files.h"
 #include "workload/command/foreign.h"
 #include "workload/command/said.h"
 #include "workload/command/words.h"
@@ -24,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Two readings of resident memory may differ by what the kernel's counters of each CPU hold back. */
@@ -128,48 +128,6 @@ static enum ifm_status missing_text(const char *where, struct ifm_error *error)
                     "the text of this setting is private, and no private.json beside the lock file holds it");
 }
 
-bool ifm_command_is_ceiling(const char *name)
-{
-    static const char *const ceilings[] = {"read", "write", "copy", "flops", "matrix", "none"};
-    for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings; i++)
-        if (strcmp(name, ceilings[i]) == 0)
-            return true;
-    return false;
-}
-
-enum ifm_status ifm_command_name(const char *line, bool shell, const char *where, struct ifm_arena *arena,
-                                 const char **name, struct ifm_error *error)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
-    static const char with_slash[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./~";
-    enum { LONGEST = 40 };
-    struct ifm_words words = {0};
-    const char *program = line + strspn(line, " \t\n");
-    if (!shell) {
-        words = ifm_words_split(line, arena);
-        IFM_TRY(ifm_words_fail(&words, where, error));
-        program = words.items[0];
-    } else if (program[0] == '\0') {
-        words.fault = IFM_WORDS_EMPTY;
-        return ifm_words_fail(&words, where, error);
-    } else {
-        program = ifm_arena_printf(arena, "%.*s", (int)strcspn(program, " \t\n;|&<>"), program);
-        if (program[strspn(program, with_slash)] != '\0') /* more than a path: quotes, brackets, expansions */
-            program = "command";
-    }
-    if (strchr(program, '=') != NULL) /* a variable for the program: its value may be a secret */
-        program = "command";
-    const char *slash = strrchr(program, '/');
-    char *base = ifm_arena_printf(arena, "%.*s", LONGEST, slash != NULL ? slash + 1 : program);
-    for (char *at = base; *at != '\0'; at++)
-        if (strchr(letters, *at) == NULL)
-            *at = '_';
-    *name = base[0] == '\0' ? "command" : base;
-    if (ifm_command_is_ceiling(base))
-        *name = ifm_arena_printf(arena, "%s-program", base);
-    return IFM_OK;
-}
-
 static const struct ifm_implementation ifm_command_program;
 
 static enum ifm_status describe(const struct ifm_setting *settings, size_t n, const struct ifm_machine *machine,
@@ -198,24 +156,6 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
 
 /* ---- opening ---- */
 
-/* A text that the kernel starts no interpreter for, since its first line names none: a shell runs it, execve does not.
- */
-static enum ifm_status check_first_line(const char *path, const char *word, struct ifm_error *error)
-{
-    char head[256];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head);
-    if (fd >= 0)
-        close(fd);
-    if (n < 0 || (n >= 2 && head[0] == '#' && head[1] == '!') || memchr(head, '\0', (size_t)n) != NULL)
-        return IFM_OK;                                 /* one that cannot be read may still be executed */
-    for (ssize_t i = 0; i < n && head[i] != '\n'; i++) /* as bash tells a script from another format */
-        if ((unsigned char)head[i] < ' ' && head[i] != '\t' && head[i] != '\r')
-            return IFM_OK;
-    return ifm_fail(error, IFM_USAGE, "", "write #!/bin/sh as its first line, or name what runs it, such as 'sh FILE'",
-                    "%s cannot be executed: it is a text without a #! line", word);
-}
-
 /* The program of a text: its words, and its file as PATH has it now. */
 static enum ifm_status build(const char *token, bool shell, const char *where, struct ifm_arena *arena,
                              struct ifm_subprocess *out, struct ifm_error *error)
@@ -236,7 +176,7 @@ static enum ifm_status build(const char *token, bool shell, const char *where, s
     char *path = IFM_ARENA_ARRAY(arena, char, PATH_MAX);
     enum ifm_status status = ifm_subprocess_find(words.items[0], path, PATH_MAX, error);
     if (status == IFM_OK)
-        status = check_first_line(path, words.items[0], error);
+        status = ifm_command_check_file(path, words.items[0], error);
     if (status != IFM_OK && error != NULL)
         snprintf(error->where, sizeof error->where, "%s", where);
     *out = (struct ifm_subprocess){.path = path, .argv = words.items};
@@ -449,16 +389,6 @@ static void close_command(void *opened)
     ifm_arena_destroy(state->arena);
 }
 
-/* The file of a shell's first word; NULL where that is no program by itself. */
-static const char *first_program(const char *text, struct ifm_arena *arena)
-{
-    const char *word = text + strspn(text, " \t\n");
-    char *path = IFM_ARENA_ARRAY(arena, char, PATH_MAX);
-    struct ifm_error ignored;
-    word = ifm_arena_printf(arena, "%.*s", (int)strcspn(word, " \t\n;|&<>()"), word);
-    return word[0] != '\0' && ifm_subprocess_find(word, path, PATH_MAX, &ignored) == IFM_OK ? path : NULL;
-}
-
 static enum ifm_status open_command(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct settings *settings = opening->settings;
@@ -471,7 +401,7 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void *ope
     const char *output = ifm_private_text(settings->output);
     const char *text = ifm_private_text(settings->line);
     state->shell = settings->shell;
-    state->first = settings->shell && text != NULL ? first_program(text, state->arena) : NULL;
+    state->first = settings->shell && text != NULL ? ifm_command_first_program(text, state->arena) : NULL;
     state->inherits = output != NULL && strcmp(output, "inherit") == 0;
     enum ifm_status status = open_programs(state, settings, error);
     if (status == IFM_OK)
@@ -605,33 +535,15 @@ static void collect(void *opened, int64_t *out)
     memset(state->counts, 0, sizeof state->counts);
 }
 
-/* Does the program run another file, which is what is measured? */
-static bool is_interpreter(const char *path)
-{
-    static const char *const names[] = {"sh",   "bash", "dash", "ash",  "zsh", "ksh", "fish",  "python",
-                                        "perl", "ruby", "node", "deno", "lua", "php", "julia", "Rscript"};
-    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const size_t length = strlen(names[i]);
-        if (strncmp(base, names[i], length) == 0 && base[length + strspn(base + length, ".0123456789")] == '\0')
-            return true;
-    }
-    return false;
-}
-
 static const char *file(const void *opened, unsigned k)
 {
     const struct command_program *state = opened;
     const struct ifm_subprocess *line = &state->programs[LINE];
-    struct stat of;
     if (state->has[PREPARE] || state->has[CLEANUP] || k > 1) /* which may build the program for each run */
         return NULL;
     if (k == 0)
         return state->shell ? state->first : line->path;
-    for (size_t i = 1; !state->shell && is_interpreter(line->path) && line->argv[i] != NULL; i++)
-        if (line->argv[i][0] != '-')
-            return stat(line->argv[i], &of) == 0 && S_ISREG(of.st_mode) ? line->argv[i] : NULL;
-    return NULL;
+    return state->shell ? NULL : ifm_command_script(line->path, line->argv);
 }
 
 static const struct ifm_implementation ifm_command_program = {

@@ -1,0 +1,47 @@
+/* What few runs of a program may miss: slow ones that are so rare that none was among them. */
+#include "judge/internal.h"
+
+#include "stats/tail.h"
+#include <math.h>
+
+/* The threshold of a gate on a comparison of times, as ln(time of the arm / of its baseline). */
+static bool bound_of(const struct ifm_gate *gate, enum ifm_metric_id metric, double *bound)
+{
+    if (metric == IFM_M_SPEEDUP && gate->threshold > 0)
+        *bound = -log(gate->threshold);
+    else if (metric != IFM_M_SPEEDUP && gate->threshold > -100)
+        *bound = log1p(gate->threshold / 100);
+    else
+        return false;
+    return metric == IFM_M_SPEEDUP || metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_CHANGE_CPU_PERCENT;
+}
+
+/* Few runs may hold no slow one of a program that has some: said where one in either program would change the answer
+ * (stats/tail.h). */
+void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result *result, enum ifm_metric_id metric,
+                      const struct ifm_cell *cell, struct ifm_arena *arena)
+{
+    const struct ifm_value *v = &result->observed;
+    const bool decided = result->outcome == IFM_OUTCOME_PASS || result->outcome == IFM_OUTCOME_FAIL;
+    const int64_t runs = ifm_derived_fewest_runs(derived, cell);
+    double bound;
+    if (!decided || !ifm_cell_counts_programs(cell) || runs >= IFM_TAIL_RUNS || !v->has_interval ||
+        !bound_of(result->gate, metric, &bound))
+        return;
+    const bool ratio = metric == IFM_M_SPEEDUP;
+    const double low = ratio ? -log(v->high) : log1p(v->low / 100), high = ratio ? -log(v->low) : log1p(v->high / 100);
+    const double room = low > bound ? low - bound : bound - high;
+    if (room > ifm_stats_tail_unseen((double)runs))
+        return;
+    result->few_runs = runs;
+    result->reason = ifm_arena_printf(arena, "%s; %s", result->reason, ifm_unseen_runs(runs, arena));
+}
+
+/* The first that any gate says; "" = none does. */
+const char *ifm_judge_unseen_words(const struct ifm_verdict *verdict, struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < verdict->n_gates; i++)
+        if (verdict->gates[i].few_runs > 0)
+            return ifm_arena_printf(arena, "; %s", ifm_unseen_runs(verdict->gates[i].few_runs, arena));
+    return "";
+}

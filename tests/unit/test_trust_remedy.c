@@ -1,0 +1,101 @@
+/* What the word of trust tells a reader to do: it can be typed, it is not known to be in vain, and nobody is told to
+ * wait for an answer that nobody asked for. */
+#include "trust_sample.h"
+
+/* Where more blocks do not help, that is no remedy. */
+static void a_remedy_does_not_contradict_its_cause(void **state)
+{
+    (void)state;
+    struct sample *s = open_sample(NULL, 0);
+    s->numbers[NEEDED].value = (struct ifm_value)WORD(IFM_STATE_ABSENT, "more blocks do not help", "--slot-steps 12");
+    sample_fill(s->numbers, COUNT(decided));
+    const struct ifm_trust trust = again(s);
+    assert_has(trust.cause, "more blocks do not help");
+    assert_string_equal(trust.remedy, "--slot-steps 12");
+}
+
+/* Minutes more for equal programs: first what is known, and the margin by which that is an answer. */
+static void what_is_known_comes_before_minutes_more(void **state)
+{
+    (void)state;
+    static const struct {
+        double low, high, needed;
+        const char *cause, *remedy;
+    } rows[] = {
+        {-1.32, 1.1, 4000, ", equal within ±1.4 %", "--margin 1.4% where that is enough, or --cap 1700s: about 28 min"},
+        {-1.32, 1.1, 40, "", "--cap 20s: about 7 s more"},
+        {0.1, 1.1, 4000, "", "--cap 1700s: about 28 min"},
+        {-1.32, 1.1, 1e6, ", equal within ±1.4 %", "not even an hour more would decide: --margin 1.4% where"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sample *s = open_sample(NULL, 0);
+        s->numbers[CHANGE].value.number = rows[i].low > 0 ? 0.6 : -0.002;
+        s->numbers[CHANGE].value.low = rows[i].low;
+        s->numbers[CHANGE].value.high = rows[i].high;
+        s->numbers[SPEEDUP].value.number = 1 / (1 + s->numbers[CHANGE].value.number / 100);
+        s->numbers[SPEEDUP].value.low = 1 / (1 + rows[i].high / 100);
+        s->numbers[SPEEDUP].value.high = 1 / (1 + rows[i].low / 100);
+        s->numbers[PLAIN_TIME].value = s->numbers[HALF_TIME].value;
+        s->numbers[NEEDED].value.number = rows[i].needed;
+        ended(s, "cap", 24, 10);
+        const struct ifm_trust trust = again(s);
+        assert_has(trust.cause, "undecided after 24 blocks");
+        assert_int_equal(strstr(trust.cause, "equal within") != NULL, rows[i].cause[0] != '\0');
+        assert_has(trust.cause, rows[i].cause);
+        assert_has(trust.remedy, rows[i].remedy);
+    }
+}
+
+/* A gate on the comparison has its answer: nobody asked about the usual margin, and somebody did about another. */
+static void a_gate_that_passes_leaves_no_margin_open(void **state)
+{
+    (void)state;
+    struct ifm_gate_result passed = on_limit;
+    passed.outcome = IFM_OUTCOME_PASS;
+    for (int asked = 0; asked < 2; asked++) {
+        struct sample *s = open_sample(NULL, 0);
+        struct ifm_plan plan = *s->publication.plan;
+        plan.cells = IFM_ARENA_ARRAY(s->arena, struct ifm_cell, plan.n_cells);
+        memcpy(plan.cells, s->publication.plan->cells, plan.n_cells * sizeof *plan.cells);
+        plan.cells[0].measure.margin = asked ? 0.01 : 0.003;
+        s->publication.plan = &plan;
+        s->verdict.gates = &passed;
+        s->verdict.n_gates = 1;
+        s->verdict.outcome = IFM_OUTCOME_PASS;
+        assert_int_equal(again(s).word, asked ? IFM_TRUST_NOISY : IFM_TRUST_SOLID);
+        const struct ifm_undecided of = {s->publication.derived, &s->verdict, NULL, &plan.cells[0], "half"};
+        assert_int_equal(ifm_judge_undecided(&of, s->arena)[0] != '\0', asked);
+    }
+}
+
+/* A remedy that names a setting gives it a value that can be typed: twice the one that was not enough. */
+static void a_remedy_has_a_value(void **state)
+{
+    (void)state;
+    const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes"};
+    struct sample *s = sample_of(&found, 1);
+    struct ifm_plan plan = *s->publication.plan;
+    struct ifm_cell cells[8];
+    assert_true(plan.n_cells <= COUNT(cells));
+    memcpy(cells, plan.cells, plan.n_cells * sizeof *cells);
+    plan.cells = cells;
+    plan.cells[0].measure.warmup_cap_s = 5;
+    plan.cells[0].measure.cap_s = 10;
+    s->publication.plan = &plan;
+    assert_has(again(s).remedy, "warm up for longer: --warmup-cap 10s");
+    s = open_sample(NULL, 0);
+    s->publication.plan = &plan;
+    s->numbers[NEEDED].value = (struct ifm_value)WORD(IFM_STATE_ABSENT, "it is decided", "");
+    sample_fill(s->numbers, COUNT(decided));
+    assert_has(again(s).remedy, "a longer --cap, such as 20s");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_remedy_does_not_contradict_its_cause),
+        cmocka_unit_test(what_is_known_comes_before_minutes_more),
+        cmocka_unit_test(a_gate_that_passes_leaves_no_margin_open),
+        cmocka_unit_test(a_remedy_has_a_value),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
