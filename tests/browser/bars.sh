@@ -17,5 +17,7 @@ spoilt()
 spoilt 's/<details>/<details open>/' 'height: [0-9]*, at most'
 spoilt 's/svg text{fill:var(--ink);font:13px/svg text{fill:var(--ink);font:9px/' 'on a phone'
 spoilt 's/<div id="answer"/<p style="height:500px"><div id="answer"/' 'chart ends at: [0-9]*, at most'
+spoilt 's/scrollbar-width:none/scrollbar-width:auto/' 'a bar of the system below them'
+spoilt 's/drawn{display:flow-root}/drawn{display:grid;grid-template-columns:40rem 25rem}/' 'of the width'
 check bars out/report.html "$word"
 cat said

@@ -261,9 +261,8 @@ static void a_weak_baseline_is_said(void **state)
     fx.cells[0].cache_resident = true;
     fx_derive(&fx);
     assert_null(fx_finding(&fx, "rule-03", "the baseline base reaches only"));
-    assert_null(fx_finding(&fx, "rule-03", "no read ceiling was measured"));
     fx_stop(&fx);
-    start(&fx, 200000, 195000, true); /* no arm is compressed, and none is so fast that it takes a weak baseline */
+    start(&fx, 200000, 195000, true); /* no arm is compressed, and its bytes explain the speed-up */
     fx.parts[0].arms[1].ledger.bytes_read = 500000;
     fx_derive(&fx);
     assert_null(fx_finding(&fx, "rule-03", "the baseline base reaches only"));

@@ -361,6 +361,20 @@ static void alike_warnings_are_counted_once(void **state)
     assert_int_equal(trust_of(found, COUNT(found)).warnings, 1);
 }
 
+/* Half of the threads are too slow for the memory, and the next run's remedy would be to take more: no circle. */
+static void half_of_the_threads_are_no_remedy(void **state)
+{
+    (void)state;
+    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy"};
+    struct sample *s = sample_of(&load, 1);
+    json_t *lines =
+        json_pack("[{s:s, s:{s:{s:{s:i}}}}, {s:s, s:{s:s, s:f}}]", "stage", "environment", "meta", "fingerprint", "cpu",
+                  "allowed", 8, "stage", "load", "meta", "when", "before", "foreign_load", 0.5);
+    s->publication.events = events_of(lines, s->arena);
+    assert_string_equal(again(s).remedy, "end other work, or --wait-quiet 10min");
+    json_decref(lines);
+}
+
 /* Of each rung its gravest finding: the others stand below, among all. */
 static void the_ladder_is_short(void **state)
 {
@@ -390,6 +404,7 @@ int main(void)
         cmocka_unit_test(what_had_nothing_to_do_is_left_out),
         cmocka_unit_test(larger_than_its_tokens_is_explained),
         cmocka_unit_test(alike_warnings_are_counted_once),
+        cmocka_unit_test(half_of_the_threads_are_no_remedy),
         cmocka_unit_test(the_ladder_is_short),
         cmocka_unit_test(a_word_that_was_taken_is_said_to_be),
         cmocka_unit_test(a_verdict_that_was_asked_for_stays),

@@ -57,7 +57,7 @@ static void table_shows_every_state(void **state)
     assert_has(text, "[1.92, 1.96]");
     assert_has(text, half_limit);
     assert_facts(text, "Roll back|to plain.");
-    assert_has(text, sample_causes[0]);
+    assert_has(text, "environment: The governor is not locked: arms of this run");
     assert_has(text, "slower 0.888x");
     assert_has(text, "32 KiB [32, 64]");
     assert_has(text, "undecided 0.999x");

@@ -123,7 +123,7 @@ static void a_long_finding_takes_two_lines(void **state)
     strcat(words, " to the end");
     struct ifm_finding finding = {IFM_SEVERITY_WARNING, "rule-07", "", "", words};
     char *text = composed(&finding, 1, false);
-    char *from = strstr(text, "it begins");
+    char *from = strstr(text, "warning: it begins");
     assert_non_null(from);
     char *second = strchr(from, '\n') + 1, *third = strchr(second, '\n') + 1;
     assert_has(second, " … (rule-07)\n");

@@ -62,10 +62,6 @@ static void a_remedy_can_be_done_here(void **state)
          "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
          "{'stage':'load','meta':{'when':'before','foreign_load':0.16,'waited_s':600}}",
          "--threads 7, which leaves other work its CPU", "of your own"},
-        {&load, /* half of the threads would be too slow for the memory, and be told to be more */
-         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
-         "{'stage':'load','meta':{'when':'before','foreign_load':0.5}}",
-         "--wait-quiet 10min", "--threads"},
         {&load,
          "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
          "{'stage':'load','meta':{'when':'before','foreign_load':1.02,'waited_s':600}}",
