@@ -192,9 +192,9 @@ IFM_CHECKED enum ifm_status ifm_supervise(bool inprocess, const char *const *fla
 /* A run in `dir` begins: where an arm ends the process, another one goes on without the arm. Returns what is told of
  * the arm at work; NULL where no plugin is loaded. */
 struct ifm_witness *ifm_supervise_run(const char *dir, const struct ifm_options *options);
-/* The process becomes another program, whose status stands. Returns the flags that name the plugins to it, up to NULL.
- */
-const char *const *ifm_supervise_replaced(void);
+/* Goes on with the run in `dir` in a new process in place of this one: --resume, with the options that change nothing
+ * of what is measured. Returns only where that cannot be done. */
+void ifm_supervise_go_on(const char *dir, const struct ifm_options *options);
 /* The command has come to its end. */
 void ifm_supervise_done(enum ifm_status status);
 

@@ -77,29 +77,6 @@ static void tell_so_far(struct ifm_so_far *so_far)
         ifm_note("preliminary, after %u block%s: %s", so_far->blocks, so_far->blocks == 1 ? "" : "s", so_far->text);
 }
 
-/* Replaces this process with `run --resume`; returns only when exec fails. Open files are closed by it. */
-static void go_on_in_a_new_process(const char *dir, const struct ifm_options *options)
-{
-    const char *arguments[64] = {"inferometer", "run", "--resume", dir};
-    const char *const *plugins = ifm_supervise_replaced();
-    size_t n = 4;
-    if (options->quiet)
-        arguments[n++] = "--quiet";
-    if (options->verbose)
-        arguments[n++] = "--verbose";
-    if (options->format == IFM_FORMAT_ELASTIC_KV) {
-        arguments[n++] = "--json";
-    } else if (options->has_format) {
-        arguments[n++] = "--format";
-        arguments[n++] = ifm_format_names[options->format];
-    }
-    ifm_warn("the device cannot be opened again in this process; a new one goes on with %s", dir);
-    for (; *plugins != NULL && n + 1 < sizeof arguments / sizeof *arguments; plugins++)
-        arguments[n++] = *plugins;
-    fflush(NULL);
-    execv("/proc/self/exe", (char *const *)(uintptr_t)arguments);
-}
-
 /* Measure with progress on a terminal. A device that only a new process can open again is continued in one: then this
  * call does not return. */
 static enum ifm_status measure(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
@@ -120,8 +97,10 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
     enum ifm_status status = ifm_story_measure(config, plan, &how, error);
     if (how.progress.tell != NULL)
         how.progress.tell(&shown, NULL);
-    if (status != IFM_OK && anew)
-        go_on_in_a_new_process(dir, options);
+    if (status != IFM_OK && anew) {
+        ifm_warn("the device cannot be opened again in this process; a new one goes on with %s", dir);
+        ifm_supervise_go_on(dir, options);
+    }
     if (status == IFM_INTERRUPTED) {
         tell_so_far(&shown.so_far);
         ifm_error_hint(error, "go on with `inferometer %s --resume %s`", options->ci == NULL ? "run" : "ci", dir);

@@ -26,13 +26,19 @@
 
 enum { CALL_S = 60 }; /* what loading, describe and close may take */
 
+/* The command line of whoever goes on with a run: words, each with its NUL, one behind the other. */
+struct going_on {
+    char words[6 * PATH_MAX]; /* room for the run's folder, a key, two files, and what is short */
+    size_t size;
+};
+
 /* Written by the child, and read when it is gone. */
 struct watch {
     struct ifm_plugin_call call;
     struct ifm_witness witness;
     char dir[PATH_MAX]; /* of the run that is measured; "" = none */
-    char format[16];    /* of its results, and whether notes are wanted: for whoever goes on with it */
-    bool quiet, verbose;
+    struct going_on on;
+    bool quiet;
     bool replaced; /* by another program, which has a status of its own */
     bool done;     /* the command is, with this status */
     int status;
@@ -42,6 +48,70 @@ static const char *const *plugin_flags; /* for whoever goes on with the run */
 static unsigned stuck_s;                /* the call that was ended had not returned for so long; 0 = none was */
 static pid_t guarded;                   /* the process that runs a plugin's code under --inprocess; 0 = none */
 
+/* ---- going on in a new process ---- */
+
+static void add(struct going_on *on, const char *word)
+{
+    const size_t size = strlen(word) + 1;
+    memcpy(on->words + on->size, word, size);
+    on->size += size;
+}
+
+/* A longer value names no file; so there is room. */
+static void add_value(struct going_on *on, const char *flag, const char *value)
+{
+    if (value == NULL || strlen(value) >= PATH_MAX)
+        return;
+    add(on, flag);
+    add(on, value);
+}
+
+/* --resume, with every flag that does not change what is measured: whoever goes on ends as this process would. */
+static void say_how(struct going_on *on, const char *dir, const struct ifm_options *options)
+{
+    const bool json = options->format == IFM_FORMAT_ELASTIC_KV; /* a flag of `decode` alone */
+    on->size = 0;
+    add(on, "inferometer");
+    add(on, json ? "decode" : options->ci != NULL ? "ci" : "run");
+    add_value(on, "--resume", dir);
+    if (options->quiet)
+        add(on, "--quiet");
+    if (options->verbose)
+        add(on, "--verbose");
+    if (json)
+        add(on, "--json");
+    else if (options->has_format)
+        add_value(on, "--format", ifm_format_names[options->format]);
+    add_value(on, "--sign", options->key);
+    if (options->ci == NULL)
+        return;
+    add_value(on, "--junit", options->ci->files.junit);
+    add_value(on, "--markdown", options->ci->files.markdown);
+}
+
+/* Returns only when exec fails. Open files are closed by it. */
+static void go_on(const struct going_on *on)
+{
+    const char *words[64];
+    size_t n = 0;
+    for (size_t at = 0; at < on->size; at += strlen(on->words + at) + 1)
+        words[n++] = on->words + at;
+    for (size_t i = 0; plugin_flags != NULL && plugin_flags[i] != NULL && n + 1 < sizeof words / sizeof *words; i++)
+        words[n++] = plugin_flags[i]; /* files that have moved since */
+    words[n] = NULL;
+    fflush(NULL);
+    execv("/proc/self/exe", (char *const *)(uintptr_t)words);
+}
+
+void ifm_supervise_go_on(const char *dir, const struct ifm_options *options)
+{
+    struct going_on on;
+    say_how(&on, dir, options);
+    if (watch != NULL)
+        watch->replaced = true;
+    go_on(&on);
+}
+
 /* ---- what the child says ---- */
 
 struct ifm_witness *ifm_supervise_run(const char *dir, const struct ifm_options *options)
@@ -49,21 +119,9 @@ struct ifm_witness *ifm_supervise_run(const char *dir, const struct ifm_options 
     if (watch == NULL)
         return NULL;
     snprintf(watch->dir, sizeof watch->dir, "%s", dir);
-    snprintf(watch->format, sizeof watch->format, "%s",
-             options->format == IFM_FORMAT_ELASTIC_KV ? "elastic-kv"
-             : options->has_format                    ? ifm_format_names[options->format]
-                                                      : "");
+    say_how(&watch->on, dir, options);
     watch->quiet = options->quiet;
-    watch->verbose = options->verbose;
     return &watch->witness;
-}
-
-const char *const *ifm_supervise_replaced(void)
-{
-    static const char *const none[] = {NULL};
-    if (watch != NULL)
-        watch->replaced = true;
-    return plugin_flags == NULL ? none : plugin_flags;
 }
 
 void ifm_supervise_done(enum ifm_status status)
@@ -119,27 +177,7 @@ static enum ifm_status go_on_without(const char *reason, struct ifm_error *error
     IFM_TRY(status);
     ifm_warn("cell %s: arm %s failed and is left out; the others start again: %s", watch->witness.cell,
              watch->witness.arm, reason);
-    const char *words[64];
-    size_t n = 0;
-    words[n++] = "inferometer";
-    words[n++] = "run";
-    words[n++] = "--resume";
-    words[n++] = watch->dir;
-    if (watch->quiet)
-        words[n++] = "--quiet";
-    if (watch->verbose)
-        words[n++] = "--verbose";
-    if (strcmp(watch->format, "elastic-kv") == 0) {
-        words[n++] = "--json";
-    } else if (watch->format[0] != '\0') {
-        words[n++] = "--format";
-        words[n++] = watch->format;
-    }
-    for (size_t i = 0; plugin_flags[i] != NULL && n + 1 < sizeof words / sizeof *words; i++)
-        words[n++] = plugin_flags[i]; /* files that have moved since */
-    words[n] = NULL;
-    fflush(NULL);
-    execv("/proc/self/exe", (char *const *)(uintptr_t)words);
+    go_on(&watch->on);
     return ifm_fail(error, IFM_INTERNAL, watch->dir, "go on with --resume", "a new process cannot be started: %s",
                     strerror(errno));
 }

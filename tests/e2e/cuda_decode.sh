@@ -232,6 +232,12 @@ cycle = said["inference_cycle"]
 assert cycle["tokens"] == 3 and abs(cycle["elastic_total_ms"] - 1.2) < 1e-9, cycle
 assert abs(cycle["tokens"] / cycle["elastic_tokens_per_sec"] - 1.2e-3) < 1e-9, cycle
 PY
+# so too where a new process goes on without an arm, as --json is a flag of this command
+fake 'fails=ifm_decode_naive:30;stuck=1' "$INFEROMETER" "${decode[@]}" "${small[@]}" --decode-arms naive,ours --json \
+    --out stuck >json.out 2>log || fail "json by a new process: $(cat log)"
+grep -q 'a new one goes on with' log || fail "json: no new process: $(cat log)"
+python3 -c 'import json; assert json.load(open("json.out"))["benchmark_type"] == "elastic_kv_decode"' ||
+    fail "json: $(cat json.out)"
 fake "" "$INFEROMETER" "${decode[@]}" "${small[@]}" --decode-graphs false --out alone >log 2>&1 ||
     fail "alone: $(cat log)"
 grep -q '"cuda_graphs": false' alone/elastic_kv.json || fail "alone: the JSON says that there were graphs"

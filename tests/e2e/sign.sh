@@ -52,4 +52,24 @@ is_refused run key.pub "this key did not sign"
 truncate -s 63 run/manifest.sig
 is_refused run other.pem "this key did not sign"
 "$INFEROMETER" judge run --sign key.pem >out 2>errors && fail "judge signs"
+
+# A new process that goes on with a run signs as the one before would: without an arm that ended it, or that the device
+# failed under.
+cat >unruly.yaml <<YAML
+plugin: $IFM_PLUGINS/unruly.so
+workload: unruly
+ceilings: none
+arms:
+  - {name: good, baseline: true}
+  - {name: bad, set: {unruly.fault: exit, unruly.when: step, unruly.late: 20}}
+measure: {stop: repeats, repeats: 30, blocks_min: 6}
+YAML
+"$INFEROMETER" run -c unruly.yaml --out ended --sign key.pem >out 2>errors || [ $? = 3 ] || fail "ended: $(cat errors)"
+FAKE_CUDA='kernel_ns=200000;fails=ifm_copy_bulk:60;stuck=1' LD_LIBRARY_PATH=$IFM_FAKE_CUDA "$INFEROMETER" stream \
+    --device cuda --probe copy --size 64KiB --stop repeats --repeats 40 --slot-steps 2 --warmup 1 --out stuck \
+    --sign key.pem >out 2>errors || fail "stuck: $(cat errors)"
+for folder in ended stuck; do
+    grep -q '"stage":"resume"' $folder/run.log || fail "$folder: no new process went on"
+    "$INFEROMETER" verify $folder --signer key.pub >out 2>errors || fail "$folder is not signed: $(cat out errors)"
+done
 echo "signed, read back by openssl, six that do not fit"
