@@ -70,7 +70,7 @@ static bool is_known(const struct own_flag *flag, const struct ifm_options *opti
     if (is_of_again(flag->name))
         return options->again != NULL;
     if (strcmp(flag->name, "sign") == 0)
-        return options->config != NULL || strcmp(options->verb, "derive") == 0;
+        return options->config != NULL || options->again != NULL || strcmp(options->verb, "derive") == 0;
     if (strcmp(flag->name, "signer") == 0)
         return strcmp(options->verb, "verify") == 0;
     bool of_programs = strcmp(flag->name, "name") == 0 || strcmp(flag->name, "publish-commands") == 0;

@@ -73,11 +73,23 @@ static enum ifm_status start(const char *const *words, pid_t *child, struct ifm_
 }
 
 /* A session may fail its gates, or find them inconclusive, and has its numbers all the same. */
-static enum ifm_status session(const struct ifm_options *options, const char *dir, struct ifm_error *error)
+static enum ifm_status session(const struct ifm_options *options, const char *dir, struct ifm_arena *arena,
+                               struct ifm_error *error)
 {
-    const char *words[] = {"inferometer", "rerun", options->dir, "--out", dir, options->quiet ? "--quiet" : NULL, NULL};
+    const char *words[12] = {"inferometer", "rerun", options->dir, "--out", dir};
+    size_t n = 5;
     pid_t child;
     int how;
+    if (options->quiet)
+        words[n++] = "--quiet";
+    if (options->key != NULL) {
+        words[n++] = "--sign";
+        words[n++] = options->key;
+    }
+    if (options->wait_quiet_s > 0) {
+        words[n++] = "--wait-quiet";
+        words[n++] = ifm_arena_printf(arena, "%.17gs", options->wait_quiet_s);
+    }
     IFM_TRY(start(words, &child, error));
     while (waitpid(child, &how, 0) < 0)
         if (errno != EINTR)
@@ -123,7 +135,7 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
     for (unsigned i = 0; i < asked.times && status == IFM_OK; i++) {
         const char *dir = fresh_dir(options, &number, arena);
         ifm_note("session %u of %u: %s", i + 1, asked.times, dir);
-        status = session(options, dir, error);
+        status = session(options, dir, arena, error);
         if (status == IFM_OK)
             status = ifm_folder_check(dir, false, error);
         if (status == IFM_OK) {

@@ -22,6 +22,13 @@ refused locked.pem "locked by a passphrase"
 refused nothing.pem "No such file"
 
 "$INFEROMETER" "${fake[@]}" --out run --sign key.pem >out 2>errors || fail "signed run: $(cat errors)"
+# So is what measures it again, once or in sessions.
+"$INFEROMETER" rerun run --out again --quiet --sign key.pem >out 2>errors || fail "signed rerun: $(cat errors)"
+"$INFEROMETER" rerun run --times 2 --out again --quiet --sign key.pem >out 2>errors || [ $? = 1 ] || [ $? = 3 ] ||
+    fail "signed sessions: $(cat errors)"
+for folder in again again-1 again-2; do
+    "$INFEROMETER" verify $folder --signer key.pub >out 2>errors || fail "$folder is not signed: $(cat out errors)"
+done
 "$INFEROMETER" "${fake[@]}" --out plain >out 2>errors || fail "plain run: $(cat errors)"
 openssl pkeyutl -verify -pubin -inkey key.pub -rawin -in run/manifest.sha256 -sigfile run/manifest.sig >out 2>errors ||
     fail "openssl does not verify it: $(cat out errors)"
