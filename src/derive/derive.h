@@ -25,8 +25,9 @@ struct ifm_finding {
     enum ifm_severity severity;
     const char *rule; /* id of the rule of honesty or "", such as "rule-07" */
     const char *cell, *arm;
-    const char *text;
+    const char *text; /* "what is. Remedy: what to do", or without the latter */
 };
+#define IFM_REMEDY ". Remedy: "
 
 /* How the finding begins of an arm whose interval is wide by what another left behind (rule 7). */
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"

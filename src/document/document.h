@@ -217,7 +217,6 @@ const char *ifm_document_family(const struct ifm_cell *cell, struct ifm_arena *a
 /* "cell, arm" as far as they are set. */
 const char *ifm_document_place(const char *cell, const char *arm, struct ifm_arena *arena);
 /* "reason. Remedy: remedy" */
-#define IFM_REMEDY ". Remedy: "
 const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena);
 static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone tone)
 {

@@ -117,8 +117,8 @@ static void add_tree(struct ifm_facts_table *table, const char *name, const json
     json_t *member;
     if (absent != NULL) {
         ifm_fact(table, name,
-                 ifm_arena_printf(table->builder->arena, "absent: %s%s%s", absent,
-                                  remedy == NULL ? "" : ". Remedy: ", remedy == NULL ? "" : remedy),
+                 ifm_arena_printf(table->builder->arena, "absent: %s%s%s", absent, remedy == NULL ? "" : IFM_REMEDY,
+                                  remedy == NULL ? "" : remedy),
                  true);
     } else if (json_is_object(value)) {
         json_object_foreach((json_t *)value, key, member)

@@ -29,7 +29,7 @@ static void add_finding(struct ifm_text *text, const struct ifm_finding *finding
     ifm_text_add(text, text->size > 0 ? "; " : "");
     if (finding->cell[0] != '\0')
         ifm_text_printf(text, "%s%s%s: ", finding->cell, finding->arm[0] != '\0' ? "/" : "", finding->arm);
-    const char *remedy = strstr(finding->text, ". Remedy: "); /* it stands with the finding */
+    const char *remedy = strstr(finding->text, IFM_REMEDY); /* it stands with the finding */
     ifm_text_append(text, finding->text, remedy == NULL ? strlen(finding->text) : (size_t)(remedy - finding->text));
 }
 

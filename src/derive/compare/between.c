@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define REMEDY ". Remedy: "
 #define UNUSABLE 4.6 /* the logarithm of a hundred: an interval between its ends says nothing */
 
 bool ifm_log_estimate_of(const struct ifm_value *value, struct ifm_log_estimate *out)
@@ -347,7 +346,7 @@ static const char *bare(const struct ifm_finding *finding, bool brief, struct if
     static const char lead[] = "undecided: ";
     const char *text = finding->text + (strncmp(finding->text, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0);
     const char *end = brief ? strstr(text, "; ") : NULL;
-    end = end == NULL ? strstr(text, REMEDY) : end;
+    end = end == NULL ? strstr(text, IFM_REMEDY) : end;
     return end == NULL ? text : ifm_arena_printf(arena, "%.*s", (int)(end - text), text);
 }
 
@@ -358,8 +357,8 @@ static const char *found_in(const struct pairing *p, const struct ifm_finding *r
 {
     if (reference == NULL && other == NULL)
         return "";
-    const char *remedy = other == NULL ? NULL : strstr(other->text, REMEDY);
-    remedy = remedy != NULL ? remedy : reference == NULL ? NULL : strstr(reference->text, REMEDY);
+    const char *remedy = other == NULL ? NULL : strstr(other->text, IFM_REMEDY);
+    remedy = remedy != NULL ? remedy : reference == NULL ? NULL : strstr(reference->text, IFM_REMEDY);
     const char *first = reference == NULL ? "" : bare(reference, other != NULL, p->arena);
     const char *second = other == NULL ? "" : bare(other, false, p->arena);
     if (strcmp(first, second) == 0)
