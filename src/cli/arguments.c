@@ -221,6 +221,12 @@ enum ifm_status ifm_arguments_unknown(const char *what, const char *name, const 
     return status;
 }
 
+void ifm_cli_field(const char *name, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        printf("  %-8s %s\n", name, text);
+}
+
 void ifm_cli_print(struct ifm_text *text, FILE *file)
 {
     if (text->size > 0)

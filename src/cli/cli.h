@@ -71,6 +71,8 @@ enum { IFM_FORMATS = IFM_FORMAT_JSONL + 1 };
 extern const char *const ifm_format_names[IFM_FORMATS];
 IFM_CHECKED enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_format *out,
                                              struct ifm_error *error);
+/* One line below a name: "  unit     ns"; nothing where the text is NULL or "". */
+void ifm_cli_field(const char *name, const char *text);
 /* Print the text and free it. */
 void ifm_cli_print(struct ifm_text *text, FILE *file);
 

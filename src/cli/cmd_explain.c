@@ -8,40 +8,35 @@
 #include <string.h>
 #include <strings.h>
 
-static void print_field(const char *name, const char *text)
-{
-    if (text != NULL && text[0] != '\0')
-        printf("  %-8s %s\n", name, text);
-}
-
 static void print_metric(const struct ifm_metric *metric)
 {
     struct ifm_text better = {0};
     ifm_metric_better(metric, &better);
     printf("%s\n", metric->id);
-    print_field("what", metric->prose);
-    print_field("unit", metric->unit);
-    print_field("better", better.data);
-    print_field("of a", ifm_scope_word(metric->scope));
-    print_field("formula", metric->formula);
-    print_field("source", metric->source);
-    print_field("limits", metric->limits);
+    ifm_cli_field("what", metric->prose);
+    ifm_cli_field("unit", metric->unit);
+    ifm_cli_field("better", better.data);
+    ifm_cli_field("of a", ifm_scope_word(metric->scope));
+    ifm_cli_field("formula", metric->formula);
+    ifm_cli_field("source", metric->source);
+    ifm_cli_field("limits", metric->limits);
     ifm_text_free(&better);
 }
 
 static void print_word(const struct ifm_entry *word)
 {
     printf("%s\n", word->word);
-    print_field("what", word->says);
-    print_field("also", word->also);
-    print_field("see", word->see);
+    ifm_cli_field("what", word->says);
+    ifm_cli_field("also", word->also);
+    ifm_cli_field("see", word->see);
 }
 
 /* The metric of a column's heading; NULL when no column is called so. */
 static const struct ifm_metric *metric_of_heading(const char *text)
 {
-    const struct ifm_metric_columns *tables[] = {&ifm_columns_arms, &ifm_columns_compression, &ifm_columns_energy,
-                                                 &ifm_columns_energy_step, &ifm_columns_counters, &ifm_columns_trace};
+    const struct ifm_metric_columns *tables[] = {&ifm_columns_arms,     &ifm_columns_compression,
+                                                 &ifm_columns_energy,   &ifm_columns_energy_step,
+                                                 &ifm_columns_counters, &ifm_columns_trace};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (size_t c = 0; c < tables[t]->n; c++)
             if (strcasecmp(tables[t]->items[c].heading, text) == 0)
@@ -72,13 +67,13 @@ static void print_param(const struct ifm_section *section, const struct ifm_para
     const char *command = strcmp(section->name, "command") == 0 ? "exec" : section->name;
     const char *fallback = row->fallback == NULL ? "must be given" : row->fallback[0] == '\0' ? "none" : row->fallback;
     printf("%s\n", row->path);
-    print_field("what", row->help);
+    ifm_cli_field("what", row->help);
     if (row->flag != NULL)
-        print_field("flag", common ? ifm_arena_printf(arena, "--%s", row->flag)
-                                   : ifm_arena_printf(arena, "inferometer %s --%s", command, row->flag));
-    print_field("unit", strcmp(row->unit, "1") == 0 ? "" : row->unit);
-    print_field("default", fallback);
-    print_field("allowed", ifm_param_range(row, arena));
+        ifm_cli_field("flag", common ? ifm_arena_printf(arena, "--%s", row->flag)
+                                     : ifm_arena_printf(arena, "inferometer %s --%s", command, row->flag));
+    ifm_cli_field("unit", strcmp(row->unit, "1") == 0 ? "" : row->unit);
+    ifm_cli_field("default", fallback);
+    ifm_cli_field("allowed", ifm_param_range(row, arena));
 }
 
 /* "run delay" for run_delay_ns. */

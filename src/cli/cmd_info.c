@@ -22,12 +22,6 @@ static enum ifm_status no_arguments(int argc, char **argv, struct ifm_error *err
     return IFM_OK;
 }
 
-static void print_field(const char *name, const char *text)
-{
-    if (text != NULL && text[0] != '\0')
-        printf("  %-8s %s\n", name, text);
-}
-
 static const char *doctor_text(const json_t *row, const char *key)
 {
     const char *text = json_string_value(json_object_get(row, key));
@@ -116,11 +110,11 @@ enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error
     IFM_TRY(no_arguments(argc, argv, error));
     for (size_t i = 0; ifm_workloads[i] != NULL; i++) {
         printf("%s\n", ifm_workloads[i]->name);
-        print_field("purpose", ifm_workloads[i]->purpose);
-        print_field("timed", ifm_workloads[i]->timed_region);
+        ifm_cli_field("purpose", ifm_workloads[i]->purpose);
+        ifm_cli_field("timed", ifm_workloads[i]->timed_region);
         print_implementations(ifm_workloads[i]->implementations);
-        print_field("plugin", ifm_workloads[i]->plugin == NULL ? NULL : ifm_workloads[i]->plugin->file);
-        print_field("flags", ifm_workloads[i]->params->n == 0 ? "none of its own" : "");
+        ifm_cli_field("plugin", ifm_workloads[i]->plugin == NULL ? NULL : ifm_workloads[i]->plugin->file);
+        ifm_cli_field("flags", ifm_workloads[i]->params->n == 0 ? "none of its own" : "");
         for (size_t r = 0; r < ifm_workloads[i]->params->n; r++) {
             const struct ifm_param *row = &ifm_workloads[i]->params->rows[r];
             printf("  %-8s --%s (%s)\n", r == 0 ? "flags" : "", row->flag == NULL ? row->path : row->flag,
