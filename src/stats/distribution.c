@@ -16,6 +16,11 @@ const char *ifm_stat_reason(enum ifm_stat stat)
     return reasons[stat];
 }
 
+double ifm_stats_normal_tail(double z)
+{
+    return 0.5 * erfc(z / sqrt(2.0));
+}
+
 /* Ratio of two polynomials of degree 7, coefficients from the constant term up. */
 static double rational7(const double *num, const double *den, double x)
 {

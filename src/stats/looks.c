@@ -10,20 +10,16 @@ struct motion {
     double n, at[HALF], mass[HALF];
 };
 
-static double upper_tail(double z)
-{
-    return 0.5 * erfc(z / sqrt(2.0));
-}
-
 /* P(it lies beyond -+bound at `n`), of the runs that go on till then. */
 static double beyond(const struct motion *motion, double n, double bound)
 {
     double sd = sqrt(n - motion->n), out = 0.0;
     if (motion->n == 0)
-        return 2.0 * upper_tail(bound / sd);
+        return 2.0 * ifm_stats_normal_tail(bound / sd);
     for (unsigned i = 0; i < HALF; i++)
-        out += 2.0 * motion->mass[i] *
-               (upper_tail((bound - motion->at[i]) / sd) + upper_tail((bound + motion->at[i]) / sd));
+        out +=
+            2.0 * motion->mass[i] *
+            (ifm_stats_normal_tail((bound - motion->at[i]) / sd) + ifm_stats_normal_tail((bound + motion->at[i]) / sd));
     return out;
 }
 
@@ -90,6 +86,6 @@ enum ifm_stat ifm_stats_end_level(double level, size_t first, size_t n, double *
         else
             high = z;
     }
-    *out = 1.0 - 2.0 * upper_tail(high);
+    *out = 1.0 - 2.0 * ifm_stats_normal_tail(high);
     return IFM_STAT_OK;
 }

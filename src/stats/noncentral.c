@@ -68,7 +68,7 @@ enum ifm_stat ifm_stats_noncentral_t_cdf(double t, double df, double delta, doub
         return IFM_STAT_DOMAIN;
     bool mirrored = t < 0; /* P(T <= t; delta) = 1 - P(T <= -t; -delta) */
     double d = mirrored ? -delta : delta;
-    double mean = 0.5 * d * d, k = floor(mean), p = 0.5 * erfc(d / sqrt(2.0));
+    double mean = 0.5 * d * d, k = floor(mean), p = ifm_stats_normal_tail(d);
     struct split s = {t * t / (t * t + df), df / (t * t + df), 0.5 * df};
     if (s.x > 0.0) {
         double weight = mean > 0.0 ? exp(log_weight_at_mode(k, mean)) : 1.0;

@@ -5,11 +5,6 @@
 
 enum { HALF = 65, MOST_LOOKS = 100 }; /* points of the grid over [0, C]; odd, for Simpson's rule over [-C, C] */
 
-static double upper_tail(double z)
-{
-    return 0.5 * erfc(z / sqrt(2.0));
-}
-
 /* P(B crosses -+c at one of `looks` looks) for a motion of variance 1 at the last look. The density of the motion that
  * has not crossed yet is carried from look to look on a grid; it is even, so half of it does, and a step's kernel
  * depends on the distance alone. */
@@ -17,7 +12,7 @@ static double crossing(double c, unsigned looks)
 {
     const double pi = 3.14159265358979323846, step_sd = 1.0 / sqrt((double)looks);
     double width = c / (HALF - 1), kernel[2 * HALF - 1], density[HALF], mass[HALF];
-    double crossed = 2.0 * upper_tail(c / step_sd);
+    double crossed = 2.0 * ifm_stats_normal_tail(c / step_sd);
     for (unsigned i = 0; i < 2 * HALF - 1; i++) {
         double at = i * width / step_sd;
         kernel[i] = exp(-0.5 * at * at) / (step_sd * sqrt(2.0 * pi));
@@ -30,7 +25,8 @@ static double crossing(double c, unsigned looks)
             /* The middle counts once, every other point also for its mirror image. */
             double weight = i == 0 || i == HALF - 1 ? 1.0 : i % 2 == 1 ? 4.0 : 2.0, x = i * width;
             mass[i] = density[i] * weight * width / 3.0;
-            leaves += 2.0 * mass[i] * (upper_tail((c - x) / step_sd) + upper_tail((c + x) / step_sd));
+            leaves +=
+                2.0 * mass[i] * (ifm_stats_normal_tail((c - x) / step_sd) + ifm_stats_normal_tail((c + x) / step_sd));
         }
         crossed += leaves;
         for (unsigned j = 0; look < looks && j < HALF; j++) {
@@ -82,7 +78,7 @@ enum ifm_stat ifm_stats_sequential_widened(double constant, size_t n, size_t max
     if (n == 0 || maximum == 0 || !(constant > 0.0))
         return IFM_STAT_DOMAIN;
     double z = n < maximum ? constant * sqrt((double)maximum / (double)n) : constant;
-    *out = 1.0 - 2.0 * upper_tail(z < most ? z : most);
+    *out = 1.0 - 2.0 * ifm_stats_normal_tail(z < most ? z : most);
     return IFM_STAT_OK;
 }
 

@@ -38,6 +38,8 @@ struct ifm_interval {
 
 /* ---- distributions ---- */
 
+/* P(Z > z) for Z standard normal. */
+double ifm_stats_normal_tail(double z);
 /* Quantile of the standard normal, 0 < p < 1 (Wichura 1988, AS 241, about 16 digits). */
 IFM_STATS_CHECKED enum ifm_stat ifm_stats_normal_quantile(double p, double *out);
 /* Regularised incomplete beta I_x(a, b), a, b > 0 and 0 <= x <= 1, by Lentz's continued fraction. */
