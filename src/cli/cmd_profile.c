@@ -1,6 +1,6 @@
 /* profile: what limits each arm of a run, the three largest shares first, with what to do. It only orders numbers that
  * the run derived; a share without a recorded source is named as absent, with its remedy. */
-#include "cli/cli.h"
+#include "cli/ncu_run.h"
 #include "cli/profile.h"
 #include "publish/listing.h"
 #include "story/folder.h"
@@ -14,7 +14,7 @@
 
 /* Advice from WORTH_PERCENT on: below, all of a limit that is lifted gives less than a third. A unit from
  * LIKELY_PERCENT on stands before all waiting, which follows from it. */
-enum { TOP = 3, MOST = 24, LIKELY_PERCENT = 60, WORTH_PERCENT = 30 };
+enum { TOP = 3, LIKELY_PERCENT = 60, WORTH_PERCENT = 30 };
 
 static const struct ifm_listing_column columns[] = {
     {"cell", NULL, true},      {"arm", "arm", true},  {"rank", NULL, false},  {"limit", "limit", true},
@@ -122,7 +122,6 @@ static const struct profile_limit {
      "`inferometer profile -- PROGRAM` names ten reasons more, by ncu"},
 };
 enum { LIMITS = sizeof limits / sizeof *limits };
-_Static_assert((int)LIMITS <= (int)MOST, "room for each limit");
 
 struct profile_share {
     const struct profile_limit *limit;
@@ -235,7 +234,7 @@ static double rank_of(const struct profile_share *share)
 
 /* The shares of an arm in order; `inside`: how many of them are of the multiprocessors. */
 static size_t find_shares(const struct ifm_folder *folder, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                          bool on_gpu, struct profile_share found[static MOST], size_t *inside)
+                          bool on_gpu, struct profile_share found[static LIMITS], size_t *inside)
 {
     struct profile_share share;
     size_t n = 0;
@@ -269,7 +268,7 @@ static void add_all_missing(struct ifm_listing *listing, const struct ifm_folder
 static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder, const struct ifm_cell *cell,
                     const struct ifm_arm *arm)
 {
-    struct profile_share found[MOST];
+    struct profile_share found[LIMITS];
     const bool on_gpu = folder->plan->device != NULL && strcmp(folder->plan->device, "cuda") == 0;
     size_t inside, shown = 0, waits = 0;
     const size_t n = find_shares(folder, cell, arm, on_gpu, found, &inside);
@@ -301,12 +300,39 @@ static void warn_of_load(const struct ifm_folder *folder, struct ifm_arena *aren
                  ifm_quiet_remedy(folder->events, cell->workload, cell->threads, arena));
 }
 
-enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error *error)
+static void print_folder(const struct ifm_folder *folder, const struct ifm_given *given)
 {
-    struct ifm_folder folder;
     struct ifm_text text = {0};
-    if (ifm_profile_is_of_program(given))
-        return ifm_profile_program(given, error);
+    struct ifm_listing_column shown[sizeof columns / sizeof columns[0]];
+    memcpy(shown, columns, sizeof columns);
+    shown[0].heading = folder->plan->n_cells > 1 ? "cell" : NULL;
+    struct ifm_listing listing = ifm_listing_begin(shown, sizeof columns / sizeof columns[0], given->arena);
+    const bool programs = is_of_programs(folder->plan);
+    if (!programs)
+        warn_of_load(folder, given->arena);
+    for (size_t c = 0; c < folder->plan->n_cells; c++)
+        for (size_t a = 0; a < folder->plan->cells[c].n_arms; a++)
+            if (folder->plan->cells[c].arms[a].role != IFM_ROLE_CEILING)
+                add_arm(&listing, folder, &folder->plan->cells[c], &folder->plan->cells[c].arms[a]);
+    if (programs)
+        ifm_listing_remark(&listing, "What a program moves and computes is not known. `inferometer trace -- COMMAND` "
+                                     "shows what it does on a GPU, `inferometer profile -- COMMAND` what limits its "
+                                     "kernels; on a processor, `perf stat -- COMMAND`.");
+    else if (listing.n_rows == 0)
+        ifm_listing_remark(&listing, "This run measured ceilings alone: nothing else is limited.");
+    if (!programs)
+        ifm_listing_remark(&listing, ifm_arena_printf(given->arena,
+                                                      "Shares overlap: each says how near the step is to one limit; "
+                                                      "advice is given from %d %% on.",
+                                                      WORTH_PERCENT));
+    ifm_listing_compose(&listing, given->format, &text);
+    ifm_cli_print(&text, stdout);
+    ifm_listing_end(&listing);
+}
+
+/* One run folder, and nothing that stands for a program or a report of ncu alone. */
+static enum ifm_status check_words(const struct ifm_given *given, struct ifm_error *error)
+{
     if (given->n_words == 0)
         return ifm_fail(error, IFM_USAGE, "",
                         "such as `inferometer profile runs/DIR`, or `inferometer profile -- ./program`",
@@ -315,38 +341,24 @@ enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error 
     if (ifm_file_exists(given->words[0]) && !ifm_dir_exists(given->words[0]))
         return ifm_fail(error, IFM_USAGE, given->words[0], "inferometer profile --import FILE reads a report of ncu",
                         "not a run folder: it is no folder");
-    IFM_TRY(ifm_folder_check(given->words[0], false, error));
+    IFM_TRY(ifm_ncu_refuse_choice(given, "a run folder", error));
+    if (ifm_given_text(given, "all") != NULL || ifm_given_text(given, "csv") != NULL)
+        return ifm_fail(error, IFM_USAGE, ifm_given_text(given, "all") != NULL ? "--all" : "--csv", "leave it out",
+                        "it is of what ncu counts; a run folder has numbers of its own");
+    return ifm_folder_check(given->words[0], false, error);
+}
+
+enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error *error)
+{
+    struct ifm_folder folder;
+    if (ifm_profile_is_of_program(given))
+        return ifm_profile_program(given, error);
+    IFM_TRY(check_words(given, error));
     enum ifm_status status = ifm_folder_open(given->words[0], &folder, error);
     if (status == IFM_OK)
         status = ifm_folder_check_lock(&folder, error);
-    if (status == IFM_OK) {
-        struct ifm_listing_column shown[sizeof columns / sizeof columns[0]];
-        memcpy(shown, columns, sizeof columns);
-        shown[0].heading = folder.plan->n_cells > 1 ? "cell" : NULL;
-        struct ifm_listing listing = ifm_listing_begin(shown, sizeof columns / sizeof columns[0], given->arena);
-        const bool programs = is_of_programs(folder.plan);
-        if (!programs)
-            warn_of_load(&folder, given->arena);
-        for (size_t c = 0; c < folder.plan->n_cells; c++)
-            for (size_t a = 0; a < folder.plan->cells[c].n_arms; a++)
-                if (folder.plan->cells[c].arms[a].role != IFM_ROLE_CEILING)
-                    add_arm(&listing, &folder, &folder.plan->cells[c], &folder.plan->cells[c].arms[a]);
-        if (programs)
-            ifm_listing_remark(&listing,
-                               "What a program moves and computes is not known. `inferometer trace -- COMMAND` "
-                               "shows what it does on a GPU, `inferometer profile -- COMMAND` what limits its "
-                               "kernels; on a processor, `perf stat -- COMMAND`.");
-        else if (listing.n_rows == 0)
-            ifm_listing_remark(&listing, "This run measured ceilings alone: nothing else is limited.");
-        if (!programs)
-            ifm_listing_remark(&listing, ifm_arena_printf(given->arena,
-                                                          "Shares overlap: each says how near the step is to one "
-                                                          "limit; advice is given from %d %% on.",
-                                                          WORTH_PERCENT));
-        ifm_listing_compose(&listing, given->format, &text);
-        ifm_cli_print(&text, stdout);
-        ifm_listing_end(&listing);
-    }
+    if (status == IFM_OK)
+        print_folder(&folder, given);
     ifm_folder_close(&folder);
     return status;
 }

@@ -158,6 +158,11 @@ expect 3 'no metric that says what limits' x --import "$captures/null.csv"
 got=0
 "$INFEROMETER" profile "$captures/limits.csv" >out.txt 2>error.txt || got=$?
 [ "$got" = 2 ] && has -- '--import' <error.txt || fail "a report for a folder: status $got, $(cat error.txt)"
+"$INFEROMETER" null --device fake --repeats 20 --quiet --out run >out.txt 2>&1 || fail "a run: $(cat out.txt)"
+for choice in '--kernel x' --all '--csv x'; do
+    # shellcheck disable=SC2086 # a flag and its value
+    expect 2 "error: ${choice% *}: " x run $choice
+done
 ncu() { FAKE_NCU=$1 "$INFEROMETER" ncu "${@:2}"; }
 (IFM_NCU=$PWD/nothing expect 4 'no program' x -- true)
 if ! command -v ncu >/dev/null && [ ! -e /usr/local/cuda/bin/ncu ]; then
