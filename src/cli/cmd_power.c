@@ -31,12 +31,6 @@ static const struct ifm_listing_column columns[] = {
     {"", "notes", true},
 };
 
-static const char *kind_name(enum ifm_power_kind kind)
-{
-    static const char *const names[] = {"counter", "samples", "average", "instant", "meter", "estimate"};
-    return names[kind];
-}
-
 /* A number from calibration, in tenths; empty where calibration gives a reason instead. */
 static void set_number(struct ifm_listing *listing, const char *field, const json_t *number)
 {
@@ -57,7 +51,7 @@ static void add_sensor(struct ifm_listing *listing, const struct ifm_power_senso
     ifm_listing_set_text(listing, "device", sensor->device);
     ifm_listing_set_text(listing, "source", sensor->source);
     ifm_listing_set_text(listing, "state", state);
-    ifm_listing_set_text(listing, "kind", kind_name(sensor->kind));
+    ifm_listing_set_text(listing, "kind", ifm_power_kinds[sensor->kind]);
     set_number(listing, "power_w", json_object_get(seen, "mean_w"));
     set_number(listing, "refresh_ms", json_object_get(seen, "refresh_ms"));
     set_number(listing, "jitter_ms", json_object_get(seen, "refresh_jitter_ms"));

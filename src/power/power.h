@@ -17,18 +17,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "model/power_kind.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum ifm_power_kind {
-    IFM_POWER_COUNTER = 0, /* joules since some start, ascending */
-    IFM_POWER_SAMPLES,     /* watts with the sensor's own time stamps; it does not tile time */
-    IFM_POWER_AVERAGE,     /* watts, mean over the sensor's window */
-    IFM_POWER_INSTANT,     /* watts of an unknown moment: recorded, never integrated */
-    IFM_POWER_METER,       /* watts with time stamps, of an external meter */
-    IFM_POWER_ESTIMATE     /* watts that nothing measured */
-};
 
 enum { IFM_POWER_NAME = 24 };
 

@@ -94,18 +94,15 @@ static struct ifm_grid window_table(const struct ifm_chart *chart, const struct 
 
 static const char *what_it_is(const struct ifm_power_fact *fact)
 {
-    static const struct {
-        const char *kind, *words;
-    } kinds[] = {{"counter", "counter of joules, read at its ticks"},
-                 {"samples", "watts sampled by the driver"},
-                 {"average", "watts averaged by the driver"},
-                 {"instant", "instantaneous watts: drawn, never integrated"},
-                 {"meter", "external meter"},
-                 {"estimate", "estimate from load and rated power"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i].kind, fact->kind) == 0)
-            return kinds[i].words;
-    return fact->kind;
+    static const char *const words[] = {
+        [IFM_POWER_COUNTER] = "counter of joules, read at its ticks",
+        [IFM_POWER_SAMPLES] = "watts sampled by the driver",
+        [IFM_POWER_AVERAGE] = "watts averaged by the driver",
+        [IFM_POWER_INSTANT] = "instantaneous watts: drawn, never integrated",
+        [IFM_POWER_METER] = "external meter",
+        [IFM_POWER_ESTIMATE] = "estimate from load and rated power",
+    };
+    return words[fact->kind];
 }
 
 static const struct ifm_power_device *device_of(const struct ifm_power_shown *shown, const char *name)

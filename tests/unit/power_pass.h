@@ -28,7 +28,7 @@ struct power_sample {
     struct ifm_power_shown shown;
 };
 
-static inline struct ifm_power_fact power_fact(const char *device, const char *source, const char *kind,
+static inline struct ifm_power_fact power_fact(const char *device, const char *source, enum ifm_power_kind kind,
                                                enum ifm_power_role role)
 {
     return (struct ifm_power_fact){.device = device,
@@ -138,10 +138,10 @@ static inline void power_traces(struct power_sample *s)
 static inline void power_sample_make(struct power_sample *s, const struct ifm_cell *cell)
 {
     memset(s, 0, sizeof *s);
-    s->facts[0] = power_fact("gpu0", "nvml_energy", "counter", IFM_POWER_PRIMARY);
+    s->facts[0] = power_fact("gpu0", "nvml_energy", IFM_POWER_COUNTER, IFM_POWER_PRIMARY);
     s->facts[0].limit_w = 700;
     s->facts[0].call_s = 2.3e-3;
-    s->facts[1] = power_fact("gpu0", "nvml_samples", "samples", IFM_POWER_WITNESS);
+    s->facts[1] = power_fact("gpu0", "nvml_samples", IFM_POWER_SAMPLES, IFM_POWER_WITNESS);
     s->facts[1].period_s = 0.02;
     s->facts[1].lag_s = 0.02;
     s->facts[1].steps = 2;
@@ -149,10 +149,10 @@ static inline void power_sample_make(struct power_sample *s, const struct ifm_ce
     s->facts[1].step_lag_low_s = 0.010;
     s->facts[1].step_lag_high_s = 0.014;
     s->facts[1].step_window_s = 0.045;
-    s->facts[2] = power_fact("gpu0", "nvml_memory", "average", IFM_POWER_PART);
+    s->facts[2] = power_fact("gpu0", "nvml_memory", IFM_POWER_AVERAGE, IFM_POWER_PART);
     s->facts[2].sensor_window_s = 1;
-    s->facts[3] = power_fact("gpu0", "nvml_instant", "instant", IFM_POWER_SHOWN);
-    s->facts[4] = power_fact("cpu0", "rapl", "counter", IFM_POWER_PRIMARY);
+    s->facts[3] = power_fact("gpu0", "nvml_instant", IFM_POWER_INSTANT, IFM_POWER_SHOWN);
+    s->facts[4] = power_fact("cpu0", "rapl", IFM_POWER_COUNTER, IFM_POWER_PRIMARY);
     s->facts[4].period_s = 0.001;
     s->facts[4].gain_error = NAN;
     power_phases(s);

@@ -38,10 +38,11 @@ static bool has_readings(const struct ifm_power_fact *fact)
  * that gave nothing is no source. */
 static int rank_of(const struct ifm_power_fact *fact)
 {
-    static const char *const kinds[] = {"counter", "samples", "average", "meter"};
+    static const enum ifm_power_kind best[] = {IFM_POWER_COUNTER, IFM_POWER_SAMPLES, IFM_POWER_AVERAGE,
+                                               IFM_POWER_METER};
     int rank = has_readings(fact) ? 0 : 10;
     for (int i = 0; i < 4; i++)
-        if (strcmp(kinds[i], fact->kind) == 0)
+        if (best[i] == fact->kind)
             return rank + 2 * i + (strncmp(fact->source, "perf_", 5) == 0);
     return rank + 9;
 }
@@ -66,7 +67,7 @@ static const struct ifm_power_fact *witness_of(const struct ifm_power_cell *cell
         const struct ifm_power_fact *fact = &cell->facts[i];
         if (fact == primary || strcmp(fact->device, primary->device) != 0 || !is_whole(fact) || !has_readings(fact))
             continue;
-        int rank = rank_of(fact) + (strcmp(fact->kind, primary->kind) == 0 ? 8 : 0);
+        int rank = rank_of(fact) + (fact->kind == primary->kind ? 8 : 0);
         if (best == NULL || rank < best_rank) {
             best = fact;
             best_rank = rank;

@@ -8,6 +8,7 @@
 
 #include "derive/derive.h"
 #include "derive/energy/joules.h"
+#include "model/power_kind.h"
 
 enum { IFM_POWER_WINDOWS_NEEDED = 3 }; /* of an arm, or no energy of it is given */
 
@@ -22,7 +23,8 @@ enum ifm_power_role {
 
 /* One sensor of the pass, its readings, and what the journal says of it. */
 struct ifm_power_fact {
-    const char *device, *source, *kind; /* kind: "counter", "samples", "average", "instant", "meter", "estimate" */
+    const char *device, *source;
+    enum ifm_power_kind kind;
     enum ifm_power_role role;
     bool measured;                                 /* of a device that this cell measures */
     double period_s, quantum, gain_error, limit_w; /* NaN = not known */

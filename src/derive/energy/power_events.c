@@ -45,16 +45,13 @@ static struct ifm_power_fact *place_of(struct ifm_power_pass *pass, const char *
 
 static enum ifm_status read_sensor(struct ifm_power_pass *pass, const struct ifm_event *event, struct ifm_error *error)
 {
-    static const char *const kinds[] = {"counter", "samples", "average", "instant", "meter", "estimate"};
     const struct ifm_event_power_sensor *told = IFM_FACTS(event, power_sensor);
-    size_t k = 0;
-    while (k < sizeof kinds / sizeof kinds[0] && strcmp(kinds[k], told->kind) != 0)
-        k++;
-    if (k == sizeof kinds / sizeof kinds[0])
+    enum ifm_power_kind kind;
+    if (!ifm_power_kind_of(told->kind, &kind))
         return bad_event(event, "is of no known \"kind\"", error);
     struct ifm_power_fact fact = {.device = told->device,
                                   .source = told->source,
-                                  .kind = kinds[k],
+                                  .kind = kind,
                                   .measured = told->measured,
                                   .readings = readings_of(pass, told->device, told->source),
                                   .period_s = 1e-3 * told->period_ms,
@@ -67,13 +64,13 @@ static enum ifm_status read_sensor(struct ifm_power_pass *pass, const struct ifm
                                   .idle_w = NAN,
                                   .idle_half_w = NAN,
                                   .floor_w = NAN};
-    if (fact.readings != NULL && fact.readings->joules != (k == 0))
+    if (fact.readings != NULL && fact.readings->joules != (kind == IFM_POWER_COUNTER))
         return bad_event(event, "is of another kind than its file of readings", error);
     /* Roles by source are given later; what the event itself says decides these. */
-    fact.role = !told->measured || strcmp(told->kind, "instant") == 0 ? IFM_POWER_SHOWN
-                : strcmp(told->kind, "estimate") == 0                 ? IFM_POWER_GUESS
-                : told->part                                          ? IFM_POWER_PART
-                                                                      : IFM_POWER_WITNESS;
+    fact.role = !told->measured || kind == IFM_POWER_INSTANT ? IFM_POWER_SHOWN
+                : kind == IFM_POWER_ESTIMATE                 ? IFM_POWER_GUESS
+                : told->part                                 ? IFM_POWER_PART
+                                                             : IFM_POWER_WITNESS;
     *place_of(pass, fact.device, fact.source) = fact;
     return IFM_OK;
 }

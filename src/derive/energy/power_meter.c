@@ -262,7 +262,7 @@ void ifm_power_know_meters(struct ifm_power_pass *pass)
     for (size_t f = 0; f < cell->n_facts; f++) {
         struct ifm_power_fact *fact = &cell->facts[f];
         struct fit fit;
-        fact->is_meter = strcmp(fact->kind, "meter") == 0 && fact->readings != NULL && fact->readings->n > 0;
+        fact->is_meter = fact->kind == IFM_POWER_METER && fact->readings != NULL && fact->readings->n > 0;
         if (!fact->is_meter || cell->n_phases == 0)
             continue;
         find_range(pass, fact);

@@ -2,7 +2,6 @@
 #include "derive/energy/power.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A way between two readings that is longer than this many periods is a gap, and nothing is drawn in it. */
 #define LONGEST_GAP 3.0
@@ -117,7 +116,7 @@ static void trace_fact(const struct ifm_power_fact *fact, const struct grid *gri
         watts[k] = NAN;
     if (fact->readings == NULL || fact->readings->n < 2)
         return;
-    if (strcmp(fact->kind, "instant") == 0) {
+    if (fact->kind == IFM_POWER_INSTANT) {
         draw_moments(fact->readings, grid, watts);
         return;
     }

@@ -27,7 +27,7 @@ static double finest_spread(const struct ifm_power_pass *pass, const char *devic
     double most = -1.0;
     for (size_t i = 0; i < pass->out->n_facts; i++) {
         const struct ifm_power_fact *fact = &pass->out->facts[i];
-        bool fine = strcmp(fact->kind, "samples") == 0 || strcmp(fact->kind, "instant") == 0;
+        bool fine = fact->kind == IFM_POWER_SAMPLES || fact->kind == IFM_POWER_INSTANT;
         if (fine && fact->role != IFM_POWER_PART && fact->readings != NULL && strcmp(fact->device, device) == 0)
             most = fmax(most, ifm_joules_spread(fact->readings, from_ns, to_ns));
     }
@@ -59,7 +59,7 @@ static double known(double number)
 /* An average over the last second says nothing of the load in the first second of a window. */
 static int64_t late(const struct ifm_power_fact *fact)
 {
-    return strcmp(fact->kind, "average") == 0 ? (int64_t)(1e9 * fmin(known(fact->sensor_window_s), MOST_LATE_S)) : 0;
+    return fact->kind == IFM_POWER_AVERAGE ? (int64_t)(1e9 * fmin(known(fact->sensor_window_s), MOST_LATE_S)) : 0;
 }
 
 /* Is the window one of whole runs of a program? */

@@ -21,8 +21,6 @@ static const struct {
     double ms;
 } windows[] = {{"nvml_average", 1000}, {"nvml_memory", 1000}, {"nvml_instant", 25}};
 
-static const char *const kinds[] = {"counter", "samples", "average", "instant", "meter", "estimate"};
-
 /* ---- opening ---- */
 
 static const struct ifm_measure *measure_of(const struct ifm_plan *plan)
@@ -197,8 +195,8 @@ static enum ifm_status tell_sensor(const struct ifm_pass_sensor *sensor, const s
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
         window_ms = strcmp(windows[i].source, which->source) == 0 ? windows[i].ms : window_ms;
     return IFM_FACT(cell->session, error, power_sensor, true, .cell = cell->plan->name, .device = which->device,
-                    .source = which->source, .kind = kinds[which->kind], .part = which->part, .measured = true,
-                    .period_ms = if_known(sensor->every_s * 1e3),
+                    .source = which->source, .kind = ifm_power_kinds[which->kind], .part = which->part,
+                    .measured = true, .period_ms = if_known(sensor->every_s * 1e3),
                     .jitter_ms = if_known(seen_number(sensor, "refresh_jitter_ms")),
                     .call_us = if_known(seen_number(sensor, "call_us")),
                     .lag_ms = if_known(seen_number(sensor, "lag_ms")), .window_ms = if_known(window_ms),
