@@ -83,6 +83,8 @@ static enum ifm_status run(const struct ifm_simulation *how, const char *const *
         return IFM_OK;
     if (result.end == IFM_SUBPROCESS_INTERRUPTED)
         return ifm_fail(error, IFM_INTERRUPTED, "cachegrind", "", "interrupted");
+    if (result.end == IFM_SUBPROCESS_NOT_STARTED)
+        return ifm_fail(error, IFM_MISSING, how->valgrind, "", "%s", strerror(result.code));
     if (result.end == IFM_SUBPROCESS_TIMED_OUT)
         return ifm_fail(error, IFM_INVALID, "cachegrind", "take a smaller shape", "an arm took more than an hour");
     if (result.end == IFM_SUBPROCESS_SIGNALED)

@@ -82,6 +82,11 @@ if (PATH=$PWD/nothing "$INFEROMETER" cachegrind stream --probe read --size 1MiB 
     fail "no valgrind is no error"
 fi
 has 'valgrind is not installed' <error.txt || fail "$(cat error.txt)"
+# A file that is no program is that, and not a status of the arm.
+mkdir broken
+printf '\177ELF' >broken/valgrind
+chmod +x broken/valgrind
+(PATH=$PWD/broken:$PATH expect 4 'Exec format error' cachegrind stream --probe read --size 1MiB)
 # Every word of the table is explained.
 sed -n 1p cells.txt | sed 's/  \+/\n/g' | while IFS= read -r word; do
     [ -z "$word" ] || "$INFEROMETER" explain "$word" >/dev/null || fail "$word is not explained"
