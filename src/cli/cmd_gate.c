@@ -66,7 +66,8 @@ static enum ifm_status judge_all(struct gate_request *request, struct ifm_verdic
     IFM_TRY(add_presets(request, &extra, &n, error));
     const struct ifm_wish wish = {.gates = extra, .n_gates = n};
     IFM_TRY(ifm_folder_derive(request->dir, &wish, request->arena, &plan, &derived, error));
-    return ifm_judge(plan, derived, request->arena, out, error);
+    *out = ifm_judge(plan, derived, request->arena);
+    return IFM_OK;
 }
 
 static enum ifm_status own_lines(struct gate_request *request, struct ifm_gate_lines *lines,

@@ -549,12 +549,10 @@ static void conclude(struct judging *j)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");
 }
 
-enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena,
-                          struct ifm_verdict **out, struct ifm_error *error)
+struct ifm_verdict *ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena)
 {
     struct ifm_error distrust = {0};
     struct judging j = {.plan = plan, .derived = derived, .arena = arena};
-    (void)error; /* a verdict can always be given: what cannot be decided is blocked */
     j.verdict = IFM_ARENA_NEW(arena, struct ifm_verdict);
     j.verdict->rollback_to = j.verdict->rollback_advice = "";
     if (ifm_derived_agree(plan, derived, &distrust) != IFM_OK)
@@ -570,6 +568,5 @@ enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived 
         ifm_judge_classes(&j.verdict->gates[g], derived, arena, &capacity, j.verdict);
     if (j.untrusted == NULL)
         ifm_judge_triage(plan, derived, arena, j.verdict);
-    *out = j.verdict;
-    return IFM_OK;
+    return j.verdict;
 }

@@ -58,8 +58,8 @@ struct ifm_verdict {
     size_t n_triage;
 };
 
-IFM_CHECKED enum ifm_status ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived,
-                                      struct ifm_arena *arena, struct ifm_verdict **out, struct ifm_error *error);
+/* In the arena. A verdict can always be given: what cannot be decided is blocked. */
+struct ifm_verdict *ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena);
 /* Gates that no number of this plan can ever answer are mistakes, found before anything has run (check_gates.c);
  * `places` says where each gate was written. */
 IFM_CHECKED enum ifm_status ifm_check_gates(const struct ifm_plan *plan, const char *const *places,

@@ -92,7 +92,8 @@ static enum ifm_status load(const char *dir, struct ifm_folder *folder, struct i
                      &folder->lock_error);
     folder->facts.view.review = &folder->review;
     IFM_TRY(ifm_derive(&folder->facts.view, folder->arena, &folder->derived, error));
-    return ifm_judge(folder->plan, folder->derived, folder->arena, &folder->verdict, error);
+    folder->verdict = ifm_judge(folder->plan, folder->derived, folder->arena);
+    return IFM_OK;
 }
 
 enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct ifm_error *error)
