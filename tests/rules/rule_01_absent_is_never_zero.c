@@ -64,6 +64,32 @@ static void missing_cell_is_absent(void **state)
     fx_stop(&fx);
 }
 
+/* What would mend an arm stands with each of its numbers, and makes none of them a matter of a missing instrument. */
+static void failed_arm_is_absent(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.cells[0].n_arms = 1;
+    fx_generate(&fx);
+    fx.cells[0].n_arms = 2;
+    fx_event(&fx, "arm_failed",
+             json_pack("{s:s, s:s, s:s, s:s}", "cell", "decode", "arm", "other", "reason", "an illegal address",
+                       "remedy", "mend the address"));
+    fx_end_events(&fx);
+    fx_gate(&fx, "change_percent", "", IFM_GATE_AT_MOST, 50, false);
+    fx_derive(&fx);
+    static const char *const made[] = {"step_ns", "change_percent", "speedup", "mde_percent"};
+    for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
+        fx_expect(&fx, "other", made[i], IFM_STATE_ABSENT, "an illegal address");
+        assert_string_equal(fx_value(&fx, "other", made[i])->remedy, "mend the address");
+    }
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_BLOCKED);
+    assert_int_equal(fx.verdict->exit_code, IFM_INVALID);
+    fx_stop(&fx);
+}
+
 static void unsupported_cell_is_not_dropped(void **state)
 {
     (void)state;
@@ -102,11 +128,9 @@ static void lost_record_of_a_finished_cell_is_invalid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failed_sensor_is_absent),
-        cmocka_unit_test(partly_read_is_absent),
-        cmocka_unit_test(missing_cell_is_absent),
-        cmocka_unit_test(unsupported_cell_is_not_dropped),
-        cmocka_unit_test(lost_record_of_a_finished_cell_is_invalid),
+        cmocka_unit_test(failed_sensor_is_absent),         cmocka_unit_test(partly_read_is_absent),
+        cmocka_unit_test(missing_cell_is_absent),          cmocka_unit_test(failed_arm_is_absent),
+        cmocka_unit_test(unsupported_cell_is_not_dropped), cmocka_unit_test(lost_record_of_a_finished_cell_is_invalid),
     };
     return cmocka_run_group_tests_name("rule_01", tests, NULL, NULL);
 }

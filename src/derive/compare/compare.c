@@ -534,7 +534,8 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
                          : arm->broken != NULL ? arm->broken
                                                : work->baseline->broken;
     if (work->record == NULL || broken != NULL) {
-        emit_absent(arm, ifm_value_absent(broken, work->remedy, 0, "blocks"), 0);
+        const char *remedy = work->record != NULL && arm->broken != NULL ? arm->remedy : work->remedy;
+        emit_absent(arm, ifm_value_absent(broken, remedy, 0, "blocks"), 0);
         ifm_derive_counter_changes(arm);
         return;
     }
