@@ -460,6 +460,22 @@ static void disturbances_that_follow_an_arm_are_its_own(void **state)
     fx_stop(&fx);
 }
 
+/* Nor does that take a word: an interval below a threshold passes, whatever else it leaves open. */
+static void an_arm_that_disturbs_itself_may_be_judged(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_one_sided(&fx, "run_delay_ns", 100000, false, false);
+    fx.cells[0].measure.margin = 1e-5;
+    fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, 5, true);
+    fx_derive(&fx);
+    assert_non_null(fx_finding(&fx, "rule-02", "follows other"));
+    assert_string_equal(fx_value(&fx, "other", "change_percent")->text, "undecided");
+    fx_judge(&fx);
+    assert_int_equal(fx.verdict->outcome, IFM_OUTCOME_PASS);
+    fx_stop(&fx);
+}
+
 /* The hypervisor's doing is no arm's, however it falls; a slot that lasts nine times as long meets nine times as much
  * of what others do; and neighbouring blocks are one event. */
 static void stolen_time_long_slots_and_neighbours_are_no_arms_doing(void **state)
@@ -559,6 +575,7 @@ int main(void)
         cmocka_unit_test(what_all_blocks_cost_may_not_say_another_word),
         cmocka_unit_test(a_mean_of_the_other_sign_leaves_no_word),
         cmocka_unit_test(disturbances_that_follow_an_arm_are_its_own),
+        cmocka_unit_test(an_arm_that_disturbs_itself_may_be_judged),
         cmocka_unit_test(stolen_time_long_slots_and_neighbours_are_no_arms_doing),
         cmocka_unit_test(more_disturbed_blocks_make_no_firmer_word),
         cmocka_unit_test(repeats_follow_from_what_was_counted),

@@ -203,7 +203,8 @@ static void a_word_that_was_taken_away_decides_nothing(void **state)
         bool decided;
     } cases[] = {
         {taken, "rule-08", "quick", clocks, IFM_SEVERITY_WARNING, false},
-        {taken, "rule-02", "quick", "810 of 810 blocks", IFM_SEVERITY_WARNING, false},
+        {taken, "rule-02", "quick", "faster over 810 of 810 blocks: undecided", IFM_SEVERITY_WARNING, false},
+        {taken, "rule-02", "quick", "what disturbed the blocks follows it", IFM_SEVERITY_WARNING, true},
         {taken, "rule-07", "quick", "slower at the median: undecided, as", IFM_SEVERITY_WARNING, false},
         {taken, "rule-07", "quick", "it drifts", IFM_SEVERITY_WARNING, true},
         {taken, "rule-08", "quick", "the clocks could not be read back", IFM_SEVERITY_NOTE, true},

@@ -18,12 +18,13 @@ static bool is_energy(enum ifm_metric_id metric)
 }
 
 /* Without the disturbed blocks the word would be another (rule 2), what is typical says the opposite, or an arm pays
- * for what another left behind (rule 7), or the difference belongs to the clock (rule 8). */
+ * for what another left behind (rule 7), or the difference belongs to the clock (rule 8). Each says "undecided"; that
+ * an arm disturbs itself takes no word. */
 static bool takes_words(const struct ifm_finding *finding)
 {
-    return finding->severity == IFM_SEVERITY_WARNING &&
-           (strcmp(finding->rule, "rule-02") == 0 || strcmp(finding->rule, "rule-08") == 0 ||
-            (strcmp(finding->rule, "rule-07") == 0 && strstr(finding->text, ": undecided") != NULL));
+    const bool may = strcmp(finding->rule, "rule-02") == 0 || strcmp(finding->rule, "rule-07") == 0 ||
+                     strcmp(finding->rule, "rule-08") == 0;
+    return may && finding->severity == IFM_SEVERITY_WARNING && strstr(finding->text, "undecided") != NULL;
 }
 
 const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived, const char *cell, const char *arm,
