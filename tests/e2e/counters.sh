@@ -7,6 +7,10 @@
 need python3 python3
 
 counts=(--device cuda --cap 300ms --warmup 1 --slot-steps 10 --counters) # ranges of 2 ms
+# Kernels of host memory take as long as their work, and a calibration sees that: small shapes, and no ceilings, whose
+# work is more than all that is looked at here.
+f16=(--compress 1 --heads 4 --batch 1 --kv-len 256 --head-dim 64 --ceilings none
+    --stop repeats --repeats 120)
 
 # fake SCRIPT command...: with the driver and the profiler of host memory
 fake()
@@ -37,7 +41,7 @@ absent()
 
 # ---- every number, from the record ----
 fake "f16=1000;bf16=24;tf32=512;int8=2048;write=4096;fabric=1000;varies=10" \
-    "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 "${counts[@]}" --out decode >log 2>&1 ||
+    "$INFEROMETER" decode "${f16[@]}" "${counts[@]}" --out decode >log 2>&1 ||
     fail "decode: $(cat log)"
 "$INFEROMETER" verify decode >log 2>&1 || fail "decode: $(cat log)"
 cat >anew.py <<'PY'
@@ -181,10 +185,10 @@ assert len(found) == (words != ""), found
 assert all(words in f["text"] and f["severity"] == "warning" for f in found), found
 PY
 }
-says decode medium "matrix units executed 0.00" >log 2>&1 || fail "too few operations are not doubted: $(cat log)"
+says decode medium "matrix units executed 0.0" >log 2>&1 || fail "too few operations are not doubted: $(cat log)"
 for operations in 0 300000000; do
-    fake "f16=$operations" "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 --kv-len 1024 "${counts[@]}" \
-        --out operations$operations >log 2>&1 || fail "$operations operations: $(cat log)"
+    fake "f16=$operations" "$INFEROMETER" decode "${f16[@]}" "${counts[@]}" --out operations$operations \
+        >log 2>&1 || fail "$operations operations: $(cat log)"
 done
 [ "$(number operations0 f16 tensor_flops_over_ledger)" = 0 ] ||
     fail "none: $(number operations0 f16 tensor_flops_over_ledger)"
@@ -212,8 +216,7 @@ reads above "conflicts=130"
 grep -q "130 is above 101, which cannot be" <<<"$(number above read.bulk bank_conflict_percent)" ||
     fail "above: $(number above read.bulk bank_conflict_percent)"
 fake "issue=20;conflicts=70;long_scoreboard=12;wait=0;gmma=0;barrier=0" \
-    "$INFEROMETER" decode --compress 1 --heads 4 --batch 1 \
-    --kv-len 1024 "${counts[@]}" --out near >log 2>&1 || fail "near: $(cat log)"
+    "$INFEROMETER" decode "${f16[@]}" "${counts[@]}" --out near >log 2>&1 || fail "near: $(cat log)"
 "$INFEROMETER" profile near >shown 2>&1 || fail "near: $(cat shown)"
 grep '^f16 ' shown | head -1 | grep -q 'bank conflicts *70.0 %' || fail "a busy unit is not the first: $(cat shown)"
 grep '^f16 ' shown | sed -n 2p | grep -q 'waits for L2 or memory *80.0 %' || fail "no wait: $(cat shown)"
