@@ -53,7 +53,7 @@ static const struct ifm_finding *gravest_of(const struct ifm_builder *builder, c
     return gravest;
 }
 
-/* A rung of the ladder in a line: its gravest finding, as all of them stand below. */
+/* A rung of the ladder in a line: the first clause of its gravest finding, as all of them stand below. */
 static void add_rung(struct ifm_builder *builder, struct ifm_block *list, const char *rung)
 {
     size_t n;
@@ -61,8 +61,9 @@ static void add_rung(struct ifm_builder *builder, struct ifm_block *list, const 
     if (finding == NULL)
         return;
     const char *place = ifm_document_place(finding->cell, finding->arm, builder->arena),
-               *remedy = strstr(finding->text, IFM_REMEDY);
-    const size_t length = remedy == NULL ? strlen(finding->text) : (size_t)(remedy - finding->text);
+               *remedy = strstr(finding->text, IFM_REMEDY), *rest = strstr(finding->text, "; ");
+    size_t length = remedy == NULL ? strlen(finding->text) : (size_t)(remedy - finding->text);
+    length = rest != NULL && (size_t)(rest - finding->text) < length ? (size_t)(rest - finding->text) : length;
     struct ifm_item *item = ifm_add_item(builder, list);
     item->number = list->n_items;
     item->place = rung;

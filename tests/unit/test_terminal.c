@@ -128,7 +128,7 @@ static void a_long_finding_takes_two_lines(void **state)
     char *second = strchr(from, '\n') + 1, *third = strchr(second, '\n') + 1;
     assert_has(second, " … (rule-07)\n");
     assert_true(third > second && *third == '\n');
-    assert_lacks(text, "to the end");
+    assert_lacks(from, "to the end");
     free(text);
     finding.severity = IFM_SEVERITY_INVALID; /* what makes a run unusable is said to its end */
     text = composed(&finding, 1, false);
