@@ -63,10 +63,10 @@ tr -s ' \n' '  ' <open.txt |
 cp refused/report.md before.md
 "$INFEROMETER" report refused --verbose >verbose.txt 2>&1 || fail "report --verbose: $(cat verbose.txt)"
 cmp before.md refused/report.md || fail "--verbose changes report.md"
-for words in 'Measured ceiling' 'warning: ' 'Absent, refused and undecided' 'Checklists'; do
+for words in 'Measured ceiling' 'warning: ' 'Notes of the tables' 'Checklists'; do
     grep -q "$words" verbose.txt || fail "--verbose has no '$words'"
 done
-for words in 'Measured ceiling' 'Absent, refused and undecided' '### Findings' '### Checklists'; do
+for words in 'Measured ceiling' 'Notes of the tables' '### Findings' '### Checklists'; do
     grep -q "$words" before.md || fail "report.md has no '$words'"
 done
 echo "first run $(wc -l <first.txt) lines, decode $(wc -l <alone.txt), refused $(wc -l <refused.txt)"

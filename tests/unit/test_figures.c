@@ -226,8 +226,8 @@ static void no_label_lies_on_a_dot(void **state)
 {
     (void)state;
     *number_of("int8", "speedup") = (struct ifm_value)RATE(1.33, 1.30, 1.37);
-    *number_of("int4", "speedup") = (struct ifm_value)RATE(2.16, 2.13, 2.18);
-    *number_of("evict", "speedup") = (struct ifm_value)RATE(2.62, 2.47, 2.79);
+    *number_of("int4", "speedup") = (struct ifm_value)RATE(2.60, 2.58, 2.62);
+    *number_of("evict", "speedup") = (struct ifm_value)RATE(2.50, 2.48, 2.52);
     number_of("int8", "loss_rms_rel")->number = 0.137;
     number_of("int4", "loss_rms_rel")->number = 0.194;
     number_of("evict", "loss_rms_rel")->number = 0.171;
