@@ -242,15 +242,12 @@ static void a_weak_baseline_is_said(void **state)
     fx_derive(&fx);
     const char reaches[] = "the baseline base reaches only ";
     const struct ifm_finding *weak = fx_finding(&fx, "rule-03", reaches);
-    assert_non_null(weak);
+    assert_true(weak != NULL && weak->severity == IFM_SEVERITY_WARNING && ifm_is_empty(weak->arm));
     double percent = strtod(strstr(weak->text, reaches) + strlen(reaches), NULL);
     assert_true(percent >= 70 && percent < 90);
-    assert_int_equal(weak->severity, IFM_SEVERITY_WARNING);
-    assert_string_equal(weak->arm, "");
     fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
-    const char left[] = "other would be about "; /* the ceiling alone would take 160 us */
-    assert_non_null(strstr(weak->text, left));
-    assert_true(fabs(strtod(strstr(weak->text, left) + strlen(left), NULL) - 160.0 / 130) < 0.02);
+    const char *left = strstr(weak->text, "other would be about "); /* the ceiling alone would take 160 us */
+    assert_true(left != NULL && fabs(strtod(strpbrk(left, "0123456789"), NULL) - 160.0 / 130) < 0.02);
     fx_stop(&fx);
     start_compressed(&fx, 200000, 130000, true);
     fx.parts[0].arms[0].ledger.flops = 18000000; /* 90 % of the FLOP ceiling: operations limit it, not bytes */

@@ -1,0 +1,134 @@
+/* Remedies: one for each cause that has its own, one for each rule, and the load of the machine. */
+#include "document/remedy.h"
+
+#include "document/build.h"
+#include "model/machine_facts.h"
+#include <math.h>
+#include <string.h>
+
+const char *ifm_remedy_in(const struct ifm_remedy *remedy, const struct ifm_publication *from)
+{
+    const struct ifm_plan *plan = from->plan;
+    const bool session = plan->n_cells > 0 && strcmp(plan->cells[0].workload, "session") == 0;
+    const char *text = session && remedy->session != NULL ? remedy->session : remedy->command;
+    return remedy->otherwise == NULL || ifm_lock_is_possible(from->events) ? text : remedy->otherwise;
+}
+
+/* Of the cells; 0 where a GPU computes. */
+static unsigned most_threads(const struct ifm_plan *plan)
+{
+    unsigned threads = 0;
+    for (size_t i = 0; i < plan->n_cells && strcmp(plan->device, "cuda") != 0; i++)
+        if (strcmp(plan->cells[i].workload, "command") != 0 && strcmp(plan->cells[i].workload, "session") != 0)
+            threads = plan->cells[i].threads > threads ? plan->cells[i].threads : threads;
+    return threads;
+}
+
+/* A baseline that the machine would let be faster; more threads are no remedy where all CPUs work. */
+static const char *remedy_of_weakness(const char *cause, const struct ifm_publication *from)
+{
+    const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed;
+    const bool all = cpus > 0 && (int64_t)most_threads(from->plan) >= cpus;
+    if (strstr(cause, "as fast") != NULL)
+        return all ? "count on these ratios" : "count on these ratios, or take more --threads";
+    return all ? "a faster baseline" : "a faster baseline, such as with more --threads";
+}
+
+/* Against other work, the first that may still help: to end it or to wait, to leave it a CPU, to go elsewhere. */
+static const char *remedy_of_load(const struct ifm_publication *from, struct ifm_arena *arena)
+{
+    static const struct ifm_remedy quiet = {"", "end other work, or --wait-quiet 10min",
+                                            "end other work, and measure again", NULL};
+    const unsigned threads = most_threads(from->plan), fewer = ifm_fewer_threads(from->events, threads);
+    const bool in_vain = ifm_waited_in_vain(from->events);
+    if (fewer > 0)
+        return ifm_arena_printf(arena, "%s--threads %u, which leaves other work its CPU%s",
+                                in_vain ? "" : "end other work, or ", fewer, threads - fewer == 1 ? "" : "s");
+    return !in_vain ? ifm_remedy_in(&quiet, from)
+                    : "other work takes its time here whatever you wait for: measure on a machine of your own";
+}
+
+/* What most often helps against what a rule found. */
+static const char *remedy_of(const char *rule, const struct ifm_publication *from, struct ifm_arena *arena)
+{
+    static const struct ifm_remedy remedies[] = {
+        {"rule-01", "measure again", NULL, NULL},
+        {"rule-03", "see rates beside their ceilings: --verbose", "see rates in the report", NULL},
+        {"rule-04", "measure again into a new folder", NULL, NULL},
+        {"rule-05", "see what each sensor can do: inferometer power", NULL, NULL},
+        {"rule-08", "lock the clocks: inferometer lock", NULL,
+         "clocks cannot be locked here: compare arms of one run, and on bare metal others"},
+        {"rule-10", "compare the output with the baseline's before the speed", NULL, NULL},
+        {"rule-11", "see why the feature did not run: --verbose", "see why the feature did not run, in the report",
+         NULL},
+        {"rule-12", "find what the output depends on before the speed", NULL, NULL},
+    };
+    if (strcmp(rule, "rule-03") == 0 && ifm_was_loaded(from->events)) /* which starves the probe of a ceiling */
+        return remedy_of_load(from, arena);
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (strcmp(rule, remedies[i].of) == 0)
+            return ifm_remedy_in(&remedies[i], from);
+    const bool of_load = strcmp(rule, "rule-02") == 0 || strcmp(rule, "rule-07") == 0;
+    return of_load ? remedy_of_load(from, arena) : "";
+}
+
+/* What the words of a cause ask for; else what most often helps against what its rule finds. Whoever quiets the machine
+ * against what lies in an arm does so in vain. */
+static const char *usual_remedy(const char *cause, const char *rule, const struct ifm_publication *from,
+                                struct ifm_arena *arena)
+{
+    static const struct ifm_remedy remedies[] = {
+        {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
+         "measure more blocks, with a larger measure.cap", NULL},
+        {"had not settled when", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
+        {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
+        {"served by caches", "a shape that the caches do not hold either way", NULL, NULL},
+        {"no steady state", "see what changes in this arm, or warm up for longer: --warmup-cap",
+         "see what changes in this arm, or a longer measure.warmup_cap", NULL},
+        {"itself drifts", "see what changes in this arm alone", NULL, NULL},
+        {"step time", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
+         "see what changes in this arm"},
+        {"the time of a run", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
+         "see what changes in this arm"},
+        {"paid disagree", "see the slow samples of this arm in the report", NULL, NULL},
+        {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL, NULL},
+        {"is shared", "end what else computes on this GPU", NULL, NULL},
+        {"(measure.energy_windows)", "measure more windows: --energy-windows",
+         "measure more windows, with a larger measure.energy_windows", NULL},
+        {"is too short for", "longer windows: --energy-window", "a longer measure.energy_window", NULL},
+        {"ran zero times", "a shape that gives it something to do (of a cache, a longer one)", NULL, NULL},
+        {"a run that fails", "run the command alone, and see why it fails", NULL, NULL},
+    };
+    if (strstr(cause, "--") != NULL) /* they say so themselves */
+        return "";
+    if (strstr(cause, "reaches only") != NULL)
+        return remedy_of_weakness(cause, from);
+    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+        if (strstr(cause, remedies[i].of) != NULL)
+            return ifm_remedy_in(&remedies[i], from);
+    return remedy_of(rule, from, arena);
+}
+
+static const char *replaced(const char *text, const char *part, const char *by, struct ifm_arena *arena)
+{
+    const char *at = strstr(text, part);
+    return at == NULL ? text : ifm_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part));
+}
+
+static bool has_programs(const struct ifm_plan *plan)
+{
+    return plan->n_cells > 0 && ifm_cell_counts_programs(plan->cells);
+}
+
+/* With the words of programs, and a value that can be typed: twice as long as it was. */
+const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_publication *from,
+                           struct ifm_arena *arena)
+{
+    const char *text = usual_remedy(cause, rule, from, arena);
+    double warmed_s = 0;
+    for (size_t i = 0; i < from->plan->n_cells; i++)
+        warmed_s = fmax(warmed_s, from->plan->cells[i].measure.warmup_cap_s);
+    if (warmed_s > 0)
+        text = replaced(text, "--warmup-cap", ifm_arena_printf(arena, "--warmup-cap %.3gs", 2 * warmed_s), arena);
+    return has_programs(from->plan) ? replaced(text, "this arm", "this program", arena) : text;
+}

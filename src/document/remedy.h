@@ -1,0 +1,20 @@
+/* What helps against a cause, in words that can be typed where there is something to type. Pure; thread rule: no shared
+ * state. */
+#ifndef IFM_DOCUMENT_REMEDY_H
+#define IFM_DOCUMENT_REMEDY_H
+
+#include "document/document.h"
+
+/* `of`: the words of a cause, or its rule. A session has no flags: `session`, NULL where that is the same. `otherwise`:
+ * what is left where clocks cannot be locked on the machine of the run. */
+struct ifm_remedy {
+    const char *of, *command, *session, *otherwise;
+};
+
+/* Its text for this run. */
+const char *ifm_remedy_in(const struct ifm_remedy *remedy, const struct ifm_publication *from);
+/* What the words of a cause ask for, else what most often helps against what its rule finds; "" = the cause says it. */
+const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_publication *from,
+                           struct ifm_arena *arena);
+
+#endif
