@@ -145,7 +145,7 @@ static const char *left_at_ceiling(const struct ifm_cell_work *work, double shar
             ifm_derived_value(work->d->out, work->cell->name, arm->arm->name, IFM_M_SPEEDUP);
         if (!is_compressed(arm) || is_withheld(arm) || speedup == NULL || speedup->state != IFM_STATE_OK)
             continue;
-        said = ifm_arena_printf(work->d->arena, "%s%s%s %.3gx", said == NULL ? "" : said, said == NULL ? "" : ", ",
+        said = ifm_arena_printf(work->d->arena, "%s%s%s %.2fx", said == NULL ? "" : said, said == NULL ? "" : ", ",
                                 said == NULL ? ifm_arena_printf(work->d->arena, "%s would be about", arm->arm->name)
                                              : arm->arm->name,
                                 share * speedup->number);
