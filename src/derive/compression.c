@@ -184,10 +184,10 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
     const double shown = shown_below(share, bar);
     const char *left = left_at_ceiling(work, share);
     ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
-                        "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: %s%s", base->arm->name,
+                        "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%%s%s", base->arm->name,
                         shown, ceiling, 100.0 * bar,
-                        left == NULL ? "ratios of compressed arms tell of the baseline's weakness too"
-                                     : "beside one that reached it ",
+                        left == NULL ? ": ratios of compressed arms tell of the baseline's weakness too"
+                                     : ", and beside one that reached it ",
                         left == NULL ? "" : ifm_arena_printf(work->d->arena, "%s as fast", left));
 }
 
