@@ -9,7 +9,7 @@
 #include "derive/derive.h"
 
 /* Most items of one arm. A picture of fewer samples shows each of them. */
-enum { IFM_PICTURE_BUCKETS = 100, IFM_PICTURE_OUTLIERS = 40, IFM_PICTURE_BINS = 64 };
+enum { IFM_PICTURE_BUCKETS = 80, IFM_PICTURE_OUTLIERS = 40, IFM_PICTURE_BINS = 64 };
 
 /* Samples that lie together in time: `n` of them, the first starts at start_ns, the last ends at end_ns. Times of a
  * step, in ns: a spread that hides no sample, and the median. n == 1: low == median == high. */
