@@ -134,15 +134,19 @@ chmod +x worked
 FAKE_NVML="$FAKE_NVML tail_ms=3000" recorded "$INFEROMETER" exec ./worked "${energy[@]}" --energy-window 1500ms \
     --override measure.blocks_min=1 --repeats 2 --energy-windows 4 --out tail >/dev/null 2>log ||
     fail "tail: $(cat log)"
-python3 - <<'PY' || fail "tail: idle time, or what is held against it"
-import json
+busy=no
+! disturbed tail || busy=yes
+python3 - $busy <<'PY' || fail "tail: idle time, or what is held against it"
+import json, sys
 events = [json.loads(line) for line in open("tail/run.log")]
 before = [e["meta"] for e in events if e["stage"] == "energy_idle"][0]
 assert before["settle_ns"] >= 5e8, before  # a busy machine comes to it late
 derived = json.load(open("tail/derived.json"))
 assert not [n for n in derived["numbers"] if n["state"] == "refused" and "idle" in n["reason"]], derived["numbers"]
 idle = next(n for n in derived["numbers"] if n["metric"] == "idle_power_w")
-assert 79 < idle["value"] < 85, idle
+# Beside other work a stretch may be taken for idle before its time: then the interval says so, and holds the 80 W.
+low = idle["interval"][0] if sys.argv[1] == "yes" else idle["value"]
+assert 79 < low < 85, idle
 PY
 "$INFEROMETER" verify tail >log 2>&1 || fail "tail: $(cat log)"
 
