@@ -63,13 +63,11 @@ static enum ifm_status find_recorder(char out[static 4200], struct ifm_error *er
 }
 
 /* `absence`: why there is no driver, which is said before a program that may take hours. */
-static enum ifm_status run(const struct ifm_given *given, const char *dir, const char *recorder,
+static enum ifm_status run(const struct ifm_given *given, const char *path, const char *dir, const char *recorder,
                            struct ifm_cuda_absence *absence, struct ifm_subprocess_result *result,
                            struct ifm_error *error)
 {
-    char path[4096];
     char *whole = realpath(dir, NULL); /* the program may change its folder */
-    IFM_TRY(ifm_subprocess_find(given->command[0], path, sizeof path, error));
     const struct ifm_subprocess program = {.path = path,
                                            .argv = given->command,
                                            .stdin_fd = -1,
@@ -313,7 +311,7 @@ static enum ifm_status tell(const struct ifm_given *given, const char *dir, cons
 
 enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *error)
 {
-    char recorder[4200];
+    char path[4096], recorder[4200];
     struct ifm_subprocess_result result;
     struct ifm_cuda_absence absence = {"", ""};
     const char *dir = ifm_given_text(given, "out") == NULL ? "trace" : ifm_given_text(given, "out");
@@ -321,6 +319,7 @@ enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *e
     if (given->command == NULL || given->command[0] == NULL)
         return ifm_fail(error, IFM_USAGE, "", "such as `inferometer trace -- python3 model.py`",
                         "there is no command after --");
+    IFM_TRY(ifm_subprocess_find(given->command[0], path, sizeof path, error));
     IFM_TRY(find_recorder(recorder, error));
     IFM_TRY(ifm_dir_create_all(dir, error));
     if (list_files(dir, (const char **)IFM_ARENA_ARRAY(given->arena, const char *, MOST_PROCESSES), given->arena) > 0)
@@ -328,7 +327,7 @@ enum ifm_status ifm_cmd_trace(const struct ifm_given *given, struct ifm_error *e
                         "the folder holds a trace already");
     struct trace_watch watch = {.n = 0};
     watch_begin(&watch);
-    const enum ifm_status ran = run(given, dir, recorder, &absence, &result, error);
+    const enum ifm_status ran = run(given, path, dir, recorder, &absence, &result, error);
     watch_end(&watch);
     const enum ifm_status told = ran == IFM_OK ? tell(given, dir, &watch, &absence, error) : ran;
     if (told != IFM_OK)

@@ -55,8 +55,8 @@ static void a_remedy_can_be_done_here(void **state)
         {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "a faster baseline",
          "--threads"},
         {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}",
-         "count on these ratios, or take more --threads", "quiet"},
-        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "count on these ratios",
+         "count on no more than these, or take more --threads", "quiet"},
+        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "count on no more than these",
          "--threads"},
         {&load,
          "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
