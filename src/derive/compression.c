@@ -134,21 +134,23 @@ static bool is_withheld(const struct ifm_arm_work *arm)
            arm->refusal.rule != NULL || arm->broken != NULL;
 }
 
-/* What is left of each compressed arm's speed-up beside a baseline that takes what the ceiling alone would take: the
- * product of speed-up and share. NULL = none has a speed-up. */
+/* What is left of each compressed arm's speed-up beside a baseline that takes what the ceiling alone would take: that
+ * time over the arm's, both of all blocks, with the arm's interval. NULL = no arm has a comparison and an interval. */
 static const char *left_at_ceiling(const struct ifm_cell_work *work, double share)
 {
     const char *said = NULL;
-    for (size_t a = 0; a < work->cell->n_arms; a++) {
+    const struct ifm_value base = ifm_derive_step_value(work->baseline, NULL);
+    for (size_t a = 0; a < work->cell->n_arms && base.state == IFM_STATE_OK; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
-        const struct ifm_value *speedup =
-            ifm_derived_value(work->d->out, work->cell->name, arm->arm->name, IFM_M_SPEEDUP);
-        if (!is_compressed(arm) || is_withheld(arm) || speedup == NULL || speedup->state != IFM_STATE_OK)
+        const char *name = arm->arm->name;
+        const struct ifm_value step = ifm_derive_step_value(arm, NULL);
+        if (!is_compressed(arm) || is_withheld(arm) || step.state != IFM_STATE_OK || !step.has_interval ||
+            !ifm_is_ok(ifm_derived_value(work->d->out, work->cell->name, name, IFM_M_SPEEDUP)))
             continue;
-        said = ifm_arena_printf(work->d->arena, "%s%s%s %.2fx", said == NULL ? "" : said, said == NULL ? "" : ", ",
-                                said == NULL ? ifm_arena_printf(work->d->arena, "%s would be about", arm->arm->name)
-                                             : arm->arm->name,
-                                share * speedup->number);
+        const double least = share * base.number;
+        said =
+            ifm_arena_printf(work->d->arena, "%s%s%s %.2fx [%.2f, %.2f]", said == NULL ? "" : said,
+                             said == NULL ? "" : ", ", name, least / step.number, least / step.high, least / step.low);
     }
     return said;
 }
@@ -187,8 +189,8 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
                         "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%%s%s", base->arm->name,
                         shown, ceiling, 100.0 * bar,
                         left == NULL ? ": ratios of compressed arms tell of the baseline's weakness too"
-                                     : ", and beside one that reached it ",
-                        left == NULL ? "" : ifm_arena_printf(work->d->arena, "%s as fast", left));
+                                     : ", and one that reached it would leave ",
+                        left == NULL ? "" : left);
 }
 
 /* An exact arm whose speed-up its bytes and operations do not explain is held to the same bars: what it gains it may

@@ -29,7 +29,7 @@ static const char *remedy_of_weakness(const char *cause, const struct ifm_public
 {
     const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed;
     const bool all = cpus > 0 && (int64_t)most_threads(from->plan) >= cpus;
-    if (strstr(cause, "as fast") != NULL)
+    if (strstr(cause, "would leave") != NULL)
         return all ? "count on no more than these" : "count on no more than these, or take more --threads";
     return all ? "a faster baseline" : "a faster baseline, such as with more --threads";
 }

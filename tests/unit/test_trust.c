@@ -34,7 +34,7 @@ static void a_remedy_can_be_done_here(void **state)
     static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs"};
     static const struct ifm_finding weak = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it"};
     static const struct ifm_finding rated = {IFM_SEVERITY_WARNING, "rule-03", D, "",
-                                             "plain reaches only 60 %: half would be about 1.2x as fast"};
+                                             "plain reaches only 60 %, and one that reached it would leave half 1.20x"};
     static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy"};
     static const struct {
         const struct ifm_finding *finding;

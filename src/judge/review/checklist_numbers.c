@@ -170,7 +170,7 @@ struct ifm_check_item ifm_answer_warmup(const struct ifm_checking *c)
     struct ifm_check_item item =
         answer_bound(c, &bounds[WARMUP], ifm_arena_printf(c->arena, "--warmup %.0f", c->limit), &worst);
     if (item.state == IFM_CHECK_NOT_MET && was_capped(c, worst.cell))
-        item.remedy = "a longer --warmup-cap: it ended the warm-up";
+        item.remedy = "a longer --warmup-cap: what data, checks and calibration left of it ended the warm-up";
     return item;
 }
 
