@@ -164,7 +164,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     json_t *caller = ifm_host_private(ifm_invocation.argc, ifm_invocation.argv);
     IFM_TRY(ifm_story_folder(dir, config, plan, caller, &claim, error));
     enum ifm_status status = measure(dir, config, plan, false, options, arena, error);
-    if (status == IFM_MISSING) /* of the machine: nothing has been measured, and --resume would not help */
+    if (status == IFM_MISSING || status == IFM_USAGE) /* nothing has been measured, and --resume would not help */
         ifm_claim_refuse(dir, made);
     IFM_TRY(status);
     return ifm_story_finish(dir, &how, judged, error);

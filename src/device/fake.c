@@ -94,6 +94,14 @@ bool ifm_fake_script_has_columns(const char *text)
     return any;
 }
 
+enum ifm_status ifm_fake_script_check(const char *text, struct ifm_error *error)
+{
+    struct ifm_script script;
+    IFM_TRY(ifm_script_parse(text, &script, error));
+    ifm_script_free(&script);
+    return IFM_OK;
+}
+
 bool ifm_fake_energy(const struct ifm_device *device, double *idle_w, double *limit_w, double *period_ns)
 {
     const struct ifm_script *script = &((const struct fake_device *)(const void *)device)->script;

@@ -38,6 +38,8 @@ enum ifm_fake_column {
 void ifm_fake_columns(struct ifm_device *device, int64_t *values);
 /* Whether a script gives any of these columns to any arm; false for one that cannot be parsed. */
 bool ifm_fake_script_has_columns(const char *script);
+/* IFM_USAGE: the script cannot be parsed. */
+IFM_CHECKED enum ifm_status ifm_fake_script_check(const char *script, struct ifm_error *error);
 /* The scripted facts of the energy sensor; below zero = not scripted. False when the script has none of them. */
 bool ifm_fake_energy(const struct ifm_device *device, double *idle_w, double *limit_w, double *period_ns);
 /* The scripted outcome of the arm's check; below zero = not scripted. */

@@ -138,6 +138,8 @@ static enum ifm_status plan_of(const struct ifm_config *config, const struct ifm
     struct ifm_machine machine = {0};
     if (!ifm_config_device(config)->graphs && strcmp(ifm_story_device(config), "cuda") != 0)
         ifm_note("--no-graphs has no effect: there are no CUDA graphs on this device");
+    if (strcmp(ifm_story_device(config), "fake") == 0)
+        IFM_TRY(ifm_fake_script_check(ifm_config_device(config)->script, error));
     IFM_TRY(describe_machine(config, arena, &machine, error));
     if (simulated)
         keep_simulated(&machine);
