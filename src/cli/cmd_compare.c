@@ -298,6 +298,7 @@ static enum ifm_status open_runs(const struct ifm_given *given, struct ifm_folde
                             "not a run folder, as the second one is");
         IFM_TRY(ifm_folder_check(given->words[i], false, error));
         IFM_TRY(ifm_folder_open(given->words[i], &folders[i], error));
+        IFM_TRY(ifm_folder_check_plan(&folders[i], error));
     }
     for (size_t i = 0; i < given->n_words; i++)
         IFM_TRY(check_cell(folders[i].plan, given, error));

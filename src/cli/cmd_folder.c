@@ -129,6 +129,8 @@ enum ifm_status ifm_cmd_summary(const struct ifm_given *given, struct ifm_error 
     }
     IFM_TRY(ifm_folder_check(given->words[0], false, error));
     enum ifm_status status = ifm_folder_open(given->words[0], &folder, error);
+    if (status == IFM_OK)
+        status = ifm_folder_check_plan(&folder, error);
     if (status == IFM_OK) {
         struct ifm_text text = {0};
         ifm_summary_compose(&folder.publication, &text);

@@ -88,7 +88,7 @@ static enum ifm_status reference_lines(struct gate_request *request, struct ifm_
 {
     IFM_TRY(ifm_folder_check(request->against, false, error));
     IFM_TRY(ifm_folder_open(request->against, &request->reference, error));
-    IFM_TRY(ifm_folder_check_lock(&request->reference, error));
+    IFM_TRY(ifm_folder_check_plan(&request->reference, error));
     struct ifm_run_view there = {request->reference.plan, request->reference.derived, request->reference.events};
     struct ifm_run_view here = {request->folder.plan, request->folder.derived, request->folder.events};
     if (strcmp(here.plan->run_id, there.plan->run_id) == 0)
@@ -177,7 +177,7 @@ static enum ifm_status gate(struct gate_request *request, struct ifm_error *erro
     struct ifm_verdict *verdict = NULL;
     IFM_TRY(ifm_folder_check(request->dir, false, error));
     IFM_TRY(ifm_folder_open(request->dir, &request->folder, error));
-    IFM_TRY(ifm_folder_check_lock(&request->folder, error));
+    IFM_TRY(ifm_folder_check_plan(&request->folder, error));
     if (request->against != NULL)
         IFM_TRY(reference_lines(request, &lines, error));
     else

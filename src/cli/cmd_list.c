@@ -1,4 +1,5 @@
-/* list: the run folders below a folder. Reads only, also folders that look broken. */
+/* list: the run folders below a folder. Reads only, also folders that look broken. What it prints of a run is held to the
+ * hashes of its manifest, and not to the record: that takes `verify`. */
 #include "cli/cli.h"
 
 #include "base/file.h"
@@ -6,6 +7,7 @@
 #include "model/plan_json.h"
 #include "publish/listing.h"
 #include "sample/journal.h"
+#include "sample/manifest.h"
 #include "story/folder.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +22,7 @@ enum { DEEPEST = 8, NAMES_WIDTH = 22 };
 
 struct listed_run {
     const char *dir;   /* below the root */
-    const char *state; /* finished, running, interrupted, not derived, of another version, broken */
+    const char *state; /* finished, running, interrupted, not derived, changed, of another version, broken */
     const char *outcome, *why;
     bool unsound; /* exit code 3 or 4: its numbers must not be used */
     const char *config_hash;
@@ -142,6 +144,24 @@ static enum ifm_status read_log(struct found *found, const char *dir, struct lis
     return IFM_OK;
 }
 
+/* The verdict is said as the file has it, if that and the files it is of are those that were published. */
+static bool is_as_published(struct found *found, const char *dir, struct listed_run *entry)
+{
+    static const char *const files[] = {"config.lock.json", "plan.json", "run.log", "verdict.json"};
+    struct ifm_error error = {0};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (ifm_manifest_check_file(dir, files[i], &error) == IFM_OK)
+            continue;
+        if (strcmp(entry->state, "finished") != 0)
+            return false; /* resumed since */
+        entry->state = "changed";
+        entry->why = ifm_arena_printf(found->arena, "%s: %s; `inferometer verify %s` says more",
+                                      ifm_path_base(error.where), error.message, entry->dir);
+        return false;
+    }
+    return true;
+}
+
 static enum ifm_status read_verdict(struct found *found, const char *dir, struct listed_run *entry,
                                     struct ifm_error *error)
 {
@@ -149,13 +169,17 @@ static enum ifm_status read_verdict(struct found *found, const char *dir, struct
     const char *outcome;
     int64_t exit_code = 0;
     char *path = ifm_path_join(found->arena, dir, "verdict.json");
-    if (!ifm_file_exists(path)) {
+    const bool derived = ifm_file_exists(path) &&
+                         ifm_file_exists(ifm_path_join(found->arena, dir, IFM_MANIFEST_NAME)); /* which is the last */
+    if (!derived) {
         if (strcmp(entry->state, "finished") == 0) {
             entry->state = "not derived";
             entry->why = ifm_arena_printf(found->arena, "run `inferometer derive %s` for its numbers", entry->dir);
         }
         return IFM_OK;
     }
+    if (!is_as_published(found, dir, entry))
+        return IFM_OK;
     IFM_TRY(ifm_json_read(path, &json, error));
     enum ifm_status status = ifm_json_get_string(json, "outcome", path, &outcome, error);
     if (status == IFM_OK)
@@ -311,6 +335,16 @@ static void add_row(struct ifm_listing *listing, const struct listed_run *entry)
         ifm_listing_show_note(listing, entry->why);
 }
 
+/* Of outcomes that people read: machines have `verify` for each folder. */
+static void say_whose(struct ifm_listing *listing, const struct found *found)
+{
+    for (size_t i = 0; i < found->n; i++)
+        if (found->items[i].outcome[0] != '\0') {
+            ifm_listing_remark(listing, "not held to the samples: `inferometer verify RUN` does");
+            break;
+        }
+}
+
 static void print_found(struct found *found, const char *root, enum ifm_format format)
 {
     struct ifm_text text = {0};
@@ -319,6 +353,7 @@ static void print_found(struct found *found, const char *root, enum ifm_format f
     struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof columns[0], found->arena);
     for (size_t i = 0; i < found->n; i++)
         add_row(&listing, &found->items[i]);
+    say_whose(&listing, found);
     ifm_listing_compose(&listing, format, &text);
     if (found->n == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
         printf("no run folders below %s; `inferometer run` makes one\n", ifm_text_plain(root, found->arena));

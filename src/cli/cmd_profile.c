@@ -356,7 +356,7 @@ enum ifm_status ifm_cmd_profile(const struct ifm_given *given, struct ifm_error 
     IFM_TRY(check_words(given, error));
     enum ifm_status status = ifm_folder_open(given->words[0], &folder, error);
     if (status == IFM_OK)
-        status = ifm_folder_check_lock(&folder, error);
+        status = ifm_folder_check_plan(&folder, error);
     if (status == IFM_OK)
         print_folder(&folder, given);
     ifm_folder_close(&folder);

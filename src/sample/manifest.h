@@ -20,6 +20,9 @@ IFM_CHECKED enum ifm_status ifm_manifest_write(const char *dir, struct ifm_error
  * (config.lock.json, plan.json, run.log, samples/): before the folder is derived again and hashed again. */
 IFM_CHECKED enum ifm_status ifm_manifest_check(const char *dir, bool record_only, struct ifm_error *error);
 
+/* Check one file of it, such as "verdict.json", and read no other. */
+IFM_CHECKED enum ifm_status ifm_manifest_check_file(const char *dir, const char *name, struct ifm_error *error);
+
 /* The names of the files that a manifest of `dir` holds, sorted; they live in `arena`. */
 IFM_CHECKED enum ifm_status ifm_manifest_names(const char *dir, struct ifm_arena *arena, const char *const **names,
                                                size_t *n, struct ifm_error *error);

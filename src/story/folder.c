@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "model/plan_json.h"
+#include "run/facts/inputs.h"
 #include "sample/claim.h"
 #include "sample/journal.h"
 #include "sample/manifest.h"
@@ -114,6 +115,28 @@ enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct if
     return folder->lock_error.code;
 }
 
+static enum ifm_status check_review(const char *dir, const struct ifm_plan_review *review,
+                                    const struct ifm_error *lock_error, const struct ifm_events *events,
+                                    struct ifm_error *error)
+{
+    if (lock_error->code != IFM_OK)
+        *error = *lock_error;
+    IFM_TRY(lock_error->code);
+    if (review->n > 0) {
+        struct ifm_arena *arena = ifm_arena_create();
+        ifm_fail(error, IFM_INVALID, ifm_path_join(arena, dir, "plan.json"),
+                 "one of the two was edited; measure again into a new folder", "rule-15: %s", review->faults[0].text);
+        ifm_arena_destroy(arena);
+        return IFM_INVALID;
+    }
+    return ifm_inputs_agree(events, dir, error);
+}
+
+enum ifm_status ifm_folder_check_plan(const struct ifm_folder *folder, struct ifm_error *error)
+{
+    return check_review(folder->publication.dir, &folder->review, &folder->lock_error, folder->events, error);
+}
+
 enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,
                                   struct ifm_plan **plan, struct ifm_derived **derived, struct ifm_error *error)
 {
@@ -121,12 +144,13 @@ enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_wish *wish, 
     const struct ifm_events *events;
     struct ifm_plan_review review;
     struct ifm_wish wished = *wish;
-    struct ifm_error unused;
+    struct ifm_error lock_error;
     IFM_TRY(ifm_plan_read(dir, arena, plan, error));
     IFM_TRY(ifm_journal_read(dir, arena, &events, error));
     IFM_TRY(ifm_json_read(ifm_path_join(arena, dir, "config.lock.json"), &lock, error));
-    ifm_story_review(dir, lock, *plan, events, arena, &review, &unused);
+    ifm_story_review(dir, lock, *plan, events, arena, &review, &lock_error);
     json_decref(lock);
+    IFM_TRY(check_review(dir, &review, &lock_error, events, error));
     wished.review = &review;
     return ifm_derive_folder(dir, &wished, arena, plan, derived, error);
 }

@@ -40,11 +40,16 @@ void ifm_folder_close(struct ifm_folder *folder);
  * is said by the review. */
 IFM_CHECKED enum ifm_status ifm_folder_check_lock(const struct ifm_folder *folder, struct ifm_error *error);
 
+/* The same, and plan.json is what the lock gives for the machine that it names: neither file can be edited alone. What
+ * prints numbers without publishing them, which would carry the finding, holds to this. */
+IFM_CHECKED enum ifm_status ifm_folder_check_plan(const struct ifm_folder *folder, struct ifm_error *error);
+
 /* The arms of a finished run of which two metrics or more regress: what a run that repeats it records (event retry). In
  * the arena; none where the run fails no gate, or cannot be read. */
 void ifm_folder_retries(const char *dir, struct ifm_arena *arena, const struct ifm_event_retry **out, size_t *n);
 
-/* Derive the folder otherwise than its own plan asks; `wish` without its review, which is made here. */
+/* Derive the folder otherwise than its own plan asks, where ifm_folder_check_plan holds; `wish` without its review,
+ * which is made here. */
 IFM_CHECKED enum ifm_status ifm_folder_derive(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,
                                               struct ifm_plan **plan, struct ifm_derived **derived,
                                               struct ifm_error *error);

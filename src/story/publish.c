@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/private.h"
 #include "base/text.h"
-#include "run/facts/inputs.h"
 #include "sample/manifest.h"
 #include "sample/signature.h"
 #include "story/folder.h"
@@ -59,16 +58,6 @@ enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printin
     return status;
 }
 
-/* The plan is what the lock gives: neither file can be edited alone. */
-static enum ifm_status verify_plan(const struct ifm_folder *folder, struct ifm_error *error)
-{
-    if (folder->review.n == 0)
-        return IFM_OK;
-    return ifm_fail(error, IFM_INVALID, ifm_path_join(folder->arena, folder->publication.dir, "plan.json"),
-                    "one of the two was edited; measure again into a new folder", "rule-15: %s",
-                    folder->review.faults[0].text);
-}
-
 static size_t count_resting(const struct ifm_folder *folder)
 {
     size_t n = 0;
@@ -85,9 +74,7 @@ static size_t count_resting(const struct ifm_folder *folder)
 
 static enum ifm_status verify(const struct ifm_folder *folder, struct ifm_verified *published, struct ifm_error *error)
 {
-    IFM_TRY(ifm_folder_check_lock(folder, error));
-    IFM_TRY(verify_plan(folder, error));
-    IFM_TRY(ifm_inputs_agree(folder->events, folder->publication.dir, error));
+    IFM_TRY(ifm_folder_check_plan(folder, error));
     return ifm_publish_verify(&folder->publication, published, error);
 }
 

@@ -47,6 +47,13 @@ json.dump(d, open(sys.argv[1], "w"))' "$1/$2" "$3"
     "$INFEROMETER" verify "$1" >/dev/null 2>errors || status=$?
     [ "$status" = 3 ] || fail "$1: verify ends with $status, not 3: $(cat errors)"
     grep -q "$2" errors || fail "$1: verify does not name $2: $(cat errors)"
+    for command in summary compare "compare honest" gate; do # none prints numbers of a folder that verify refuses
+        status=0
+        # shellcheck disable=SC2086
+        "$INFEROMETER" $command "$1" >said 2>errors || status=$?
+        [ "$status" = 3 ] && grep -q "$2" errors && [ ! -s said ] ||
+            fail "$1: $command ends with $status, not 3: $(cat said errors)"
+    done
 }
 forge gate plan.json 'd["gates"][0]["threshold"] = 500.0'
 forge margin plan.json 'd["cells"][0]["measure"]["margin"] = 0.9'

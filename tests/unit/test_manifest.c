@@ -139,6 +139,23 @@ static void test_links_are_refused(void **state)
     folder_remove(&folder);
 }
 
+/* One file is held to its line, and what changed beside it is not asked. */
+static void test_one_file(void **state)
+{
+    (void)state;
+    struct folder folder = make_run();
+    struct ifm_error error = {0};
+    assert_int_equal(ifm_manifest_check_file(folder.path, "plan.json", &error), IFM_INVALID); /* no manifest */
+    write_manifest(&folder);
+    write_text(&folder, "run.log", "other");
+    assert_int_equal(ifm_manifest_check_file(folder.path, "plan.json", &error), IFM_OK);
+    assert_int_equal(ifm_manifest_check_file(folder.path, "run.log", &error), IFM_INVALID);
+    assert_facts(error.message, "has changed");
+    assert_int_equal(ifm_manifest_check_file(folder.path, "none.json", &error), IFM_INVALID);
+    assert_facts(error.message, "does not list");
+    folder_remove(&folder);
+}
+
 static void test_names_that_cannot_be_listed(void **state)
 {
     (void)state;
@@ -217,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_record_alone),
         cmocka_unit_test(test_links_are_refused),
         cmocka_unit_test(test_names_that_cannot_be_listed),
+        cmocka_unit_test(test_one_file),
         cmocka_unit_test(test_bad_manifests),
         cmocka_unit_test(test_any_flipped_byte_is_found),
         cmocka_unit_test(test_missing_folder),
