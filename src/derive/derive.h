@@ -25,7 +25,8 @@ struct ifm_finding {
     enum ifm_severity severity;
     const char *rule; /* id of the rule of honesty or "", such as "rule-07" */
     const char *cell, *arm;
-    const char *text; /* "what is. Remedy: what to do", or without the latter */
+    const char *text;  /* "what is. Remedy: what to do", or without the latter */
+    bool in_intervals; /* takes the word, and the published intervals of the arm's times hold all that it says */
 };
 #define IFM_REMEDY ". Remedy: "
 
@@ -165,10 +166,12 @@ const struct ifm_value *ifm_derived_value(const struct ifm_derived *derived, con
 /* The next finding about a cell behind `after` (NULL = the first), in the order of the list; "" = of the whole run. */
 const struct ifm_finding *ifm_derived_finding(const struct ifm_derived *derived, const char *cell,
                                               const struct ifm_finding *after);
-/* Why a comparison of an arm with its baseline decides nothing: the rule of honesty that took its word away; NULL =
- * none did, or `metric` compares nothing. */
+/* Why a comparison of an arm with its baseline decides nothing: the rule of honesty that took its word away, one
+ * that no interval holds before others; NULL = none did, or `metric` compares nothing. */
 const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived, const char *cell, const char *arm,
                                               enum ifm_metric_id metric);
+/* Does the interval of the number hold all that the dispute says? Then a limit that lies outside it is decided. */
+bool ifm_derived_is_held(const struct ifm_finding *dispute, enum ifm_metric_id metric, const struct ifm_value *value);
 /* Why its interval is wide by something that more blocks do not change: what one arm left behind for another (rule 7),
  * clocks that differ (rule 8); NULL = it is not. */
 const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived, const char *cell, const char *arm,

@@ -173,7 +173,7 @@ void ifm_derive_say(struct ifm_derivation *d, enum ifm_severity severity, const 
 {
     va_list args;
     va_start(args, format);
-    add_finding(d, (struct ifm_finding){severity, rule, "", "", NULL}, format, args);
+    add_finding(d, (struct ifm_finding){severity, rule, "", "", NULL, false}, format, args);
     va_end(args);
 }
 
@@ -182,7 +182,7 @@ void ifm_derive_say_cell(const struct ifm_cell_work *work, enum ifm_severity sev
 {
     va_list args;
     va_start(args, format);
-    add_finding(work->d, (struct ifm_finding){severity, rule, work->cell->name, "", NULL}, format, args);
+    add_finding(work->d, (struct ifm_finding){severity, rule, work->cell->name, "", NULL, false}, format, args);
     va_end(args);
 }
 
@@ -191,8 +191,8 @@ void ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severi
 {
     va_list args;
     va_start(args, format);
-    add_finding(arm->d, (struct ifm_finding){severity, rule, arm->work->cell->name, arm->arm->name, NULL}, format,
-                args);
+    add_finding(arm->d, (struct ifm_finding){severity, rule, arm->work->cell->name, arm->arm->name, NULL, false},
+                format, args);
     va_end(args);
 }
 

@@ -241,7 +241,9 @@ static void block_undecided(struct judging *j, struct ifm_gate_result *result, c
  * narrower with more blocks. */
 static void block_widened(struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
 {
-    const struct ifm_finding *widened = ifm_derived_widened(j->derived, result->cell, result->arm, metric);
+    const struct ifm_finding *widened = ifm_derived_dispute(j->derived, result->cell, result->arm, metric);
+    if (widened == NULL)
+        widened = ifm_derived_widened(j->derived, result->cell, result->arm, metric);
     if (result->outcome != IFM_OUTCOME_INCONCLUSIVE || widened == NULL)
         return;
     block_undecided(j, result, widened);
@@ -315,7 +317,8 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
               ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", ifm_judge_told(gate).name, arm));
     else if (subject != NULL && ifm_arm_unchecked(subject))
         block(j, result, false, IFM_UNCHECKED);
-    else if (dispute != NULL)
+    else if (dispute != NULL &&
+             !(ifm_judge_by_interval(gate, &result->observed) && ifm_derived_is_held(dispute, metric, &result->observed)))
         block_undecided(j, result, dispute);
     else if (stands_alone(j, metric, cell->name, arm))
         block(j, result, false,

@@ -178,6 +178,44 @@ static void slots_behind_themselves_are_not_said_to_tell_nothing(void **state)
     assert_int_equal(count_said(100, 10, &left, &even, "no difference"), 0);
 }
 
+static enum ifm_outcome held_to(struct fixture *fx, double most)
+{
+    fx->plan.n_gates = 0;
+    fx_gate(fx, "change_percent", "other", IFM_GATE_AT_MOST, most, true);
+    fx_judge(fx);
+    return fx->verdict->outcome;
+}
+
+/* They widen the interval: a limit beyond all of it is kept, or missed, whatever took the word. */
+static void a_gate_is_held_against_the_widened_interval(void **state)
+{
+    (void)state;
+    struct ifm_random random = ifm_random_start(20261128, 8);
+    const struct model left = {1, 1.05, 0, 1, 0.02, true}, even = {1, 1, 0, 1, 0.02, true};
+    unsigned met = 0;
+    for (unsigned run = 0; run < 40; run++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.blocks = 10;
+        fx.samples = 1;
+        fx.parts[0].arms[0].gaps = fx.parts[0].arms[1].gaps = true;
+        fx_generate(&fx);
+        make(&fx, &left, &even, &random);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
+        const struct ifm_finding *dispute = ifm_derived_dispute(fx.derived, "decode", "other", IFM_M_CHANGE_PERCENT);
+        if (dispute != NULL && dispute->in_intervals) {
+            met++;
+            assert_int_equal(held_to(&fx, change->high + 1), IFM_OUTCOME_PASS);
+            assert_int_equal(held_to(&fx, (change->low + change->high) / 2), IFM_OUTCOME_BLOCKED);
+            assert_int_equal(held_to(&fx, change->low - 1), IFM_OUTCOME_FAIL);
+        }
+        fx_stop(&fx);
+    }
+    assert_true(met >= 3); /* the test met what it is about */
+}
+
 /* A slot that read pages from a disk may be the machine's or the arm's doing: its block is never set aside. */
 static void what_is_read_from_a_disk_is_not_set_aside(void **state)
 {
@@ -323,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_true_change_is_still_found),
         cmocka_unit_test(what_an_arm_does_to_itself_now_and_then_counts),
         cmocka_unit_test(what_is_read_from_a_disk_is_not_set_aside),
+        cmocka_unit_test(a_gate_is_held_against_the_widened_interval),
         cmocka_unit_test(no_finding_says_what_the_interval_does_not),
         cmocka_unit_test(a_load_hides_what_the_order_of_slots_does),
         cmocka_unit_test(a_level_that_wanders_is_in_the_interval_of_the_mean),

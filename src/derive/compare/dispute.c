@@ -36,12 +36,24 @@ const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived,
         metric == IFM_M_MDE_PERCENT || metric == IFM_M_BLOCKS_NEEDED || change == NULL)
         return NULL;
     const bool taken = strcmp(change->text, "undecided") == 0;
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;)
-        if (strcmp(f->arm, arm) == 0 && ((taken && takes_words(f)) ||
-                                         /* The voltage has a part in the energy, at one clock too. */
-                                         (is_energy(metric) && strstr(f->text, IFM_CLOCKS_WORDS) != NULL)))
+    const struct ifm_finding *held = NULL;
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;) {
+        if (strcmp(f->arm, arm) != 0 || !((taken && takes_words(f)) ||
+                                          /* The voltage has a part in the energy, at one clock too. */
+                                          (is_energy(metric) && strstr(f->text, IFM_CLOCKS_WORDS) != NULL)))
+            continue;
+        if (!f->in_intervals)
             return f;
-    return NULL;
+        held = held == NULL ? f : held;
+    }
+    return held;
+}
+
+bool ifm_derived_is_held(const struct ifm_finding *dispute, enum ifm_metric_id metric, const struct ifm_value *value)
+{
+    return dispute != NULL && dispute->in_intervals && ifm_is_ok(value) && value->has_interval &&
+           (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP || metric == IFM_M_CHANGE_PERCENT_MEDIAN ||
+            metric == IFM_M_CHANGE_PERCENT_P95);
 }
 
 const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived, const char *cell, const char *arm,
