@@ -304,11 +304,19 @@ static const char *longer_of(const struct ifm_publication *from, struct ifm_aren
     return text;
 }
 
-/* What helps where more blocks do not, by the number that says so. */
-static const char *remedy_of_needed(const struct ifm_undecided *of)
+/* What helps where more blocks do not, by the comparison's own words or the number that says so. */
+static const char *remedy_of_open(const struct decisions *d, bool one, struct ifm_arena *arena)
 {
+    const struct ifm_undecided *of = &d->of;
+    if (of->cell == NULL)
+        return "";
+    const char *own = strstr(ifm_judge_undecided(of, arena), IFM_REMEDY);
+    if (own != NULL)
+        return own + strlen(IFM_REMEDY);
     const struct ifm_value *needed = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_BLOCKS_NEEDED);
-    return needed == NULL || needed->state != IFM_STATE_ABSENT || ifm_is_empty(needed->remedy) ? "" : needed->remedy;
+    return !one || needed == NULL || needed->state != IFM_STATE_ABSENT || ifm_is_empty(needed->remedy)
+               ? ""
+               : needed->remedy;
 }
 
 /* The same cause and the same first step as the note of the comparison. */
@@ -321,8 +329,7 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
     const char *words = ifm_more_words(more, arena),
                *what = more->flag[0] != '\0' ? more->flag : longer_of(from, arena);
-    const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "",
-               *instead = one ? remedy_of_needed(&d->of) : "";
+    const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "", *instead = remedy_of_open(d, one, arena);
     struct ifm_trust trust = {.word = IFM_TRUST_NOISY,
                               .place = "",
                               .cause = decision_words(d, arena),

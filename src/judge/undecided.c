@@ -236,8 +236,11 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
                          : is_within_noise(of->derived, cell, of->arm, margin)
                              ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
                              : "no number of blocks can be foretold";
-    const char *quiet =
-        more.disturbed || more.busy ? ifm_arena_printf(arena, ". Remedy: %s", ifm_judge_quiet(of, arena)) : "";
+    const bool at_limit = gated && !more.few; /* a longer run would end there too */
+    const char *quiet = more.disturbed || more.busy
+                            ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_quiet(of, arena))
+                        : at_limit ? IFM_REMEDY "another limit for the gate, or a quieter machine"
+                                   : "";
     return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks, equal_words(of, &more, arena),
                             more.busy && !more.disturbed ? " under load" : "", reason, quiet);
 }
