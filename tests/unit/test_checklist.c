@@ -99,6 +99,11 @@ static void load_unread(struct run *run)
     json_object_set_new(meta_of(run, "load", 0), "foreign_load", json_null());
 }
 
+static void most_disturbed(struct run *run)
+{
+    number(run, "int4", "blocks_marked")->number = 7;
+}
+
 static void load_not_asked(struct run *run)
 {
     forget(run, "load");
@@ -373,7 +378,9 @@ static const struct {
     {ENVIRONMENT, "by seed", NULL, 0, change_output, IFM_CHECK_NOT_MET, "output|int4|decode", "race"},
     {ENVIRONMENT, "by seed", NULL, 0, depend_on_buffers, IFM_CHECK_NOT_MET, "output|f16|decode", "race"},
     {ENVIRONMENT, "by seed", NULL, 0, measure_a_command, IFM_CHECK_ABSENT, "seed 42|decode", "seed"},
-    {ENVIRONMENT, "load", NULL, 0, NULL, IFM_CHECK_MET, "at most 2 %", ""},
+    {ENVIRONMENT, "load", NULL, 0, NULL, IFM_CHECK_MET, "at most 2 %|in between, 6 of 12 blocks", ""},
+    {ENVIRONMENT, "load", NULL, 0, most_disturbed, IFM_CHECK_NOT_MET, "at most 2 %|before and after|in between, 7 of 12",
+     "end"},
     {ENVIRONMENT, "load", NULL, 0, load_0_1, IFM_CHECK_MET, "at most 10 %", ""},
     {ENVIRONMENT, "load", NULL, 0, load_0_101, IFM_CHECK_NOT_MET, "10.1 %|each CPU|after", "end"},
     {ENVIRONMENT, "load", NULL, 0, load_unread, IFM_CHECK_ABSENT, "could not", "device"},

@@ -150,11 +150,30 @@ struct ifm_check_item ifm_answer_fingerprint(const struct ifm_checking *c)
                          gpu[0] == '\0' ? "" : "; ", gpu);
 }
 
+/* The arm of whose blocks the largest share was disturbed; NULL = none was. */
+static const struct ifm_value *most_disturbed(const struct ifm_checking *c, double *blocks)
+{
+    const struct ifm_value *most = NULL;
+    for (struct ifm_check_place at = {0}; ifm_checks_next(c, &at);) {
+        const struct ifm_value *marked =
+            ifm_derived_value(c->derived, at.cell->name, at.arm->name, IFM_M_BLOCKS_MARKED);
+        const struct ifm_value *count = ifm_derived_value(c->derived, at.cell->name, at.arm->name, IFM_M_BLOCKS_COUNT);
+        if (!ifm_is_ok(marked) || !ifm_is_ok(count) || marked->number <= 0 ||
+            (most != NULL && marked->number * *blocks <= most->number * count->number))
+            continue;
+        most = marked;
+        *blocks = count->number;
+    }
+    return most;
+}
+
+/* The load is read at both ends; what disturbed blocks shows what came between, and whoever reads 0 % must see it. */
 struct ifm_check_item ifm_answer_load(const struct ifm_checking *c)
 {
     size_t n = 0, unread = 0;
-    double most = 0;
-    const char *when = "";
+    double most = 0, blocks = 0;
+    const char *when = "", *between = "";
+    const struct ifm_value *marked = most_disturbed(c, &blocks);
     IFM_EACH(event, c->events, load, NULL, NULL) {
         const struct ifm_event_load *load = IFM_FACTS(event, load);
         n++;
@@ -171,8 +190,15 @@ struct ifm_check_item ifm_answer_load(const struct ifm_checking *c)
         return ifm_check_absent(c, "measure on a device whose machine can be read", "%s",
                                 n == 0 ? "the load was not read"
                                        : "the load could not be read before and after the run");
-    return ifm_check_met(c, "other programs took at most %.3g %% of each CPU, read %zu times", ifm_load_percent(most),
-                         n);
+    if (marked != NULL)
+        between = ifm_arena_printf(c->arena, "; in between, %.0f of %.0f blocks of an arm were disturbed",
+                                   marked->number, blocks);
+    if (marked != NULL && 2 * marked->number > blocks)
+        return ifm_check_unmet(c, "end what else runs, or see why the arm disturbs itself",
+                               "other programs took at most %.3g %% of each CPU before and after%s",
+                               ifm_load_percent(most), between);
+    return ifm_check_met(c, "other programs took at most %.3g %% of each CPU, read %zu times%s", ifm_load_percent(most),
+                         n, between);
 }
 
 /* ---- seeds and inputs ---- */
