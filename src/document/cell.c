@@ -497,9 +497,13 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const char *gpu = ifm_device_facts_of(builder->from->events, cell->name).gpu;
     if (gpu != NULL) /* which one thread only gives work to */
         threads = ifm_arena_strdup(builder->arena, gpu);
+    const bool scripted = strcmp(builder->from->plan->device, "fake") == 0;
+    if (scripted)
+        threads = "scripted times";
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
-        return ifm_arena_printf(builder->arena, "from start to end of one run, margin ±%s", margin);
+        return ifm_arena_printf(builder->arena, "%s, margin ±%s",
+                                scripted ? threads : "from start to end of one run", margin);
     const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
     bool lost = true, cold = cell->measure.cache == IFM_CACHE_COLD;

@@ -279,6 +279,8 @@ static const char *trust_line(const struct ifm_publication *p, struct ifm_arena 
     const bool told = strncmp(trust.cause, "undecided after", 15) == 0 && trust.remedy[0] != '\0'; /* in its own line */
     const char *cause = without_marks(ascii(trust.cause, arena), arena), *why = "", *more = "";
     const char *remedy = without_marks(ascii(trust.remedy, arena), arena);
+    if (trust.word == IFM_TRUST_SOLID && strcmp(p->plan->device, "fake") == 0) /* its cause is no other run's */
+        why = ifm_arena_printf(arena, ", %s", cause);
     if (trust.word != IFM_TRUST_SOLID && names_a_file(cause))
         why = ": the report says why";
     else if (trust.word != IFM_TRUST_SOLID && !told)

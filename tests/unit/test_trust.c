@@ -27,6 +27,20 @@ static void another_run_may_differ(void **state)
     assert_string_equal(again(s).scope, "");
 }
 
+/* What a script makes up is no claim about a machine, however well it is decided. */
+static void scripted_times_say_so(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    struct ifm_plan plan = *s->publication.plan;
+    plan.device = "fake";
+    s->publication.plan = &plan;
+    assert_int_equal(again(s).word, IFM_TRUST_SOLID);
+    assert_has(again(s).cause, "scripted times (--device fake), which say nothing of any hardware");
+    assert_string_equal(again(s).scope, "");
+    assert_lacks(trust_of(NULL, 0).cause, "script");
+}
+
 /* Neither to lock what nobody can, nor to wait where that was in vain. */
 static void a_remedy_can_be_done_here(void **state)
 {
@@ -545,6 +559,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_found_is_solid),
         cmocka_unit_test(another_run_may_differ),
+        cmocka_unit_test(scripted_times_say_so),
         cmocka_unit_test(a_remedy_can_be_done_here),
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(solid_says_what_has_no_interval),
