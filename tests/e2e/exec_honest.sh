@@ -130,11 +130,15 @@ slots()
 [ "$(slots 1000000)" = "1 30 " ] || fail "30 and 1 ms: $(slots 1000000)runs a slot, not 1 30"
 # A program that is built anew while it is measured is two programs: no time, no comparison, and the gate is blocked.
 # What a hook builds for each run is not held against it.
-for how in swapped hooked; do
+for how in swapped wrapped linked hooked; do
     printf '#!/bin/sh\nsleep 0.02\n' >one && cp one two && chmod +x one two
     hook=()
-    [ $how = swapped ] || hook=(--prepare true)
-    "$INFEROMETER" ci ./one ./two --max-regression 100% --repeats 60 --output discard "${hook[@]}" --quiet --out $how \
+    [ $how != hooked ] || hook=(--prepare true)
+    two=./two what=program
+    # shellcheck disable=SC2209
+    [ $how != wrapped ] || two='env FOO=1 nice -n 1 ./two' what='wrapped program'
+    [ $how != linked ] || { ln -sfn two link && two=./link; }
+    "$INFEROMETER" ci ./one "$two" --max-regression 100% --repeats 60 --output discard "${hook[@]}" --quiet --out $how \
         >out 2>errors &
     pid=$!
     while kill -0 $pid 2>/dev/null && [ "$(slots_of $how 2>/dev/null || true)" -lt 4 ]; do
@@ -143,10 +147,10 @@ for how in swapped hooked; do
     printf '#!/bin/sh\nsleep 0.02; :\n' >new && chmod +x new && mv new two
     status=0
     wait $pid || status=$?
-    if [ $how = swapped ]; then
+    if [ $how != hooked ]; then
         [ $status = 3 ] || fail "a program that was replaced ends with $status, not 3: $(cat out errors)"
         grep -q '^BLOCKED' out || fail "the gate is not blocked: $(cat out)"
-        value $how new step_ns | has 'the file of its program was changed while it was measured' ||
+        value $how new step_ns | has "the file of its $what was changed while it was measured" ||
             fail "the change is not said: $(value $how new step_ns)"
     else
         value $how new step_ns | has '^ok' || fail "a hook may build it: $(value $how new step_ns)"

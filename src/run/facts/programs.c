@@ -13,7 +13,7 @@ static int64_t ns_of(struct timespec time)
 
 enum ifm_status ifm_programs_record(struct ifm_cell_run *cell, const char *when, struct ifm_error *error)
 {
-    static const char *const names[] = {"program", "script"};
+    static const char *const names[] = {"program", "script", "wrapped program"};
     for (size_t i = 0; i < cell->plan->n_arms; i++)
         for (unsigned k = 0; k < sizeof names / sizeof *names; k++) {
             const struct ifm_arm_run *arm = &cell->arms[i];

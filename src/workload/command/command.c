@@ -103,7 +103,9 @@ struct command_program {
     struct ifm_device *device;
     const char *arm;
     bool ignore_failure, has[N_PROGRAMS], inherits, shell;
-    const char *first; /* with a shell: the file that its first word is; NULL = it is none */
+    const char *first;   /* with a shell: the file that its first word is; NULL = it is none */
+    const char *wrapped; /* the program that `env` and its like execute; NULL = none, or not known */
+    const char *script;  /* of an interpreter; NULL = none */
     struct ifm_subprocess programs[N_PROGRAMS];
     int null_fd, sink_fd, said_fd, input_fd, output_fd; /* -1 = none */
     uint64_t runs;                                      /* of the command, since the opening */
@@ -389,6 +391,15 @@ static void close_command(void *opened)
     ifm_arena_destroy(state->arena);
 }
 
+/* Beside its own file, those that its words name. */
+static void find_files(struct command_program *state)
+{
+    const struct ifm_subprocess *line = &state->programs[LINE];
+    char *const *argv = line->argv;
+    state->wrapped = ifm_command_wrapped(line->path, &argv, state->arena);
+    state->script = ifm_command_script(state->wrapped != NULL ? state->wrapped : line->path, argv);
+}
+
 static enum ifm_status open_command(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
 {
     const struct settings *settings = opening->settings;
@@ -404,6 +415,8 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void *ope
     state->first = settings->shell && text != NULL ? ifm_command_first_program(text, state->arena) : NULL;
     state->inherits = output != NULL && strcmp(output, "inherit") == 0;
     enum ifm_status status = open_programs(state, settings, error);
+    if (status == IFM_OK && !state->shell)
+        find_files(state);
     if (status == IFM_OK)
         status = run_hook(state, SETUP, error);
     if (status != IFM_OK)
@@ -538,12 +551,10 @@ static void collect(void *opened, int64_t *out)
 static const char *file(const void *opened, unsigned k)
 {
     const struct command_program *state = opened;
-    const struct ifm_subprocess *line = &state->programs[LINE];
-    if (state->has[PREPARE] || state->has[CLEANUP] || k > 1) /* which may build the program for each run */
-        return NULL;
-    if (k == 0)
-        return state->shell ? state->first : line->path;
-    return state->shell ? NULL : ifm_command_script(line->path, line->argv);
+    const char *const files[] = {state->shell ? state->first : state->programs[LINE].path, state->script,
+                                 state->wrapped};
+    const bool may_change = state->has[PREPARE] || state->has[CLEANUP]; /* which may build the program for each run */
+    return may_change || k >= sizeof files / sizeof *files ? NULL : files[k];
 }
 
 static const struct ifm_implementation ifm_command_program = {

@@ -1,6 +1,7 @@
 /* The files that a command runs. */
 #include "workload/command/files.h"
 
+#include "base/file.h"
 #include "base/subprocess.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -31,6 +32,36 @@ const char *ifm_command_first_program(const char *text, struct ifm_arena *arena)
     struct ifm_error ignored;
     word = ifm_arena_printf(arena, "%.*s", (int)strcspn(word, " \t\n;|&<>()"), word);
     return word[0] != '\0' && ifm_subprocess_find(word, path, PATH_MAX, &ignored) == IFM_OK ? path : NULL;
+}
+
+/* Does the program only set something up, and execute another one, which is what is measured? */
+static bool is_wrapper(const char *path)
+{
+    static const char *const names[] = {"env",     "nice",   "taskset", "timeout", "stdbuf", "numactl",
+                                        "chrt",    "ionice", "nohup",   "setsid",  "time",   "setarch",
+                                        "prlimit"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(ifm_path_base(path), names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The first word that is a program: none of a wrapper's options and their values is ("-n 10", "FOO=1", "0-3"). */
+const char *ifm_command_wrapped(const char *path, char *const **argv, struct ifm_arena *arena)
+{
+    const char *wrapped = NULL;
+    while (is_wrapper(path)) {
+        char *const *at = *argv, *found = IFM_ARENA_ARRAY(arena, char, PATH_MAX);
+        struct ifm_error ignored;
+        for (at++; *at != NULL && (**at == '-' || strchr(*at, '=') != NULL ||
+                                   ifm_subprocess_find(*at, found, PATH_MAX, &ignored) != IFM_OK);)
+            at++;
+        if (*at == NULL)
+            return NULL;
+        *argv = at;
+        path = wrapped = found;
+    }
+    return wrapped;
 }
 
 /* Does the program run another file, which is what is measured? */

@@ -11,6 +11,9 @@
 IFM_CHECKED enum ifm_status ifm_command_check_file(const char *path, const char *word, struct ifm_error *error);
 /* The file of a shell's first word; NULL where that is no program by itself. */
 const char *ifm_command_first_program(const char *text, struct ifm_arena *arena);
+/* The program that `env FOO=1 nice -n 5 PROGRAM` and its like execute, with `*argv` moved to its words; NULL = the
+ * program is no such wrapper, or nothing is known of what it runs. In the arena. */
+const char *ifm_command_wrapped(const char *path, char *const **argv, struct ifm_arena *arena);
 /* The file that an interpreter runs; NULL = the program is none, or runs no file. */
 const char *ifm_command_script(const char *path, char *const *argv);
 
