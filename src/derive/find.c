@@ -107,12 +107,25 @@ const struct ifm_finding *ifm_derived_finding(const struct ifm_derived *derived,
     return low < order->n && strcmp(order->sorted[low]->cell, cell) == 0 ? order->sorted[low] : NULL;
 }
 
+/* Each step of each sample is one; the median may count slots, of many samples each. */
+static int64_t runs_of(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    const struct ifm_value *median = ifm_derived_value(derived, cell, arm, IFM_M_LATENCY_NS_P50),
+                           *samples = ifm_derived_value(derived, cell, arm, IFM_M_SAMPLES_COUNT),
+                           *steps = ifm_derived_value(derived, cell, arm, IFM_M_INNER_STEPS);
+    if (!ifm_is_ok(median))
+        return IFM_TAIL_RUNS;
+    if (!ifm_is_ok(samples))
+        return median->n;
+    return (int64_t)(samples->number * (ifm_is_ok(steps) && steps->number > 1 ? steps->number : 1));
+}
+
 int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell)
 {
     int64_t fewest = IFM_TAIL_RUNS;
     for (size_t a = 0; a < cell->n_arms && ifm_cell_counts_programs(cell); a++) {
-        const struct ifm_value *runs = ifm_derived_value(derived, cell->name, cell->arms[a].name, IFM_M_LATENCY_NS_P50);
-        fewest = ifm_is_ok(runs) && runs->n < fewest ? runs->n : fewest;
+        const int64_t runs = runs_of(derived, cell->name, cell->arms[a].name);
+        fewest = runs < fewest ? runs : fewest;
     }
     return fewest;
 }
