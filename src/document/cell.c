@@ -79,11 +79,13 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     return field;
 }
 
-/* Where few values carry a mean, so many blocks are out of reach; the median hardly knows them. */
-static const char *instead(const char *why)
+/* Where few values carry a mean, so many blocks may be out of reach; the median, where it is `shown`, hardly knows them.
+ */
+static const char *instead(const char *why, bool shown)
 {
-    return strstr(why, "skewed") != NULL || strstr(why, "makes most of the spread") != NULL ? ". Remedy: go by p50"
-                                                                                            : "";
+    if (strstr(why, "skewed") == NULL && strstr(why, "makes most of the spread") == NULL)
+        return "";
+    return shown ? ". Remedy: go by p50" : ". Remedy: more blocks, with a larger --repeats or --cap";
 }
 
 /* A quantity without interval says why; `slow`: what else its note says; `typical`: its median stands beside it. */
@@ -93,7 +95,7 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
     struct ifm_field field = ifm_field_value(builder, value);
     if (!ifm_is_ok(value) || value->has_interval || ifm_is_empty(value->text))
         return field;
-    const char *lead = slow[0] == '\0' ? "" : "; ", *remedy = typical ? instead(value->text) : "";
+    const char *lead = slow[0] == '\0' ? "" : "; ", *remedy = instead(value->text, typical);
     const char *text = ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow, lead, value->text, remedy);
     field.note = ifm_add_note(builder, text, "");
     return field;

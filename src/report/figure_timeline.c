@@ -252,7 +252,9 @@ static void shade_blocks(struct timeline_sheet *sheet)
             end = next->end_ns;
             n++;
         }
-        const char *more = n > 1 ? ifm_arena_printf(sheet->chart->arena, ", and %zu blocks behind it", n - 1) : "";
+        const char *more = n == 1   ? ""
+                           : n == 2 ? ", and the block behind it"
+                                    : ifm_arena_printf(sheet->chart->arena, ", and %zu blocks behind it", n - 1);
         shade(sheet, "disturbed", first->start_ns, end,
               ifm_arena_printf(sheet->chart->arena, "block %u: %s%s", (unsigned)first->block, first->cause, more));
     }

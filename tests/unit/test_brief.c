@@ -221,7 +221,8 @@ static void p50_is_a_remedy_where_there_is_one(void **state)
         sample_fill(s->numbers, COUNT(decided));
         char *text = brief(s);
         assert_has(text, "  ¹ no interval: needs 658 blocks: they are skewed");
-        assert_int_equal(count_of(text, "go by p50"), cpu ? 0 : 1);
+        assert_int_equal(count_of(text, "Remedy: go by p50"), cpu ? 0 : 1);
+        assert_int_equal(count_of(text, "Remedy: more blocks"), cpu ? 1 : 0);
         free(text);
     }
 }
