@@ -46,8 +46,24 @@ static void it_has_what_is_left_of_the_cap(void **state)
     }
 }
 
+/* Steps so long that two of them spend all the time: what the first one still pays is no lack of steadiness. */
+static void long_steps_have_a_pair_behind_the_first(void **state)
+{
+    (void)state;
+    struct ifm_cell plan = {.name = "cell", .measure = {.warmup = 50}};
+    struct ifm_cell_run cell = {.plan = &plan};
+    struct ifm_warm_up warm = {.cell = &cell, .seconds = 9, .most_s = 1};
+    for (warm.windows = 0; warm.windows < 4; warm.windows++) {
+        warm.steady = false;
+        assert_true(ifm_warm_up_wanted(&warm) == (warm.windows < 3));
+        warm.steady = true;
+        assert_true(ifm_warm_up_wanted(&warm) == (warm.windows < 2));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(it_has_what_is_left_of_the_cap)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(it_has_what_is_left_of_the_cap),
+                                       cmocka_unit_test(long_steps_have_a_pair_behind_the_first)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,8 @@ double ifm_warm_up_most_s(const struct ifm_cell_run *cell)
 
 bool ifm_warm_up_wanted(const struct ifm_warm_up *warm)
 {
-    return warm->windows < 2 ||
+    const uint64_t least = warm->steady ? 2 : 3; /* the first is the coldest: two others may be alike */
+    return warm->windows < least ||
            ((!warm->steady || !all_warm(warm->cell, warm->windows, warm->cell->plan->measure.warmup)) &&
             warm->seconds < warm->most_s);
 }
