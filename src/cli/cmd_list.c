@@ -1,5 +1,5 @@
-/* list: the run folders below a folder. Reads only, also folders that look broken. What it prints of a run is held to the
- * hashes of its manifest, and not to the record: that takes `verify`. */
+/* list: the run folders below a folder. Reads only, also folders that look broken. A verdict that it prints is held to
+ * the hashes of its manifest, and not to the record: that takes `verify`. */
 #include "cli/cli.h"
 
 #include "base/file.h"

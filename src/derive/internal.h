@@ -263,6 +263,11 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
  * blocks never turns false into true. False too where fewer than IFM_BLOCKS_NEEDED common blocks are unmarked. */
 bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const bool *without, const struct ifm_interval *change,
                              const struct ifm_interval *equal, double edge);
+/* What an allowance took the word for, in the findings from `first` on, lies in the intervals that it widened: a gate
+ * is held against these. Not so where the blocks that the machine disturbed would be its evidence, or where it left the
+ * interval as it was (rule 8). */
+void ifm_derive_leave_to_intervals(const struct ifm_arm_work *arm, const bool *without,
+                                   const struct ifm_interval *change, const struct ifm_interval *equal, size_t first);
 
 /* ---- the numbers ---- */
 /* step.c: where an arm drifts visibly and beyond the margin, it had no one speed: the times of a step at both ends of

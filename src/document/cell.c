@@ -79,8 +79,8 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     return field;
 }
 
-/* Where few values carry a mean, so many blocks may be out of reach; the median, where it is `shown`, hardly knows them.
- */
+/* Where few values carry a mean, so many blocks may be out of reach; the median, where it is `shown`, hardly knows
+ * them. */
 static const char *instead(const char *why, bool shown)
 {
     if (strstr(why, "skewed") == NULL && strstr(why, "makes most of the spread") == NULL)
@@ -504,8 +504,8 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
         threads = "scripted times";
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
-        return ifm_arena_printf(builder->arena, "%s, margin ±%s",
-                                scripted ? threads : "from start to end of one run", margin);
+        return ifm_arena_printf(builder->arena, "%s, margin ±%s", scripted ? threads : "from start to end of one run",
+                                margin);
     const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
     bool lost = true, cold = cell->measure.cache == IFM_CACHE_COLD;

@@ -314,9 +314,8 @@ static const char *remedy_of_open(const struct decisions *d, bool one, struct if
     if (own != NULL)
         return own + strlen(IFM_REMEDY);
     const struct ifm_value *needed = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_BLOCKS_NEEDED);
-    return !one || needed == NULL || needed->state != IFM_STATE_ABSENT || ifm_is_empty(needed->remedy)
-               ? ""
-               : needed->remedy;
+    return !one || needed == NULL || needed->state != IFM_STATE_ABSENT || ifm_is_empty(needed->remedy) ? ""
+                                                                                                       : needed->remedy;
 }
 
 /* The same cause and the same first step as the note of the comparison. */

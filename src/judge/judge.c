@@ -317,8 +317,8 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
               ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", ifm_judge_told(gate).name, arm));
     else if (subject != NULL && ifm_arm_unchecked(subject))
         block(j, result, false, IFM_UNCHECKED);
-    else if (dispute != NULL &&
-             !(ifm_judge_by_interval(gate, &result->observed) && ifm_derived_is_held(dispute, metric, &result->observed)))
+    else if (dispute != NULL && !(ifm_judge_by_interval(gate, &result->observed) &&
+                                  ifm_derived_is_held(dispute, metric, &result->observed)))
         block_undecided(j, result, dispute);
     else if (stands_alone(j, metric, cell->name, arm))
         block(j, result, false,

@@ -270,10 +270,9 @@ enum ifm_status ifm_manifest_check_file(const char *dir, const char *name, struc
     IFM_TRY(read_manifest(dir, &listed, error));
     const struct hashed_file *entry =
         listed.n == 0 ? NULL : bsearch(&file, listed.entries, listed.n, sizeof *listed.entries, by_name);
-    enum ifm_status status = entry != NULL
-                                 ? check_entry(dir, entry, &listed, &file, error)
-                                 : ifm_fail(error, IFM_INVALID, ifm_path_join(listed.arena, dir, name), NULL,
-                                            "the manifest does not list this file");
+    enum ifm_status status = entry != NULL ? check_entry(dir, entry, &listed, &file, error)
+                                           : ifm_fail(error, IFM_INVALID, ifm_path_join(listed.arena, dir, name), NULL,
+                                                      "the manifest does not list this file");
     ifm_arena_destroy(listed.arena);
     return status;
 }

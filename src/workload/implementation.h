@@ -57,8 +57,8 @@ struct ifm_implementation {
     IFM_CHECKED enum ifm_status (*before)(void *state, struct ifm_error *error);
     /* Untimed, after each sample: also where a step that failed inside the timed region is reported. */
     IFM_CHECKED enum ifm_status (*after)(void *state, struct ifm_error *error);
-    /* Path of the k-th file that its steps run, which nobody may change meanwhile: 0 the program, 1 its script, 2 the program behind a wrapper; NULL =
-     * there is none, or its own hooks may change it. */
+    /* Path of the k-th file that its steps run, which nobody may change meanwhile: 0 the program, 1 its script, 2 the
+     * program behind a wrapper; NULL = there is none, or its own hooks may change it. */
     const char *(*file)(const void *state, unsigned k);
 
     /* ---- of arms that are compared with an oracle ---- */

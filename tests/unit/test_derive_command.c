@@ -384,12 +384,10 @@ static void a_gate_says_what_few_runs_may_miss(void **state)
         double step_ns;
         unsigned samples, runs; /* of a slot; that are said, 0 = nothing is */
         enum ifm_outcome outcome;
-    } rows[] = {{1e5, 2, 64, IFM_OUTCOME_PASS},
-                {1.1e5, 2, 64, IFM_OUTCOME_FAIL},
-                {2.5e4, 2, 0, IFM_OUTCOME_PASS},
-                {4e5, 2, 0, IFM_OUTCOME_FAIL},
-                {1e5, 5, 0, IFM_OUTCOME_PASS},
-                {1e5, 400, 0, IFM_OUTCOME_PASS}}; /* so many that the median counts slots */
+    } rows[] = {
+        {1e5, 2, 64, IFM_OUTCOME_PASS},  {1.1e5, 2, 64, IFM_OUTCOME_FAIL},
+        {2.5e4, 2, 0, IFM_OUTCOME_PASS}, {4e5, 2, 0, IFM_OUTCOME_FAIL},
+        {1e5, 5, 0, IFM_OUTCOME_PASS},   {1e5, 400, 0, IFM_OUTCOME_PASS}}; /* so many that the median counts slots */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct fixture fx;
         (void)start(&fx, 16);

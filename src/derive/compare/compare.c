@@ -511,19 +511,6 @@ static const char *allow(const struct ifm_arm_work *arm, const struct ifm_aside 
     return word;
 }
 
-/* What an allowance took the word for lies in the intervals that it widened: a gate is held against these. Not so
- * where blocks that the machine disturbed would be its evidence, or where it left the interval as it was (rule 8). */
-static void leave_to_intervals(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
-                               const struct comparison *measured, size_t first)
-{
-    const struct ifm_derived *out = arm->d->out;
-    if (!ifm_derive_marked_stand(arm, aside->blocks, &measured->change, &measured->equal,
-                                 log1p(arm->work->cell->measure.margin)))
-        return;
-    for (size_t i = first; i < out->n_findings; i++)
-        out->findings[i].in_intervals = strcmp(out->findings[i].rule, "rule-08") != 0;
-}
-
 /* The word, and the intervals that it is given with. Allowances come first: no finding may say "faster over all blocks"
  * beside an interval that they widened past 1x. A word that they take is taken; the others ask whether one that they
  * leave stands, of the intervals as they were measured. */
@@ -536,7 +523,7 @@ static const char *decide_it(const struct ifm_arm_work *arm, const struct ifm_as
     const char *word = allow(arm, aside, c, measured.word, median, p95);
     const bool taken = strcmp(word, measured.word) != 0;
     if (taken)
-        leave_to_intervals(arm, aside, &measured, first);
+        ifm_derive_leave_to_intervals(arm, aside->blocks, &measured.change, &measured.equal, first);
     word = word_beside_disturbed(arm, aside, &measured, taken);
     word = word_of_typical(arm, aside, &measured, word, &typical, &tail);
     return taken ? "undecided" : word;

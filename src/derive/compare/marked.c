@@ -7,6 +7,7 @@
 #include "derive/internal.h"
 
 #include <math.h>
+#include <string.h>
 
 /* By how much the mean over the common blocks rises when each marked one lies at `edge` or above. */
 static double rise_to(const struct ifm_arm_work *a, const bool *without, double edge, double sign, size_t *left)
@@ -38,4 +39,14 @@ bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const bool *without
         return -change->low + rise_to(arm, without, -edge, -1.0, &left) < -edge && left >= IFM_BLOCKS_NEEDED;
     return equal->high + rise_to(arm, without, edge, 1.0, &left) < edge &&
            -equal->low + rise_to(arm, without, edge, -1.0, &left) < edge && left >= IFM_BLOCKS_NEEDED;
+}
+
+void ifm_derive_leave_to_intervals(const struct ifm_arm_work *arm, const bool *without,
+                                   const struct ifm_interval *change, const struct ifm_interval *equal, size_t first)
+{
+    const struct ifm_derived *out = arm->d->out;
+    if (!ifm_derive_marked_stand(arm, without, change, equal, log1p(arm->work->cell->measure.margin)))
+        return;
+    for (size_t i = first; i < out->n_findings; i++)
+        out->findings[i].in_intervals = strcmp(out->findings[i].rule, "rule-08") != 0;
 }

@@ -22,8 +22,8 @@ struct ifm_warm_up {
 double ifm_warm_up_most_s(const struct ifm_cell_run *cell);
 void ifm_warm_up_init(struct ifm_warm_up *warm, struct ifm_cell_run *cell);
 void ifm_warm_up_free(struct ifm_warm_up *warm);
-/* At least two windows, so that there is something to compare, and a third where they differ; then until warm and steady,
- * or out of time. */
+/* At least two windows, so that there is something to compare, and a third where they differ; then until warm and
+ * steady, or out of time. */
 bool ifm_warm_up_wanted(const struct ifm_warm_up *warm);
 /* Take in the window that stands in the cell's slots and samples. */
 void ifm_warm_up_take(struct ifm_warm_up *warm);

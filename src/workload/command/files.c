@@ -1,7 +1,6 @@
 /* The files that a command runs. */
 #include "workload/command/files.h"
 
-#include "base/file.h"
 #include "base/subprocess.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -37,11 +36,11 @@ const char *ifm_command_first_program(const char *text, struct ifm_arena *arena)
 /* Does the program only set something up, and execute another one, which is what is measured? */
 static bool is_wrapper(const char *path)
 {
-    static const char *const names[] = {"env",     "nice",   "taskset", "timeout", "stdbuf", "numactl",
-                                        "chrt",    "ionice", "nohup",   "setsid",  "time",   "setarch",
-                                        "prlimit"};
+    static const char *const names[] = {"env",    "nice",  "taskset", "timeout", "stdbuf",  "numactl", "chrt",
+                                        "ionice", "nohup", "setsid",  "time",    "setarch", "prlimit"};
+    const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(ifm_path_base(path), names[i]) == 0)
+        if (strcmp(base, names[i]) == 0)
             return true;
     return false;
 }
