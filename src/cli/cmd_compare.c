@@ -1,4 +1,5 @@
-/* compare: arms of one run, or whole runs. It exits 0 whatever it finds; `gate` is for pipelines. */
+/* compare: arms of one run, or whole runs. It exits 0 whatever it finds in runs that are as they were recorded; `gate`
+ * is for pipelines. */
 #include "cli/cli.h"
 
 #include "base/file.h"
