@@ -64,7 +64,7 @@ static char anchor_of(const char *svg, const char *at)
     return open == NULL ? 's' : open[sizeof group - 1];
 }
 
-static void check_text(const char *svg, const char *at, double width, double height)
+static inline void check_text(const char *svg, const char *at, double width, double height)
 {
     const char *text = at + strcspn(at, ">") + 1;
     double x = attribute(at, "x"), y = attribute(at, "y");
@@ -76,7 +76,7 @@ static void check_text(const char *svg, const char *at, double width, double hei
 }
 
 /* Places behind M, L, H and V, distances behind m, l, h and v. */
-static void check_path(const char *at, double width, double height)
+static inline void check_path(const char *at, double width, double height)
 {
     double x = 0, y = 0;
     bool by_distance = false;
@@ -100,7 +100,7 @@ static void check_path(const char *at, double width, double height)
 }
 
 /* All elements lie inside their drawing, none is left open, and no number is none. */
-static void check_svg(const char *svg)
+static inline void check_svg(const char *svg)
 {
     double width = 0, height = 0;
     for (const char *at = strchr(svg, '<'); at != NULL; at = strchr(at + 1, '<')) {
