@@ -80,7 +80,8 @@ void ifm_build_limits(struct ifm_builder *builder)
             "Ceilings are measured by this program's own probes; a better probe may find a higher one. ");
     if (programs)
         ifm_say(builder, line, IFM_TONE_PLAIN,
-                "What one program leaves for good and the other one meets (a cache, a converted file) is in both times, and "
+                "What one program leaves for good and the other one meets (a cache, a converted file) is in both "
+                "times, and "
                 "no taking turns shows it: give each a folder of its own. ");
     if (absent + refused > 0) {
         ifm_say(builder, line, IFM_TONE_PLAIN, "Absent numbers: %zu; refused: %zu; ", absent, refused);

@@ -290,7 +290,8 @@ static void sort_down(struct answer_mark **marks, size_t n)
         }
 }
 
-/* Labels first: where there is no room for one, it lies behind an interval, else behind a dot, and on no other label. */
+/* Labels first: where there is no room for one, it lies behind an interval, else behind a dot, and on no other label.
+ */
 static void add_lossy(struct answer *a, struct ifm_plot *plot)
 {
     enum { NEAR = 40 };

@@ -87,10 +87,8 @@ static void check_drawing(size_t n_cells)
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_plan plan = {
         .run_id = "a1b2", .config_hash = "5f70", .device = "cpu", .cells = cells, .n_cells = n_cells};
-    const struct ifm_derived derived = {.run_id = "a1b2",
-                                        .config_hash = "5f70",
-                                        .numbers = numbers,
-                                        .n_numbers = n_cells * VARIANTS * PER_ARM};
+    const struct ifm_derived derived = {
+        .run_id = "a1b2", .config_hash = "5f70", .numbers = numbers, .n_numbers = n_cells * VARIANTS * PER_ARM};
     struct ifm_document *document;
     struct ifm_error error;
     publication = sample_publication(NULL);

@@ -188,7 +188,8 @@ static void a_page_does_not_grow_with_the_blocks(void **state)
     for (size_t i = 0; i < COUNT(ratios); i++)
         ratios[i] = 1.8 + 1e-5 * (double)(i % 1000);
     for (size_t a = 0; a < COUNT(arms); a++)
-        pictures[a] = (struct ifm_picture_arm){.arm = &arms[a], .ratios = ratios, .n_ratios = a == 0 ? 0 : COUNT(ratios)};
+        pictures[a] =
+            (struct ifm_picture_arm){.arm = &arms[a], .ratios = ratios, .n_ratios = a == 0 ? 0 : COUNT(ratios)};
     struct ifm_picture picture = {.cell = &cells[0], .arms = pictures};
     struct ifm_figure figure = figure_of(ifm_figure_ratio, &picture);
     assert_in_range(count_of(figure.svg.data, "h0"), 3 * 60, 3 * 121);

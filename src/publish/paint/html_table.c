@@ -49,7 +49,8 @@ static void add_field(struct ifm_html *html, const struct ifm_field *field)
         ifm_escape_print(ifm_escape_html, out, " <span class=\"interval\">%s</span>", field->interval);
 }
 
-/* HTML ends a cell where the next one begins: a page has thousands. On a narrow screen the heading stands in front of the value; a first column is a name and needs none. */
+/* HTML ends a cell where the next one begins: a page has thousands. On a narrow screen the heading stands in front of
+ * the value; a first column is a name and needs none. */
 static void add_cell(struct ifm_html *html, const struct ifm_heading *heading, const struct ifm_field *field,
                      bool first)
 {
