@@ -138,8 +138,8 @@ static void add_energy_absent(struct ifm_builder *builder, const struct ifm_cell
     ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, cut(builder, text, WIDTH - 2));
 }
 
-/* `few`: so few comparisons in all that each can have its sentence. False: comparisons of the table have none. */
-static bool add_group(struct ifm_builder *builder, const struct ifm_group *group, bool few)
+/* `few`: so few comparisons in all that each can have its sentence. */
+static void add_group(struct ifm_builder *builder, const struct ifm_group *group, bool few)
 {
     const char *title = ifm_group_title(group);
     bool sentences = few && has_sentences(builder, group);
@@ -163,7 +163,6 @@ static bool add_group(struct ifm_builder *builder, const struct ifm_group *group
     const char *model = ifm_model_words(builder, group->first, group->n, sentences && all_told(builder, group));
     if (model[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, model);
-    return sentences || count_compared(builder, group->first, group->n) == 0;
 }
 
 static void add_absent(struct ifm_builder *builder, const struct ifm_cell *cell, size_t before)
@@ -179,18 +178,17 @@ static void add_cells(struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;
     size_t absent = 0;
-    bool told = true;
-    bool few = count_compared(builder, plan->cells, plan->n_cells) <= SENTENCES;
+    const bool few = count_compared(builder, plan->cells, plan->n_cells) <= SENTENCES;
     for (size_t i = 0; i < plan->n_cells;) {
         if (!ifm_is_empty(plan->cells[i].unsupported)) {
             add_absent(builder, &plan->cells[i++], absent++);
             continue;
         }
         struct ifm_group group = ifm_group_at(builder, i);
-        told &= add_group(builder, &group, few);
+        add_group(builder, &group, few);
         i += group.n;
     }
-    if (!told) /* of all tables: the word of trust counts them all too */
+    if (!few) /* of all tables: the word of trust counts them all too */
         ifm_add_sentence(builder, ifm_add_list(builder, builder->document->root.last, IFM_AS_OUTCOMES),
                          ifm_counts_of_comparisons(builder, plan->cells, plan->n_cells));
 }

@@ -60,9 +60,11 @@ void ifm_build_limits(struct ifm_builder *builder)
     const struct ifm_publication *from = builder->from;
     size_t absent = count_state(from->derived, IFM_STATE_ABSENT),
            refused = count_state(from->derived, IFM_STATE_REFUSED);
-    bool resident = false;
-    for (size_t i = 0; i < from->plan->n_cells; i++)
+    bool resident = false, programs = false;
+    for (size_t i = 0; i < from->plan->n_cells; i++) {
         resident |= from->plan->cells[i].cache_resident;
+        programs |= from->plan->cells[i].n_arms > 1 && ifm_cell_counts_programs(&from->plan->cells[i]);
+    }
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_VERBOSE, "limits", "Limits of this report");
     struct ifm_line *line = ifm_add_line(
         builder, section, IFM_LEVEL_VERBOSE, IFM_AS_TEXT,
@@ -76,6 +78,11 @@ void ifm_build_limits(struct ifm_builder *builder)
                 "A cell that is called cache-resident fits the caches in part: its rates say nothing about memory. ");
     ifm_say(builder, line, IFM_TONE_PLAIN,
             "Ceilings are measured by this program's own probes; a better probe may find a higher one. ");
+    if (programs)
+        ifm_say(builder, line, IFM_TONE_PLAIN,
+                "What one program leaves for good and the other one meets (a cache, a converted file) is in both "
+                "times, and "
+                "no taking turns shows it: give each a folder of its own. ");
     if (absent + refused > 0) {
         ifm_say(builder, line, IFM_TONE_PLAIN, "Absent numbers: %zu; refused: %zu; ", absent, refused);
         ifm_say_code(builder, line, "report.csv");

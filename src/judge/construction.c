@@ -44,7 +44,7 @@ static const char *text_of(const struct ifm_setting *list, size_t n, const char 
  * no cache holds. */
 static const char *name_of(const char *path)
 {
-    return strcmp(path, "layers") == 0 ? "the number of rotating inputs (so many that no cache keeps one)" : path;
+    return strcmp(path, "layers") == 0 ? "the number of rotating inputs" : path;
 }
 
 static void add_settings(struct differences *d, const struct ifm_setting *own, size_t n_own,

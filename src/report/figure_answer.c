@@ -171,12 +171,12 @@ static bool touch(const struct box *a, const struct box *b)
     return a->left < b->right && b->left < a->right && a->top < b->bottom && b->top < a->bottom;
 }
 
-/* A dot with its interval. */
-static struct box mark_box(const struct ifm_plot *plot, const struct answer_mark *mark)
+/* A dot with its interval, or without. */
+static struct box mark_box(const struct ifm_plot *plot, const struct answer_mark *mark, bool whole)
 {
     const double x = ifm_plot_x(plot, mark->speed->number);
     struct box box = {x - 6, x + 6, mark->y - 6, mark->y + 6};
-    if (ifm_chart_has_interval(mark->speed)) {
+    if (whole && ifm_chart_has_interval(mark->speed)) {
         box.left = fmin(box.left, ifm_plot_x(plot, mark->speed->low) - 2);
         box.right = fmax(box.right, ifm_plot_x(plot, mark->speed->high) + 2);
     }
@@ -218,7 +218,7 @@ static void add_label(struct ifm_plot *plot, const struct answer_mark *mark, con
     ifm_plot_group(plot, mark->class);
     if (far)
         ifm_plot_line(plot, "leader", x, mark->y, x, label->box.bottom < mark->y ? label->box.bottom : label->box.top);
-    ifm_plot_text(plot, label->at, label->y, label->ends ? "end" : "start", "halo", label->text);
+    ifm_plot_text(plot, label->at, label->y, label->ends ? "end" : "start", "halo fill", label->text);
     ifm_plot_group_close(plot);
 }
 
@@ -244,18 +244,39 @@ static bool is_free(const struct ifm_plot *plot, const struct answer_label *labe
     return free;
 }
 
-/* Above its mark, else below it, else farther and farther from it; above it where nothing is free. */
-static void place(const struct ifm_plot *plot, const struct answer_mark *mark, struct answer_label *label,
-                  const struct box *marks, size_t n_marks, const struct answer_label *labels, size_t n)
+/* Above its mark, else below it, else farther from it, up to `most` pixels; false where nothing is free. */
+static bool place_upright(const struct ifm_plot *plot, const struct answer_mark *mark, struct answer_label *label,
+                          double most, const struct box *marks, size_t n_marks, const struct answer_label *labels,
+                          size_t n)
 {
     enum { STEP = 4 };
-    for (double off = 0; off < plot->bottom - plot->top; off += STEP)
+    for (double off = 0; off < most; off += STEP)
         for (int side = 0; side < 2; side++) {
             set_line(label, side == 0 ? mark->y - 8 - off : mark->y + 18 + off);
             if (is_free(plot, label, marks, n_marks, labels, n))
-                return;
+                return true;
         }
-    set_line(label, mark->y - 8);
+    return false;
+}
+
+/* Where it begins at its mark, else where its middle or its end is there. */
+static bool place(const struct ifm_plot *plot, const struct answer_mark *mark, struct answer_label *label, double most,
+                  const struct box *marks, size_t n_marks, const struct answer_label *labels, size_t n)
+{
+    const struct answer_label first = *label;
+    const double width = first.box.right - first.box.left, x = ifm_plot_x(plot, mark->speed->number);
+    const double starts[] = {first.box.left, x - width / 2, x + 6 - width};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const double left = fmin(fmax(starts[i], plot->left + 4), plot->width - width);
+        *label = first;
+        label->at += left - first.box.left;
+        label->box.left = left;
+        label->box.right = left + width;
+        if (place_upright(plot, mark, label, most, marks, n_marks, labels, n))
+            return true;
+    }
+    *label = first;
+    return false;
 }
 
 /* The top one first, so that what is pushed away goes to its own side. */
@@ -269,23 +290,29 @@ static void sort_down(struct answer_mark **marks, size_t n)
         }
 }
 
-/* Labels first: where there is no room for one, it lies behind the marks. */
+/* Labels first: where there is no room for one, it lies behind an interval, else behind a dot, and on no other label.
+ */
 static void add_lossy(struct answer *a, struct ifm_plot *plot)
 {
-    struct box marks[MOST];
+    enum { NEAR = 40 };
+    const double far = plot->bottom - plot->top;
+    struct box marks[MOST], dots[MOST];
     struct answer_label labels[MOST];
     struct answer_mark *lossy[MOST];
     size_t n = 0;
     for (size_t i = 0; i < a->n; i++)
         if (a->marks[i].error != NULL) {
             a->marks[i].y = ifm_plot_y(plot, 100 * a->marks[i].error->number);
-            marks[n] = mark_box(plot, &a->marks[i]);
+            marks[n] = mark_box(plot, &a->marks[i], true);
+            dots[n] = mark_box(plot, &a->marks[i], false);
             lossy[n++] = &a->marks[i];
         }
     sort_down(lossy, n);
     for (size_t i = 0; i < n; i++) {
         labels[i] = label_at(a, plot, lossy[i]);
-        place(plot, lossy[i], &labels[i], marks, n, labels, i);
+        if (!place(plot, lossy[i], &labels[i], NEAR, marks, n, labels, i) &&
+            !place(plot, lossy[i], &labels[i], far, dots, n, labels, i))
+            place(plot, lossy[i], &labels[i], far, NULL, 0, labels, i);
         add_label(plot, lossy[i], &labels[i]);
     }
     for (size_t i = 0; i < n; i++)

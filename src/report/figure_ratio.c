@@ -138,7 +138,18 @@ static const char *tip_of(const struct ratio *r, const struct row *row)
     return text;
 }
 
-/* Each block's own ratio, in three lanes so that near ones can be told apart. */
+/* Of how many blocks one has a dot: a page does not grow with the time that was measured. */
+static size_t stride_of(const struct ratio *r)
+{
+    enum { MOST_DOTS = 120 };
+    size_t most = 0;
+    for (size_t i = 0; i < r->n_drawn; i++)
+        if (r->drawn[i]->picture != NULL && r->drawn[i]->picture->n_ratios > most)
+            most = r->drawn[i]->picture->n_ratios;
+    return 1 + most / (MOST_DOTS + 1);
+}
+
+/* A block's own ratio, in three lanes so that near ones can be told apart. */
 static void add_blocks(struct ratio *r, struct ifm_plot *plot, const struct row *row, double y)
 {
     enum { LANES = 3, LANE = 3 };
@@ -147,9 +158,9 @@ static void add_blocks(struct ratio *r, struct ifm_plot *plot, const struct row 
         return;
     struct ifm_spot *spots = IFM_ARENA_ARRAY(r->chart->arena, struct ifm_spot, picture->n_ratios);
     size_t n = 0;
-    for (size_t k = 0; k < picture->n_ratios; k++)
+    for (size_t k = 0; k < picture->n_ratios; k += stride_of(r))
         if (picture->ratios[k] > 0 && ifm_chart_is_drawable(picture->ratios[k]))
-            spots[n++] = (struct ifm_spot){ifm_plot_x(plot, picture->ratios[k]), y + LANE * (double)(k % LANES)};
+            spots[n++] = (struct ifm_spot){ifm_plot_x(plot, picture->ratios[k]), y + LANE * (double)(n % LANES)};
     ifm_plot_dots(plot, "dots faint", spots, n);
 }
 
@@ -203,7 +214,10 @@ static void draw(struct ratio *r, struct ifm_figure *out)
     }
     r->height = blocks ? ROW + BLOCKS : ROW;
     bottom = r->height * (double)r->n_drawn;
-    const char *legend[] = {interval_words(r), open ? "open dot: undecided" : NULL, blocks ? "dots: each block" : NULL,
+    const size_t stride = stride_of(r);
+    const char *dots =
+        stride == 1 ? "dots: each block" : ifm_arena_printf(chart->arena, "dots: one block in %zu", stride);
+    const char *legend[] = {interval_words(r), open ? "open dot: undecided" : NULL, blocks ? dots : NULL,
                             bytes ? "triangle: how many times fewer bytes" : NULL,
                             margin > 0 ? ifm_arena_printf(chart->arena, "band: margin ±%s", r->margin) : NULL};
     size_t n = sizeof legend / sizeof legend[0], lines = ifm_chart_legend(chart, NULL, 0, legend, n);

@@ -178,15 +178,17 @@ void ifm_strip_x_ticks(struct ifm_plot *plot, size_t most)
     struct ifm_tick *ticks;
     size_t n = ifm_plot_ticks(&plot->x, most, plot->arena, &ticks);
     double free_from = -INFINITY;
+    ifm_plot_grid(plot, ticks, n, true);
     for (size_t i = 0; i < n; i++) {
         double x = ifm_plot_x(plot, ticks[i].at), half = 0.5 * ifm_plot_text_width(tick_text(&ticks[i]), SMALL);
         double left = fmin(fmax(x - half, 0), plot->width - 2 * half - SLACK);
-        ifm_plot_line(plot, "grid", x, plot->top, x, plot->bottom);
         if (left < free_from)
             continue;
-        ifm_plot_text(plot, left + half, plot->bottom + 16, "middle", "small", tick_text(&ticks[i]));
+        ifm_plot_text(plot, left + half, plot->bottom + 16, "", "", tick_text(&ticks[i]));
         free_from = left + 2 * half + 8;
     }
+    if (n > 0)
+        ifm_plot_group_close(plot);
     ifm_plot_line(plot, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
     ifm_plot_text(plot, plot->right, plot->bottom + 32, "end", "small", plot->x.title);
 }
@@ -196,14 +198,17 @@ void ifm_strip_y_ticks(struct ifm_plot *plot, size_t most)
     struct ifm_tick *ticks;
     size_t n = ifm_plot_ticks(&plot->y, most, plot->arena, &ticks);
     double free_below = INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        double y = ifm_plot_y(plot, ticks[i].at);
-        if (y + SMALL > free_below)
-            continue;
-        ifm_plot_line(plot, "grid", plot->left, y, plot->right, y);
-        ifm_plot_text(plot, plot->left - 6, y + 4, "end", "small", tick_text(&ticks[i]));
-        free_below = y;
-    }
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (ifm_plot_y(plot, ticks[i].at) + SMALL <= free_below) {
+            free_below = ifm_plot_y(plot, ticks[i].at);
+            ticks[kept++] = ticks[i];
+        }
+    ifm_plot_grid(plot, ticks, kept, false);
+    for (size_t i = 0; i < kept; i++)
+        ifm_plot_text(plot, plot->left - 6, ifm_plot_y(plot, ticks[i].at) + 4, "", "", tick_text(&ticks[i]));
+    if (kept > 0)
+        ifm_plot_group_close(plot);
     ifm_plot_line(plot, "axis", plot->left, plot->bottom, plot->right, plot->bottom);
 }
 

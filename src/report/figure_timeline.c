@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEFT = 62, AREA = 84, EDGE = 3, MOST_BLOCK_ROWS = 12 };
+enum { LEFT = 62, AREA = 84, EDGE = 3, MOST_BLOCK_ROWS = 8, MOST_FIELDS = 8 };
 
 #define AIR 0.08 /* of the axis, above and below */
 
@@ -226,17 +226,27 @@ static void add_strip(struct timeline_sheet *sheet, const struct ifm_strip *stri
 
 /* ---- the whole drawing ---- */
 
-static void shade(struct timeline_sheet *sheet, const char *class, int64_t from_ns, int64_t to_ns, const char *tip)
+/* Its left and its right edge. */
+static struct ifm_spot field_of(const struct timeline_sheet *sheet, int64_t from_ns, int64_t to_ns)
 {
-    struct ifm_plot *plot = sheet->plot; /* of all strips, as none has begun */
-    double x1 = ifm_plot_x(plot, seconds(sheet, from_ns)), x2 = ifm_plot_x(plot, seconds(sheet, to_ns));
-    ifm_plot_rect(plot, class, x1, plot->top, fmax(x2 - x1, 0.5), plot->bottom - plot->top, tip);
+    double x = ifm_plot_x(sheet->plot, seconds(sheet, from_ns));
+    return (struct ifm_spot){x, fmax(ifm_plot_x(sheet->plot, seconds(sheet, to_ns)), x + 0.5)};
 }
 
-/* Marked blocks that meet, or nearly so, are one field: its tip tells the first and how many. */
+static void shade(struct timeline_sheet *sheet, const char *class, struct ifm_spot field, const char *tip)
+{
+    struct ifm_plot *plot = sheet->plot; /* of all strips, as none has begun */
+    ifm_plot_rect(plot, class, field.x, plot->top, field.y - field.x, plot->bottom - plot->top, tip);
+}
+
+/* Marked blocks that meet, or nearly so, are one field: its tip tells the first and how many. Very many fields have no
+ * tips, as large as half of the page: the sentence and the table tell. */
 static void shade_blocks(struct timeline_sheet *sheet)
 {
     const struct ifm_picture *picture = sheet->chart->picture;
+    struct ifm_spot *fields = IFM_ARENA_ARRAY(sheet->chart->arena, struct ifm_spot, picture->n_blocks + 1);
+    const char **tips = IFM_ARENA_ARRAY(sheet->chart->arena, const char *, picture->n_blocks + 1);
+    size_t n_fields = 0;
     double near = 2.0 * (double)(picture->end_ns - picture->start_ns) / (IFM_STRIP_RIGHT - LEFT);
     for (size_t b = 0; b < picture->n_blocks; b++) {
         const struct ifm_picture_block *first = &picture->blocks[b];
@@ -255,9 +265,14 @@ static void shade_blocks(struct timeline_sheet *sheet)
         const char *more = n == 1   ? ""
                            : n == 2 ? ", and the block behind it"
                                     : ifm_arena_printf(sheet->chart->arena, ", and %zu blocks behind it", n - 1);
-        shade(sheet, "disturbed", first->start_ns, end,
-              ifm_arena_printf(sheet->chart->arena, "block %u: %s%s", (unsigned)first->block, first->cause, more));
+        tips[n_fields] =
+            ifm_arena_printf(sheet->chart->arena, "block %u: %s%s", (unsigned)first->block, first->cause, more);
+        fields[n_fields++] = field_of(sheet, first->start_ns, end);
     }
+    if (n_fields > MOST_FIELDS)
+        ifm_plot_fields(sheet->plot, "disturbed", fields, n_fields);
+    for (size_t i = 0; i < n_fields && n_fields <= MOST_FIELDS; i++)
+        shade(sheet, "disturbed", fields[i], tips[i]);
 }
 
 static void draw(struct timeline_sheet *sheet, struct ifm_figure *out)
@@ -268,7 +283,7 @@ static void draw(struct timeline_sheet *sheet, struct ifm_figure *out)
     x.high = fmax(seconds(sheet, picture->end_ns), 1e-9);
     ifm_strips_begin(strips, LEFT, AREA, x);
     for (size_t i = 0; i < picture->n_warmups; i++)
-        shade(sheet, "warm", picture->warmups[i].start_ns, picture->warmups[i].end_ns, NULL);
+        shade(sheet, "warm", field_of(sheet, picture->warmups[i].start_ns, picture->warmups[i].end_ns), NULL);
     shade_blocks(sheet);
     ifm_strip_x_ticks(&strips->plot, 6);
     for (size_t i = 0; i < strips->n; i++)

@@ -95,7 +95,15 @@ void ifm_plot_line(struct ifm_plot *plot, const char *class, double x1, double y
         return;
     ifm_text_add(plot->out, "<path");
     add_class(plot, class);
-    ifm_text_printf(plot->out, " d=\"M%s %sL%s %s\"/>\n", pixels(x1, a), pixels(y1, b), pixels(x2, c), pixels(y2, d));
+    ifm_text_printf(plot->out, " d=\"M%s %s", pixels(x1, a), pixels(y1, b));
+    pixels(x2, c);
+    pixels(y2, d);
+    if (strcmp(a, c) == 0)
+        ifm_text_printf(plot->out, "V%s\"/>\n", d);
+    else if (strcmp(b, d) == 0)
+        ifm_text_printf(plot->out, "H%s\"/>\n", c);
+    else
+        ifm_text_printf(plot->out, "L%s %s\"/>\n", c, d);
 }
 
 void ifm_plot_rect(struct ifm_plot *plot, const char *class, double x, double y, double width, double height,
@@ -170,6 +178,20 @@ void ifm_plot_path(struct ifm_plot *plot, const char *class, const struct ifm_sp
     end_element(plot, "path", tip);
 }
 
+void ifm_plot_fields(struct ifm_plot *plot, const char *class, const struct ifm_spot *fields, size_t n)
+{
+    char a[24], b[24], c[24], d[24];
+    if (n == 0)
+        return;
+    ifm_text_add(plot->out, "<path");
+    add_class(plot, class);
+    ifm_text_add(plot->out, " d=\"");
+    for (size_t i = 0; i < n; i++)
+        ifm_text_printf(plot->out, "M%s %sH%sV%sH%sZ", pixels(fields[i].x, a), pixels(plot->top, b),
+                        pixels(fields[i].y, c), pixels(plot->bottom, d), a);
+    ifm_text_add(plot->out, "\"/>\n");
+}
+
 void ifm_plot_dots(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n)
 {
     if (begin_path(plot, class, spots, n, "m", "m", "h0"))
@@ -180,15 +202,12 @@ void ifm_plot_dots(struct ifm_plot *plot, const char *class, const struct ifm_sp
 static void add_end(struct ifm_plot *plot, double x, double y, bool goes_on, int side)
 {
     enum { HALF = 4, ARROW = 5 };
-    char at[24], back[24], top[24], middle[24], bottom[24];
-    pixels(x, at);
-    pixels(goes_on ? x - ARROW * side : x, back);
-    pixels(y - HALF, top);
-    pixels(y + HALF, bottom);
-    ifm_text_printf(plot->out, "M%s %s", back, top);
+    char back[24], top[24];
+    ifm_text_printf(plot->out, "M%s %s", pixels(goes_on ? x - ARROW * side : x, back), pixels(y - HALF, top));
     if (goes_on)
-        ifm_text_printf(plot->out, "L%s %s", at, pixels(y, middle));
-    ifm_text_printf(plot->out, "L%s %s", back, bottom);
+        ifm_text_printf(plot->out, "l%d %dl%d %d", ARROW * side, HALF, -ARROW * side, HALF);
+    else
+        ifm_text_printf(plot->out, "v%d", 2 * HALF);
 }
 
 void ifm_plot_interval(struct ifm_plot *plot, double low, double high, double y)
@@ -198,8 +217,8 @@ void ifm_plot_interval(struct ifm_plot *plot, double low, double high, double y)
     double from = left ? plot->left : ifm_plot_x(plot, low), to = right ? plot->right : ifm_plot_x(plot, high);
     if (!is_place(from) || !is_place(to) || !is_place(y))
         return;
-    ifm_text_printf(plot->out, "<path class=\"whisker open\" d=\"M%s %sL%s %s", pixels(from, a), pixels(y, b),
-                    pixels(to, c), b);
+    ifm_text_printf(plot->out, "<path class=\"whisker open\" d=\"M%s %sH%s", pixels(from, a), pixels(y, b),
+                    pixels(to, c));
     add_end(plot, from, y, left, -1);
     add_end(plot, to, y, right, 1);
     ifm_text_add(plot->out, "\"/>\n");
@@ -395,18 +414,17 @@ static bool are_apart(const struct ifm_plot *plot, const struct ifm_tick *ticks,
     return true;
 }
 
-/* All lines of an axis as one element. */
-static void add_grid(struct ifm_plot *plot, const struct ifm_tick *ticks, size_t n, bool upright)
+void ifm_plot_grid(struct ifm_plot *plot, const struct ifm_tick *ticks, size_t n, bool upright)
 {
-    char a[24], b[24], c[24], d[24];
+    char a[24], b[24], c[24];
     if (n == 0)
         return;
     ifm_text_add(plot->out, "<path class=\"grid\" d=\"");
     for (size_t i = 0; i < n; i++) {
         double x = upright ? ifm_plot_x(plot, ticks[i].at) : plot->left,
                y = upright ? plot->top : ifm_plot_y(plot, ticks[i].at);
-        ifm_text_printf(plot->out, "M%s %sL%s %s", pixels(x, a), pixels(y, b), pixels(upright ? x : plot->right, c),
-                        pixels(upright ? plot->bottom : y, d));
+        ifm_text_printf(plot->out, "M%s %s%c%s", pixels(x, a), pixels(y, b), upright ? 'V' : 'H',
+                        pixels(upright ? plot->bottom : plot->right, c));
     }
     ifm_text_printf(plot->out, "\"/>\n<g class=\"small\" text-anchor=\"%s\">\n", upright ? "middle" : "end");
 }
@@ -418,7 +436,7 @@ static void add_x_axis(struct ifm_plot *plot)
     size_t n = ifm_plot_ticks(&plot->x, most, plot->arena, &ticks);
     while (most > 1 && !are_apart(plot, ticks, n))
         n = ifm_plot_ticks(&plot->x, --most, plot->arena, &ticks);
-    add_grid(plot, ticks, n, true);
+    ifm_plot_grid(plot, ticks, n, true);
     for (size_t i = 0; i < n; i++)
         add_centred(plot, ifm_plot_x(plot, ticks[i].at), plot->bottom + 16, ticks[i].text);
     ifm_text_add(plot->out, n > 0 ? "</g>\n" : "");
@@ -430,7 +448,7 @@ static void add_y_axis(struct ifm_plot *plot)
 {
     struct ifm_tick *ticks;
     size_t n = ifm_plot_ticks(&plot->y, (size_t)fmax(2, (plot->bottom - plot->top) / TICK_ROOM_Y), plot->arena, &ticks);
-    add_grid(plot, ticks, n, false);
+    ifm_plot_grid(plot, ticks, n, false);
     for (size_t i = 0; i < n; i++) {
         double y = ifm_plot_y(plot, ticks[i].at);
         bool fits = ifm_plot_text_width(ticks[i].text, TICK_FONT) <= plot->left - 6;

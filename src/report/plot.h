@@ -52,6 +52,8 @@ bool ifm_plot_holds(const struct ifm_plot *plot, double x, double y);
 
 /* Round values inside of the axis, at most `most` of them, ascending, with their texts. */
 size_t ifm_plot_ticks(const struct ifm_plot_axis *axis, size_t most, struct ifm_arena *arena, struct ifm_tick **out);
+/* The lines of ticks as one element, and an open group for their texts; of no ticks nothing. */
+void ifm_plot_grid(struct ifm_plot *plot, const struct ifm_tick *ticks, size_t n, bool upright);
 /* Grid lines, ticks and titles of both axes. */
 void ifm_plot_axes(struct ifm_plot *plot);
 
@@ -73,6 +75,8 @@ void ifm_plot_path(struct ifm_plot *plot, const char *class, const struct ifm_sp
                    const char *tip);
 /* The interval of a value on the x axis, `y` pixels down, as one element; an arrow where it goes on past the axis. */
 void ifm_plot_interval(struct ifm_plot *plot, double low, double high, double y);
+/* Fields as high as the area, as one element; of each `x` is its left and `y` its right edge. */
+void ifm_plot_fields(struct ifm_plot *plot, const char *class, const struct ifm_spot *fields, size_t n);
 /* Many dots as one element: some eight bytes each. Class "dots" gives them their size. */
 void ifm_plot_dots(struct ifm_plot *plot, const char *class, const struct ifm_spot *spots, size_t n);
 

@@ -8,6 +8,8 @@ need gzip gzip
 export IFM_SOURCE INFEROMETER
 pages=$IFM_SOURCE/tests/pages/pages.py
 python3 "$pages" links || fail "a link leads nowhere"
+python3 "$pages" length || fail "the pages grow"
+python3 "$pages" samples || fail "a sample is not what is printed"
 python3 "$pages" words || fail "a page names what is not there"
 
 # type PAGE FOLDER: what the page prints, in FOLDER.txt

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""What the pages say holds: pages.py links | words | script PAGE. Needs IFM_SOURCE; words needs INFEROMETER too.
+"""What the pages say holds: pages.py links | words | length | samples | script PAGE. Needs IFM_SOURCE; words needs
+INFEROMETER too.
 
 links        each link between pages leads to a file, and to a heading of it
 words        each command and option of `inferometer` in a page is one that its help knows
+length       pages for users have at most MOST_WORDS: who adds some removes as many
+samples      a block below `<!-- printed by tests/golden/CASE -->` is what that golden test prints
 script PAGE  the page's blocks as one shell script, in their order. A block ```sh is run, all others are shown. Left out
              are lines that LEFT_OUT matches: what installs packages, and `make`, whose targets `make check` and the
              stage `newcomer` are tests of their own.
@@ -16,6 +19,8 @@ import sys
 LEFT_OUT = re.compile(r"(sudo|make)\b")
 SHOWN = {"console", "yaml", "c", "python", ""}
 SOURCE = os.environ["IFM_SOURCE"]
+MOST_WORDS = 28500
+NOT_COUNTED = {"glossary.md", "definitions.md", "configuration.md", "specification.md"}
 # Commands of a folder that somebody else has, or of a branch of a reader's own.
 EXAMPLES = re.compile(r"inferometer (my|help my)\b")
 
@@ -114,6 +119,37 @@ def check_words():
     print(f"{n} calls use commands and options that there are")
 
 
+def check_length():
+    """README, and what docs/README.md lists for users, but for what is generated and the rows of the specification."""
+    listed = read("docs", "README.md").split("## To change it")[0]
+    users = set(re.findall(r"\]\(([\w-]+\.md)\)", listed)) - NOT_COUNTED
+    lengths = {name: len(read("docs", name).split()) for name in users | {"README.md"}}
+    total = sum(lengths.values()) + len(read("README.md").split())
+    if total > MOST_WORDS or len(users) < 25:
+        longest = ", ".join(f"{name} {n}" for name, n in sorted(lengths.items(), key=lambda item: -item[1])[:5])
+        sys.exit(f"pages for users have {total} words, at most {MOST_WORDS}: the longest are {longest}")
+    print(f"{len(users)} pages for users have {total} words")
+
+
+def check_samples():
+    n = 0
+    for page in pages("docs/*.md"):
+        for case, body in re.findall(r"<!-- printed by (tests/golden/[\w-]+) -->\n```\w*\n(.*?)```", read(page), re.S):
+            name = "stdout.exact" if os.path.exists(os.path.join(SOURCE, case, "stdout.exact")) else "stdout.glob"
+            printed = read(case, name).split("\n")
+            for line in body.rstrip("\n").split("\n"):
+                n += 1
+                if not line.startswith("$ ") and not any(matches(line, one) for one in printed):
+                    sys.exit(f"{page}: {case} does not print: {line}")
+    if n < 3:
+        sys.exit("no sample was found")
+    print(f"{n} lines of samples are what golden tests print")
+
+
+def matches(line, pattern):
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), line) is not None
+
+
 def script(page):
     print("set -eo pipefail")
     n = 0
@@ -136,5 +172,9 @@ if __name__ == "__main__":
         check_links()
     elif sys.argv[1] == "words":
         check_words()
+    elif sys.argv[1] == "length":
+        check_length()
+    elif sys.argv[1] == "samples":
+        check_samples()
     else:
         script(sys.argv[2])

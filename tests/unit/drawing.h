@@ -64,7 +64,7 @@ static char anchor_of(const char *svg, const char *at)
     return open == NULL ? 's' : open[sizeof group - 1];
 }
 
-static void check_text(const char *svg, const char *at, double width, double height)
+static inline void check_text(const char *svg, const char *at, double width, double height)
 {
     const char *text = at + strcspn(at, ">") + 1;
     double x = attribute(at, "x"), y = attribute(at, "y");
@@ -75,19 +75,22 @@ static void check_text(const char *svg, const char *at, double width, double hei
     assert_inside(from + size, y - 8, width, height, at);
 }
 
-/* Places behind M and L, distances behind m and l. */
-static void check_path(const char *at, double width, double height)
+/* Places behind M, L, H and V, distances behind m, l, h and v. */
+static inline void check_path(const char *at, double width, double height)
 {
     double x = 0, y = 0;
     bool by_distance = false;
+    char command = 'M';
     for (const char *p = strstr(at, " d=\"") + 4; *p != '"';) {
         char *end;
         if (isalpha((unsigned char)*p)) {
-            by_distance = *p == 'm' || *p == 'l' || (*p == 'h' && by_distance);
-            p += *p == 'h' ? 2 : 1;
+            command = *p++;
+            by_distance = command == 'm' || command == 'l' || command == 'h' || command == 'v';
             continue;
         }
-        double step_x = strtod(p, &end), step_y = strtod(end, &end);
+        const bool flat = command == 'h' || command == 'H', upright = command == 'v' || command == 'V';
+        double stays_x = by_distance ? 0 : x, stays_y = by_distance ? 0 : y;
+        double step_x = upright ? stays_x : strtod(p, &end), step_y = flat ? stays_y : strtod(upright ? p : end, &end);
         assert_ptr_not_equal(end, p);
         x = by_distance ? x + step_x : step_x;
         y = by_distance ? y + step_y : step_y;
@@ -97,7 +100,7 @@ static void check_path(const char *at, double width, double height)
 }
 
 /* All elements lie inside their drawing, none is left open, and no number is none. */
-static void check_svg(const char *svg)
+static inline void check_svg(const char *svg)
 {
     double width = 0, height = 0;
     for (const char *at = strchr(svg, '<'); at != NULL; at = strchr(at + 1, '<')) {

@@ -196,6 +196,24 @@ static void disturbed_blocks_are_told_first(void **state)
     stop(&s);
 }
 
+/* Of a run under load nearly every other block is disturbed: one element for all of them. */
+static void many_disturbed_blocks_are_one_element(void **state)
+{
+    (void)state;
+    struct shown s;
+    fx_start(&s.fx);
+    s.fx.blocks = 40;
+    fx_generate(&s.fx);
+    for (unsigned b = 0; b < 40; b += 4)
+        disturb(&s.fx, b, 30);
+    show(&s);
+    expect_text(s.timeline.sentence, "10 of 40 blocks");
+    assert_int_equal(count(s.timeline.svg.data, "<rect class=\"disturbed\""), 1); /* in the legend */
+    assert_int_equal(count(s.timeline.svg.data, "<path class=\"disturbed\""), 1);
+    hold_drawing(&s.timeline);
+    stop(&s);
+}
+
 static void late_changes_are_no_steady_state(void **state)
 {
     (void)state;
@@ -356,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_name_stands_whole),
         cmocka_unit_test(the_unknown_is_not_quiet),
         cmocka_unit_test(disturbed_blocks_are_told_first),
+        cmocka_unit_test(many_disturbed_blocks_are_one_element),
         cmocka_unit_test(late_changes_are_no_steady_state),
         cmocka_unit_test(withheld_arms_are_not_drawn),
         cmocka_unit_test(most_strips_and_none),

@@ -344,7 +344,7 @@ static void what_differs_is_said_for_people(void **state)
                                               {"command.line", "sha256:" EIGHT("bbbbbbbb")}};
     static const struct ifm_setting layers[] = {{"layers", "1"}, {"layers", "4"}};
     expect_chosen(&line[0], &line[1], "by construction command.line differs; beside it clock +1.0 %", "sha256");
-    expect_chosen(&layers[0], &layers[1], "rotating inputs (so many that no cache keeps one) is 4, not 1; beside",
+    expect_chosen(&layers[0], &layers[1], "rotating inputs is 4, not 1; beside",
                   "layers");
 }
 

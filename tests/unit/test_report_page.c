@@ -81,7 +81,7 @@ static void a_fold_holds_its_table(void **state)
     char *html = painted(&section, arena);
     assert_has(html, "<section id=\"checklists\"><h2>Check&lt;lists&gt;</h2>");
     assert_has(html, "<details id=\"checklist-&lt;a&gt;\"><summary><h3>Environment lock: 1 of 3 met</h3></summary>");
-    assert_has(html, "at most 5 % &amp; no more</th>");
+    assert_has(html, "at most 5 % &amp; no more<");
     assert_has(html, "<span class=\"value bad\">not met</span>");
     assert_has(html, "7.2 % (&lt;int4&gt;). Remedy: raise --warmup");
     free(html);

@@ -49,7 +49,8 @@ static void add_field(struct ifm_html *html, const struct ifm_field *field)
         ifm_escape_print(ifm_escape_html, out, " <span class=\"interval\">%s</span>", field->interval);
 }
 
-/* On a narrow screen the heading stands in front of the value; a first column is a name and needs none. */
+/* HTML ends a cell where the next one begins: a page has thousands. On a narrow screen the heading stands in front of
+ * the value; a first column is a name and needs none. */
 static void add_cell(struct ifm_html *html, const struct ifm_heading *heading, const struct ifm_field *field,
                      bool first)
 {
@@ -60,8 +61,10 @@ static void add_cell(struct ifm_html *html, const struct ifm_heading *heading, c
     if (!first && field->text[0] != '\0')
         ifm_escape_print(ifm_escape_html, out, " data-label=\"%s\"", heading->text);
     ifm_text_add(out, ">");
-    add_field(html, field);
-    ifm_text_add(out, first ? "</th>" : "</td>");
+    if (first && field->tone == IFM_TONE_STRONG && field->note == 0) /* as every heading of a row */
+        ifm_escape_html(field->text, out);
+    else
+        add_field(html, field);
 }
 
 static void add_cards(struct ifm_html *html, const struct ifm_grid *grid)
@@ -76,9 +79,8 @@ static void add_cards(struct ifm_html *html, const struct ifm_grid *grid)
     for (size_t c = 0; c < grid->n_columns; c++) {
         ifm_text_printf(out, "<th scope=\"col\"%s>", grid->headings[c].left ? " class=\"left\"" : "");
         add_metric(html, grid->headings[c].metric, grid->headings[c].text);
-        ifm_text_add(out, "</th>");
     }
-    ifm_text_add(out, "</tr></thead><tbody>\n");
+    ifm_text_add(out, "<tbody>\n");
     for (size_t r = 0; r < grid->n_rows; r++) {
         ifm_text_add(out, "<tr>");
         for (size_t c = 0; c < grid->n_columns; c++)
