@@ -246,7 +246,8 @@ all()
     job racecheck/test_decode_cycle_cuda sanitized racecheck "$dir/test_decode_cycle_cuda"
     # More items a block than stages: warps fill these for one another. f16 would take minutes, so packed kernels alone.
     job racecheck/packed_ring sanitized racecheck --kernel-regex kns=ifm_packed "$lab" decode --device cuda \
-        "${few[@]}" --out run --compress 2,4 --batch 1 --q-heads 4 --kv-heads 1 --layers 1 --kv-len 65536 --decode-arms ours
+        "${few[@]}" --out run --compress 2,4 --batch 1 --q-heads 4 --kv-heads 1 --layers 1 --kv-len 65536 \
+        --decode-arms ours
     for tool in memcheck initcheck; do
         job $tool/cycle checked $tool decode --compress 1 "${cycle[@]}" --layout contiguous,paged
         job $tool/cycle_packed checked $tool decode --compress 2,4,8 "${cycle[@]}"
