@@ -2,7 +2,7 @@
  *
  * ifm_packed_plain is the readable form, of every format and head dimension: a block for each query head, f32
  * throughout. ifm_packed_<format>_<head_dim> shares the items of all units among blocks that fill the GPU. Their warps
- * take items in turn out of one ring, each of one bulk copy or two; whoever is done with a stage fills it again. */
+ * take items in turn out of one ring, each of one bulk copy or two; who is done with a stage fills it for another. */
 #include "kernel/cuda/decode_feed.cuh"
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/packed_tile.cuh"
@@ -368,18 +368,37 @@ __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, const heads
     __syncthreads();
 }
 
-/* Where a warp is in the ring: the stage of its next item, and how many had that stage before. */
+__device__ constexpr int common_factor(int a, int b)
+{
+    return b == 0 ? a : common_factor(b, a % b);
+}
+
+/* Items have stages in turn, and barriers in turn: so many that a barrier is of one warp, which waits for all of its
+ * phases. With a barrier a stage warps would take turns at it, and a wait tells a phase only from the next. */
+template <int STAGES> struct ring_of {
+    enum { BARRIERS = STAGES / common_factor(STAGES, CREW) * CREW };
+};
+
+/* Where a warp is in the ring: its next item's stage and barrier, and that one's phase, odd or even. */
 struct ring_place {
-    uint32_t stage, round;
+    uint32_t stage, barrier, phase;
 };
 
 template <int STAGES> __device__ __forceinline__ void go_on(ring_place &r)
 {
-    r.stage += CREW;
-    if (r.stage >= STAGES) {
-        r.stage -= STAGES;
-        r.round++;
+    r.stage += r.stage + CREW < STAGES ? CREW : CREW - STAGES;
+    r.barrier += CREW;
+    if (r.barrier >= ring_of<STAGES>::BARRIERS) {
+        r.barrier -= ring_of<STAGES>::BARRIERS;
+        r.phase ^= 1;
     }
+}
+
+/* That of the item which has the stage next. */
+template <int STAGES> __device__ __forceinline__ uint32_t barrier_behind(const ring_place &r)
+{
+    const uint32_t barrier = r.barrier + STAGES;
+    return barrier < ring_of<STAGES>::BARRIERS ? barrier : barrier - ring_of<STAGES>::BARRIERS;
 }
 
 /* What a warp has of a unit so far. */
@@ -432,13 +451,11 @@ __device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const if
     attend_side<D>(part.work, stage, q, a.scale, left, lane);
 }
 
-/* One arrival completes a stage; so many bytes are then there. */
-template <int STAGES> __device__ __forceinline__ void begin_barriers(uint32_t bars, volatile uint32_t *rounds)
+/* One arrival completes a phase; so many bytes are then there. */
+template <int STAGES> __device__ __forceinline__ void begin_barriers(uint32_t bars)
 {
-    if (threadIdx.x < STAGES) {
+    if (threadIdx.x < ring_of<STAGES>::BARRIERS)
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bars + 8 * threadIdx.x));
-        rounds[threadIdx.x] = 0;
-    }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
@@ -447,8 +464,7 @@ template <int STAGES> __device__ __forceinline__ void begin_barriers(uint32_t ba
 /* What the warps of a block share, beside the ring. */
 template <int D, int STAGES> struct crew_room {
     uint4 queries[D];
-    unsigned long long barriers[STAGES];
-    volatile uint32_t rounds[STAGES]; /* of each stage's barrier: a wait tells only odd from even */
+    unsigned long long barriers[ring_of<STAGES>::BARRIERS];
     warp_stats stats[CREW][HEADS];
 };
 
@@ -463,7 +479,7 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
     float *rows = reinterpret_cast<float *>(shared + STAGES * p::STAGE);
     const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
     uint32_t unit = unit_of_block(a, first), at = first + warp;
-    begin_barriers<STAGES>(bars, room.rounds);
+    begin_barriers<STAGES>(bars);
     walker next = walk_from(a, unit, at, end);
     for (uint32_t i = warp; i < STAGES; i += CREW)
         fetch_next<D, FORMAT>(a, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
@@ -473,7 +489,7 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
     wait_for_previous();
     if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
         let_next_begin();
-    ring_place here = {warp, 0};
+    ring_place here = {warp, warp, 0};
     for (uint32_t from = first; from < end; unit++) {
         const ifm_packed_unit u = a.units[unit];
         const uint32_t begins = u.item, ends = begins + tiles_of(a, unit), to = ends < end ? ends : end;
@@ -482,15 +498,11 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
         begin_part<D>(part);
         begin_unit<D>(a, h, room.queries, from == begins);
         for (; at < to; at += CREW) {
-            const uint32_t stage = ring + here.stage * p::STAGE, barrier = bars + 8 * here.stage;
-            while (room.rounds[here.stage] != here.round) /* another warp has not emptied it */
-                ;
-            await(barrier, here.round % 2);
+            const uint32_t stage = ring + here.stage * p::STAGE;
+            await(bars + 8 * here.barrier, here.phase);
             attend_item<D, FORMAT, FEW>(a, u, h.pair, part, at - begins, at + 1 == ends, stage, q, lane);
             __syncwarp();
-            if (lane == 0)
-                room.rounds[here.stage] = here.round + 1;
-            fetch_next<D, FORMAT>(a, next, end, stage, barrier, lane);
+            fetch_next<D, FORMAT>(a, next, end, stage, bars + 8 * barrier_behind<STAGES>(here), lane);
             go_on<STAGES>(here);
         }
         end_part<D, FORMAT, FEW>(part, lane);
