@@ -243,10 +243,17 @@ all()
         job "nvrtc/$name" by_nvrtc $name
         job "$name" program $name
     done
-    for tool in racecheck memcheck initcheck; do
-        job $tool/packed sanitized $tool "$dir/test_packed_cuda"
+    job racecheck/test_decode_cycle_cuda sanitized racecheck "$dir/test_decode_cycle_cuda"
+    # More items a block than stages: warps fill these for one another. f16 would take minutes, so packed kernels alone.
+    job racecheck/packed_ring sanitized racecheck --kernel-regex kns=ifm_packed "$lab" decode --device cuda \
+        "${few[@]}" --out run --compress 2,4 --batch 1 --q-heads 4 --kv-heads 1 --layers 1 --kv-len 65536 \
+        --decode-arms ours
+    for tool in memcheck initcheck; do
         job $tool/cycle checked $tool decode --compress 1 "${cycle[@]}" --layout contiguous,paged
         job $tool/cycle_packed checked $tool decode --compress 2,4,8 "${cycle[@]}"
+    done
+    for tool in racecheck memcheck initcheck; do
+        job $tool/packed sanitized $tool "$dir/test_packed_cuda"
         job $tool/decode checked $tool decode --compress 1 --batch 2 --q-heads 8 --kv-heads 2 --kv-len 513 --layers 1
         job $tool/decode_long checked $tool decode --compress 1 --batch 1 --q-heads 8 --kv-heads 2 --kv-len 4096 \
             --layers 1 --decode-arms ours

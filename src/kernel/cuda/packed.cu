@@ -2,8 +2,7 @@
  *
  * ifm_packed_plain is the readable form, of every format and head dimension: a block for each query head, f32
  * throughout. ifm_packed_<format>_<head_dim> shares the items of all units among blocks that fill the GPU. Their warps
- * take items in turn out of one ring, each of one bulk copy or two; whoever is done with a stage fills it again, and the
- * warp whose item that is waits for its bytes. */
+ * take items in turn out of one ring, each of one bulk copy or two; who is done with a stage fills it for another. */
 #include "kernel/cuda/decode_feed.cuh"
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/packed_tile.cuh"
