@@ -159,6 +159,15 @@ static void shuffled_pages(void **context)
                 SMALL "formats=int4 arms=naive,ours batch=2 q_heads=10 kv_heads=1 head_dim=64 layout=paged", 2, lists);
 }
 
+/* More units than multiprocessors, so that a block has several; of groups that leave columns free, and that do not. */
+static void units_in_a_row(void **context)
+{
+    static const struct fault_list of_data[] = {LIST(output_faults), LIST(caches), END_OF_LISTS};
+#define SHORT "kv_len=300 layers=1 sink=32 outliers=1 formats=int4 arms=ours batch=140 kv_heads=1 head_dim=64 "
+    refuse_cell(*context, &ifm_workload_decode, SHORT "q_heads=1 ragged=0.5", 1, of_data);
+    refuse_cell(*context, &ifm_workload_decode, SHORT "q_heads=5", 1, of_data);
+}
+
 static void other_dimensions(void **context)
 {
     refuse_cell(*context, &ifm_workload_decode,
@@ -170,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_BENCH(fast_kernels),
         WITH_BENCH(shuffled_pages),
+        WITH_BENCH(units_in_a_row),
         WITH_BENCH(other_dimensions),
         cmocka_unit_test(planted_table_is_full),
     };

@@ -63,20 +63,10 @@ template <int D>
 __device__ __forceinline__ void make_queries(const ifm_decode_attend &a, const heads &h, float *q, bool keep)
 {
     const uint32_t lane = threadIdx.x % 32;
-    const float4 none = make_float4(0, 0, 0, 0);
     for (uint32_t g = threadIdx.x / 32; g < h.n; g += WARPS) {
-        const uint64_t at = row_of(a, h) / 4 + g * D / 4 + lane;
-        const bool mine = lane < D / 4;
-        float4 x[2] = {none, none}, output[2] = {none, none};
-        if (mine)
-            x[0] = reinterpret_cast<const float4 *>(a.fresh)[at];
-        if (mine && a.output != nullptr)
-            output[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
-        mix(x, output, a.output == nullptr);
-        if (mine && keep)
-            reinterpret_cast<float4 *>(a.made)[at] = x[0];
-        if (mine)
-            reinterpret_cast<float4 *>(q)[g * D / 4 + lane] = x[0];
+        const float4 x = next_query<D>(a, h, g, keep);
+        if (lane < D / 4)
+            reinterpret_cast<float4 *>(q)[g * D / 4 + lane] = x;
     }
     __syncthreads();
 }

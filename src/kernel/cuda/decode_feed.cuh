@@ -71,6 +71,26 @@ __device__ __forceinline__ void feed(const ifm_decode_advance_of &a, uint32_t he
             reinterpret_cast<float4 *>(a.q)[at + lane + 32 * i] = q[i];
 }
 
+/* The same where attention does it, four channels a lane, zero where there is no such head; `keep`: it is stored in
+ * `made` too. */
+template <int D, typename ARGUMENTS>
+__device__ __forceinline__ float4 next_query(const ARGUMENTS &a, const heads &h, uint32_t g, bool keep)
+{
+    const uint32_t lane = threadIdx.x % 32;
+    const uint64_t at = row_of(a, h) / 4 + g * D / 4 + lane;
+    const bool mine = g < h.n && lane < D / 4;
+    const float4 none = make_float4(0, 0, 0, 0);
+    float4 x[2] = {none, none}, output[2] = {none, none};
+    if (mine)
+        x[0] = reinterpret_cast<const float4 *>(a.fresh)[at];
+    if (mine && a.output != nullptr)
+        output[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
+    mix(x, output, a.output == nullptr);
+    if (mine && keep)
+        reinterpret_cast<float4 *>(a.made)[at] = x[0];
+    return x[0];
+}
+
 } // namespace
 
 #endif

@@ -265,21 +265,11 @@ template <int D>
 __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, uint4 *q, bool keep)
 {
     const uint32_t lane = threadIdx.x % 32;
-    const float4 none = make_float4(0, 0, 0, 0);
     for (uint32_t g = threadIdx.x / 32; g < HEADS; g += CREW) {
-        const uint64_t at = row_of(a, h) / 4 + g * D / 4 + lane;
-        const bool mine = g < h.n && lane < D / 4;
-        float4 x[2] = {none, none}, output[2] = {none, none};
-        if (mine)
-            x[0] = reinterpret_cast<const float4 *>(a.fresh)[at];
-        if (mine && a.output != nullptr)
-            output[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
-        mix(x, output, a.output == nullptr);
-        if (mine && keep)
-            reinterpret_cast<float4 *>(a.made)[at] = x[0];
+        const float4 x = next_query<D>(a, h, g, keep);
         if (lane < D / 4)
             reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
-                make_uint2(pack(x[0].x, x[0].y), pack(x[0].z, x[0].w));
+                make_uint2(pack(x.x, x.y), pack(x.z, x.w));
     }
 }
 
