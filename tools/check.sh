@@ -41,10 +41,10 @@ say() { printf '\n== %s\n' "$*"; }
 # count PASSED FAILED SKIPPED: of one stage; stages run side by side, so each count is a line of a file.
 count() { echo "$*" >>"$logs/counts.txt"; }
 
-# What a build leaves out because another one has it. Fuzz targets: asan has them. clang: what computes, since its
-# optimizer is what is tested. tsan: what has threads.
+# What a build leaves out because another one has it. Fuzz targets: asan has them. Emulated kernels of a GPU: gcc.
+# clang: what computes, since its optimizer is what is tested. tsan: what has threads.
 declare -A tests=(
-    [gcc]='(test|rule)_'
+    [gcc]='(test|rule|emulated)_'
     [clang]='test_(decode|device|dispatch|gemm|half|kernel|kv|openblas|stats|stop|transformer|workload)'
     [tsan]='test_(decode_cycle_cuda|device|kv_cache|model_data|openblas|pool|run|sampler|session)'
 )
