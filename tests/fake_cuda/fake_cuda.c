@@ -137,13 +137,13 @@ static void begin_work(void)
     }
 }
 
-static void wait_for_work(void)
+static void wait_for_work(void) /* spinning, or, by the word `sleeps`, leaving the processor to others */
 {
-    struct timespec now;
-    while (busy) {
+    for (struct timespec now, nap = {0, fake_number("sleeps", 0) != 0 ? 1000000 : 0}; busy;) {
         clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-        int64_t passed = (now.tv_sec - anchor.tv_sec) * 1000000000LL + (now.tv_nsec - anchor.tv_nsec);
-        busy = passed < (int64_t)(device_ns - anchor_device_ns);
+        const int64_t passed = (now.tv_sec - anchor.tv_sec) * 1000000000LL + (now.tv_nsec - anchor.tv_nsec);
+        const int64_t left = (int64_t)(device_ns - anchor_device_ns) - passed;
+        busy = left > 0 && (nap.tv_nsec == 0 || left < 2 * nap.tv_nsec || nanosleep(&nap, NULL) <= 0);
     }
 }
 

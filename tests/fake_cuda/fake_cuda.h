@@ -22,6 +22,7 @@
  *   wrong=KERNEL         one bit of what this kernel writes is wrong
  *   ns=KERNEL:2000,...   durations; without one a kernel takes 1 us, a copy or fill 2 us
  *   kernel_ns=100000     what everything lasts that `ns` does not name
+ *   sleeps=1             who waits for the device sleeps most of the time, and does not spin
  *   launch_ns=1600       what a launch that is not in a graph adds (default 1600)
  *   khz=KERNEL:1755000,...  the clock while this kernel runs (default 1980000, its highest)
  *   reset_at=5           before the fifth stamp of the clock the cycle counters begin again at 0
