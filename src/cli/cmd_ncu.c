@@ -17,6 +17,7 @@ static const struct ifm_listing_column columns[] = {
     {"time_ns", "kernel time", false},
     {"dram_bytes_read", "memory read", false},
     {"dram_bytes_written", "memory written", false},
+    {"dram_throughput_pct", "memory busy", false},
     {"l2_hit_pct", "L2 hits", false},
     {"l2_fabric_pct", "far side", false},
     {"l2_sector_hit_pct", "sector hits", false},

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "dyn/cuda.h"
 #include "instrument/activity.h"
+#include "instrument/activity_ranges.h"
 #include "instrument/gpm.h"
 #include "publish/listing.h"
 #include "publish/trace.h"
@@ -19,10 +20,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_PROCESSES = 1024, MOST_GPUS = 8 };
+enum { MOST_PROCESSES = 1024, MOST_GPUS = 8, MOST_RANGES = 12 };
 
 static const struct ifm_listing_column columns[] = {
     {"process", "process", true},
+    {"range", "NVTX range", true},
+    {"times", "times", false},
+    {"range_ns", "range time", false},
     {"kernels", "kernels", false},
     {"graph_kernels", "in graphs", false},
     {"launch_calls", "launch calls", false},
@@ -147,15 +151,16 @@ static enum ifm_activity_kind kind_of(const char *name)
     return (enum ifm_activity_kind)kind;
 }
 
-static void set_count(struct ifm_listing *listing, const char *field, int64_t count)
-{
-    ifm_listing_set(listing, field, json_integer(count), ifm_arena_printf(listing->arena, "%lld", (long long)count));
-}
-
-static void set_ns(struct ifm_listing *listing, const char *field, int64_t ns)
+/* A sum over so many `times`, of each of them. */
+static void set_mean(struct ifm_listing *listing, const char *field, int64_t sum, size_t times, bool is_time)
 {
     char text[48];
-    ifm_listing_set(listing, field, json_integer(ns), ifm_format_human((double)ns, "ns", text));
+    const double mean = (double)sum / (double)times;
+    const bool whole = sum % (int64_t)times == 0;
+    ifm_listing_set(listing, field, whole ? json_integer(sum / (int64_t)times) : json_real(mean),
+                    is_time ? ifm_format_human(mean, "ns", text)
+                    : whole ? ifm_arena_printf(listing->arena, "%lld", (long long)(sum / (int64_t)times))
+                            : ifm_arena_printf(listing->arena, "%.3g", mean));
 }
 
 /* The line that says that records are missing, or why there are none; NULL = all are there. */
@@ -187,6 +192,54 @@ static void hide_launches(struct ifm_listing *listing, const struct ifm_activity
     ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, why)));
 }
 
+/* Sums over so many `times`, of each. */
+static void set_counts(struct ifm_listing *listing, const struct ifm_activity_counts *c, size_t times)
+{
+    const struct {
+        const char *field;
+        int64_t sum;
+        bool is_time;
+    } rows[] = {{"kernels", c->kernels + c->graph_kernels, false},
+                {"graph_kernels", c->graph_kernels, false},
+                {"launch_calls", c->launches, false},
+                {"graph_launches", c->graph_launches, false},
+                {"copies", c->copies, false},
+                {"copy_bytes", c->copy_bytes, false},
+                {"waits", c->waits, false},
+                {"calls", c->calls, false},
+                {"kernel_ns", c->kernel_ns, true},
+                {"graph_kernel_ns", c->graph_kernel_ns, true},
+                {"call_ns", c->call_ns, true},
+                {"launch_ns", c->launch_ns, true},
+                {"wait_ns", c->wait_ns, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        set_mean(listing, rows[i].field, rows[i].sum, times, rows[i].is_time);
+    if (c->launches > c->kernels)
+        hide_launches(listing, c);
+}
+
+/* What the program does inside its own ranges: the nearest that it has to a step. */
+static void add_ranges(struct ifm_listing *listing, const char *process, const struct ifm_activity_row *rows, size_t n)
+{
+    struct ifm_activity_range ranges[MOST_RANGES];
+    size_t all;
+    const size_t told = ifm_activity_ranges(rows, n, ranges, MOST_RANGES, &all, listing->arena);
+    for (size_t i = 0; i < told; i++) {
+        const struct ifm_activity_range *r = &ranges[i];
+        ifm_listing_row(listing);
+        ifm_listing_set_text(listing, "process", process);
+        ifm_listing_set_text(listing, "range", ifm_text_plain(r->name, listing->arena));
+        set_mean(listing, "times", (int64_t)r->times, 1, false);
+        set_mean(listing, "range_ns", r->ns, r->times, true);
+        set_counts(listing, &r->counts, r->times);
+    }
+    if (told > 0)
+        ifm_listing_remark(listing, "Of an NVTX range: means of its times; calls that began in it on its thread, and "
+                                    "the work that these started. Its own time is the host's.");
+    if (all > told)
+        ifm_listing_remark(listing, ifm_arena_printf(listing->arena, "%zu more ranges took less time.", all - told));
+}
+
 /* Keeps the lines of activity alone; their sums become the row. */
 static void add_process(struct ifm_listing *listing, const char *name, struct ifm_activity_file *file,
                         struct ifm_arena *arena)
@@ -211,29 +264,11 @@ static void add_process(struct ifm_listing *listing, const char *name, struct if
         return;
     }
     const struct ifm_activity_counts c = ifm_activity_count(rows, n, 0, UINT64_MAX);
-    const struct {
-        const char *field;
-        int64_t count;
-    } counts[] = {{"kernels", c.kernels + c.graph_kernels},
-                  {"graph_kernels", c.graph_kernels},
-                  {"launch_calls", c.launches},
-                  {"graph_launches", c.graph_launches},
-                  {"copies", c.copies},
-                  {"copy_bytes", c.copy_bytes},
-                  {"waits", c.waits},
-                  {"calls", c.calls}};
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        set_count(listing, counts[i].field, counts[i].count);
-    if (c.launches > c.kernels)
-        hide_launches(listing, &c);
-    set_ns(listing, "kernel_ns", c.kernel_ns);
-    set_ns(listing, "graph_kernel_ns", c.graph_kernel_ns);
-    set_ns(listing, "call_ns", c.call_ns);
-    set_ns(listing, "launch_ns", c.launch_ns);
-    set_ns(listing, "wait_ns", c.wait_ns);
+    set_counts(listing, &c, 1);
     if (c.span_ns > 0)
         ifm_listing_set(listing, "gpu_idle_percent", json_real(100 * (1 - (double)c.busy_ns / (double)c.span_ns)),
                         ifm_arena_printf(arena, "%.1f %%", 100 * (1 - (double)c.busy_ns / (double)c.span_ns)));
+    add_ranges(listing, name, rows, n);
 }
 
 static int by_text(const void *a, const void *b)

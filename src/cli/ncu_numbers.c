@@ -8,24 +8,34 @@
 
 #define FEWEST_LOOKUPS 1e4
 #define ADD_UP 0.005
+#define PEAK_SLACK 1.02 /* clocks are rounded */
 
 const struct ifm_ncu_field ifm_ncu_fields[IFM_NCU_FIELDS] = {
-    {"time_ns", "kernel time", "ns", {"counters_range_ns"}, NULL, "gpu__time_duration.sum", false},
-    {"dram_bytes_read", "memory read", "B", {"dram_read_bytes"}, NULL, "dram__bytes_read.sum", false},
-    {"dram_bytes_written", "memory written", "B", {"dram_write_bytes"}, NULL, "dram__bytes_write.sum", false},
-    {"l2_hit_pct", "L2 hits", "%", {"l2_hits", "l2_accesses"}, NULL, NULL, true},
-    {"l2_fabric_pct", "far side", "%", {"l2_fabric_sectors", "l2_sectors"}, NULL, NULL, true},
-    {"l2_sector_hit_pct", "sector hits", "%", {NULL}, "lts__t_sector_hit_rate.pct", NULL, false},
-    {"l2_write_sectors", "L2 writes", "1", {"l2_write_sectors"}, NULL, "lts__t_sectors_op_write.sum", false},
-    {"warps_launched", "warps", "1", {"warps"}, NULL, "sm__warps_launched.sum", false},
+    {"time_ns", "kernel time", "ns", {"counters_range_ns"}, NULL, "gpu__time_duration.sum", false, false},
+    {"dram_bytes_read", "memory read", "B", {"dram_read_bytes"}, NULL, "dram__bytes_read.sum", false, false},
+    {"dram_bytes_written", "memory written", "B", {"dram_write_bytes"}, NULL, "dram__bytes_write.sum", false, false},
+    {"dram_throughput_pct",
+     "memory busy",
+     "%",
+     {"dram_read_bytes", "dram_write_bytes"},
+     NULL,
+     "dram__throughput.avg.pct_of_peak",
+     false,
+     true},
+    {"l2_hit_pct", "L2 hits", "%", {"l2_hits", "l2_accesses"}, NULL, NULL, true, false},
+    {"l2_fabric_pct", "far side", "%", {"l2_fabric_sectors", "l2_sectors"}, NULL, NULL, true, false},
+    {"l2_sector_hit_pct", "sector hits", "%", {NULL}, "lts__t_sector_hit_rate.pct", NULL, false, false},
+    {"l2_write_sectors", "L2 writes", "1", {"l2_write_sectors"}, NULL, "lts__t_sectors_op_write.sum", false, false},
+    {"warps_launched", "warps", "1", {"warps"}, NULL, "sm__warps_launched.sum", false, false},
     {"tensor_flops",
      "matrix FLOP",
      "FLOP",
      {"tensor_f16_ops", "tensor_bf16_ops", "tensor_tf32_ops"},
      NULL,
      NULL,
+     false,
      false},
-    {"tensor_int8_ops", "matrix int8", "1", {"tensor_int8_ops"}, NULL, NULL, false},
+    {"tensor_int8_ops", "matrix int8", "1", {"tensor_int8_ops"}, NULL, NULL, false, false},
 };
 
 /* ---- of a launch ---- */
@@ -168,6 +178,32 @@ static struct ifm_value share_in(const struct ifm_ncu_counted *c, const struct i
     return reason != NULL ? without(IFM_STATE_REFUSED, reason) : number_of(100 * part / all, group->n);
 }
 
+/* As dram_throughput_percent: the card's clock and bus are facts of a report that has a row a launch. */
+static struct ifm_value busy_in(const struct ifm_ncu_counted *c, const struct ifm_ncu_group *group,
+                                const struct ifm_ncu_field *field, double *values)
+{
+    static const struct ifm_ncu_field facts[] = {
+        {.metric = IFM_NCU_MEMORY_KHZ}, {.metric = IFM_NCU_MEMORY_BITS}, {.columns = {"counters_range_ns"}}};
+    enum { CLOCK, BUS, TIME, FACTS };
+    double of[FACTS];
+    for (size_t i = 0; i < FACTS; i++) {
+        const char *reason = values_of(c, group, &facts[i], 0, values);
+        if (reason != NULL)
+            return without(IFM_STATE_ABSENT, reason);
+        of[i] = sum_of(values, group->n) / (double)group->n;
+    }
+    const char *reason = values_of(c, group, field, 0, values);
+    const double peak = 2e-6 * of[CLOCK] * of[BUS] / 8; /* B/ns */
+    const double share = 100 * sum_of(values, group->n) / (double)group->n / of[TIME] / peak;
+    if (reason != NULL)
+        return without(IFM_STATE_ABSENT, reason);
+    if (!isfinite(share) || share > 100 * PEAK_SLACK)
+        return without(
+            IFM_STATE_REFUSED,
+            ifm_arena_printf(c->arena, "%.4g %% of what the memory's bus can carry, which cannot be", share));
+    return number_of(share, group->n);
+}
+
 struct ifm_value ifm_ncu_value_in(const struct ifm_ncu_counted *c, const struct ifm_ncu_group *group,
                                   const struct ifm_ncu_field *field, double *sd, double *total)
 {
@@ -176,6 +212,11 @@ struct ifm_value ifm_ncu_value_in(const struct ifm_ncu_counted *c, const struct 
     *sd = *total = NAN;
     if (field->share)
         return share_in(c, group, field, values);
+    if (field->busy) {
+        const struct ifm_value busy = busy_in(c, group, field, values);
+        *total = busy.number;
+        return busy;
+    }
     const char *reason = values_of(c, group, field, 0, values);
     if (reason != NULL)
         return without(IFM_STATE_ABSENT, reason);

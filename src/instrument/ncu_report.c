@@ -260,9 +260,11 @@ static void put(struct ncu_reading *r, struct ifm_ncu_launch *launch, size_t met
     launch->values[metric] = ifm_ncu_number(text, unit, &r->out->units[metric], r->csv.arena);
 }
 
-/* Whether a cell is a number of the profiler, not a word or a fact of the card. */
+/* Whether a cell is a number of the profiler, not a word or a fact of the card that nothing is made of. */
 static bool is_metric(const char *name)
 {
+    if (strcmp(name, IFM_NCU_MEMORY_KHZ) == 0 || strcmp(name, IFM_NCU_MEMORY_BITS) == 0)
+        return true;
     return strstr(name, "__") != NULL && strncmp(name, "device__", 8) != 0 && strncmp(name, "launch__", 8) != 0 &&
            strncmp(name, "nvlink__", 8) != 0 && strncmp(name, "numa__", 6) != 0 && strncmp(name, "c2clink__", 9) != 0;
 }

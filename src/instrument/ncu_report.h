@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The facts of the card that are kept beside the metrics: of a table with a row a launch. */
+#define IFM_NCU_MEMORY_KHZ "device__attribute_memory_clock_rate"
+#define IFM_NCU_MEMORY_BITS "device__attribute_global_memory_bus_width"
+
 struct ifm_ncu_value {
     double number;      /* of metrics that are no percentage: at least 0 */
     const char *reason; /* why there is none; NULL = there is one */

@@ -42,6 +42,11 @@ read = column("dram__bytes_read.sum")
 mean = sum(read) / 3
 assert abs(report["dram_bytes_read"] - mean) < 1e-6 and report["_n"]["dram_bytes_read"] == 3
 assert abs(report["_sd"]["dram_bytes_read"] - (sum((x - mean) ** 2 for x in read) / 2) ** 0.5) < 1e-6
+khz, bits = (column("device__attribute_" + fact)[0] for fact in ("memory_clock_rate", "global_memory_bus_width"))
+peak = 2e-6 * khz * bits / 8
+busy = 100 * (sum(read) + sum(column("dram__bytes_write.sum"))) / sum(column("gpu__time_duration.sum")) / peak
+assert 79 < busy < 81 and abs(report["dram_throughput_pct"] - busy) < 1e-9, (busy, report["dram_throughput_pct"])
+assert one["ncu_metrics"]["dram__throughput.avg.pct_of_peak"] == report["dram_throughput_pct"], one
 assert report["tensor_flops"] is None and "lacks it" in report["_absent"]["tensor_flops"]["reason"]
 assert report["passes"] == 3, report["passes"]
 table = json.load(open("table"))
@@ -79,7 +84,11 @@ assert len(decode) == 2 and decode["ifm_decode_cluster_128_2"]["launches"] == 6
 assert abs(decode["ifm_decode_cluster_128_2"]["dram_bytes_read"] / (128 << 20) - 1) < 2e-2
 assert read["ifm_read_bulk"]["_sd"]["dram_bytes_read"] > 0 and "dram_bytes_read" not in read["ifm_read_linear"]["_sd"]
 PY
-# What cannot be is refused: the sector rate of a kernel that touches nothing, of two passes.
+# What cannot be is refused: more bytes than the bus carries in the time, and the sector rate of a kernel that touches
+# nothing, of two passes.
+sed 's/"6,016"/"3,008"/g' "$captures/stream-read.csv" >narrow.csv
+"$INFEROMETER" ncu --import narrow.csv >table
+has 'memory busy: 193.2 % of what the memory.s bus can carry, which cannot be' <table || fail "a bus: $(cat table)"
 "$INFEROMETER" ncu --import "$captures/null.csv" >table
 for words in 'refused' '101.68 %, which cannot be' 'too few for a share'; do
     has "$words" <table || fail "not '$words': $(cat table)"

@@ -314,6 +314,16 @@ assert sum(r["graph"] != "0" for r in rows) == row["graph_kernels"]
 assert sum(int(r["end_ns"]) - int(r["start_ns"]) for r in rows) == row["kernel_ns"]
 trace = json.load(open("outer/trace.json"))["traceEvents"]
 assert {e["name"] for e in trace if e["ph"] == "B"} >= {"latency", "read.bulk", "read.linear"}
+# What the program does inside its own ranges, of each: warm-up's slots are before the pass.
+of = {r["range"]: r for r in json.loads(text[text.index("{\n"):])["rows"][1:]}
+assert of["latency"]["times"] == 1 and of["read.bulk"]["times"] >= 6, of
+for arm in ("read.bulk", "read.linear"):
+    inside, all = of[arm], [r for r in rows if r["name"] == "ifm_" + arm.replace(".", "_")]
+    assert 0 < inside["kernels"] * inside["times"] <= len(all), (inside, len(all))
+    assert abs(inside["kernel_ns"] - 200000 * inside["kernels"]) < 1, inside
+    assert inside["range_ns"] >= inside["kernel_ns"] > 0 and inside["process"] == row["process"], inside
+parts = sum(of[arm]["kernels"] * of[arm]["times"] for arm in ("read.bulk", "read.linear"))
+assert parts < row["kernels"] and 0 < of["latency"]["kernels"] < row["kernels"], (parts, of["latency"], row)
 PY
 # The GPU's own monitor beside the recorder.
 mkdir nvml

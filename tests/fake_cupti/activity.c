@@ -217,15 +217,19 @@ int cuptiGetCallbackName(int domain, uint32_t id, const char **name)
 
 /* ---- ranges: the library is also what NVTX loads ---- */
 
+static struct {
+    uint32_t ids[64], n, last;
+} opened; /* ranges that have begun: both ends have one id */
+
 static int push(const char *text)
 {
-    static uint32_t id;
     struct ifm_cupti_marker *m = &add(IFM_CUPTI_KIND_MARKER)->marker;
     m->flags = IFM_CUPTI_MARKER_START;
     m->timestamp = now();
-    m->id = ++id;
+    m->id = ++opened.last;
     m->thread = (uint32_t)getpid();
     m->name = strdup(text);
+    opened.ids[opened.n++ % 64] = m->id;
     return 0;
 }
 
@@ -234,6 +238,7 @@ static int pop(void)
     struct ifm_cupti_marker *m = &add(IFM_CUPTI_KIND_MARKER)->marker;
     m->flags = IFM_CUPTI_MARKER_END;
     m->timestamp = now();
+    m->id = opened.ids[--opened.n % 64];
     return 0;
 }
 
