@@ -24,11 +24,11 @@ static unsigned most_threads(const struct ifm_plan *plan)
     return threads;
 }
 
-/* A baseline that the machine would let be faster; more threads are no remedy where all CPUs work. */
+/* A baseline that the machine would let be faster; more threads are no remedy where all CPUs work, or a GPU does. */
 static const char *remedy_of_weakness(const char *cause, const struct ifm_publication *from)
 {
-    const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed;
-    const bool all = cpus > 0 && (int64_t)most_threads(from->plan) >= cpus;
+    const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed, threads = most_threads(from->plan);
+    const bool all = threads == 0 || (cpus > 0 && threads >= cpus);
     if (strstr(cause, "would leave") != NULL)
         return all ? "count on no more than these" : "count on no more than these, or take more --threads";
     return all ? "a faster baseline" : "a faster baseline, such as with more --threads";

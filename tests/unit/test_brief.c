@@ -117,7 +117,7 @@ static void a_fact_stands_once(void **state)
     static const char told[] =
         "undecided: the machine disturbed 30 of 30 blocks (threads waited for a CPU); at least 6 "
         "undisturbed blocks are needed, 0 are there. Remedy: end other work, or --wait-quiet 10min";
-    static const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-02", D, "half", told};
+    static const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-02", D, "half", told, false};
     static const struct ifm_gate gate = {.name = "limit", .metric = "change_percent", .cell = "", .arm = ""};
     struct ifm_gate_result result = {.gate = &gate,
                                      .cell = D,
@@ -164,8 +164,8 @@ static void no_remedy_is_cut_before_its_flag(void **state)
     static const char told[] =
         "undecided: a long story, with more than a line of words; of things that were seen beside the blocks, and of "
         "other things; of which each has its name, and its place, and its number, and nothing else at all; --cap 60s";
-    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", told},
-                                               {IFM_SEVERITY_INVALID, "rule-04", D, "", "it was edited"}};
+    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", told, false},
+                                               {IFM_SEVERITY_INVALID, "rule-04", D, "", "it was edited", false}};
     struct sample *s = sample_of(found, 2);
     s->numbers[CHANGE].value.text = "undecided";
     char *text = brief(s);
@@ -232,10 +232,14 @@ static void p50_is_a_remedy_where_there_is_one(void **state)
 static void the_badge_and_the_findings_share_no_sentence(void **state)
 {
     (void)state;
-    static const struct ifm_finding drift = {IFM_SEVERITY_WARNING, "rule-07", D, "half",
-                                             "the step time drifts by 9 % over the pass; its interval is widened"};
-    static const struct ifm_finding both[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
-                                              {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked"}};
+    static const struct ifm_finding drift = {IFM_SEVERITY_WARNING,
+                                             "rule-07",
+                                             D,
+                                             "half",
+                                             "the step time drifts by 9 % over the pass; its interval is widened",
+                                             false};
+    static const struct ifm_finding both[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
+                                              {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", false}};
     char *text = page(sample_of(&drift, 1));
     assert_int_equal(count_of(text, "drifts by 9 % over the pass (rule-07). Remedy:"), 1);
     assert_int_equal(count_of(text, "drifts by 9 % over the pass; its interval is widened"), 1);
@@ -256,8 +260,8 @@ static void the_badge_and_the_findings_share_no_sentence(void **state)
 static void a_terminal_names_the_folder_and_a_file_does_not(void **state)
 {
     (void)state;
-    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts"},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it jumps"}};
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts", false},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it jumps", false}};
     static const char *const dirs[][2] = {{"runs/a", "inferometer rerun runs/a --times 5"},
                                           {"my runs/a", "inferometer rerun 'my runs/a' --times 5"}};
     for (size_t i = 0; i < COUNT(dirs); i++) {
@@ -289,7 +293,7 @@ static void the_rest_is_counted(void **state)
     static char texts[20][32];
     for (size_t i = 0; i < COUNT(found); i++) {
         snprintf(texts[i], sizeof texts[i], "finding number %c", (char)('a' + i));
-        found[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", texts[i]};
+        found[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", texts[i], false};
     }
     char *text = brief(sample_of(found, COUNT(found)));
     assert_has(text, "\nnoisy: " D ", half: finding number a (rule-07). Remedy: ");
@@ -312,7 +316,7 @@ static void what_had_nothing_to_do_is_left_out(void **state)
 {
     (void)state;
     static const struct ifm_finding found[] = {
-        {IFM_SEVERITY_WARNING, "rule-11", D, "staged", "staging ran zero times"}};
+        {IFM_SEVERITY_WARNING, "rule-11", D, "staged", "staging ran zero times", false}};
     static const struct ifm_value idle = WORD(IFM_STATE_INACTIVE, "rule-11: staging ran zero times", "");
     struct sample *s = sample_of(found, COUNT(found));
     add_number(s, "staged", IFM_M_STEP_NS, idle);
@@ -356,9 +360,10 @@ static void larger_than_its_tokens_is_explained(void **state)
 static void alike_warnings_are_counted_once(void **state)
 {
     (void)state;
-    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
-                                               {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
-                                               {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 9.5 %"}};
+    static const struct ifm_finding found[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 9.5 %", false}};
     assert_int_equal(trust_of(found, COUNT(found)).warnings, 1);
 }
 
@@ -366,7 +371,7 @@ static void alike_warnings_are_counted_once(void **state)
 static void half_of_the_threads_are_no_remedy(void **state)
 {
     (void)state;
-    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy"};
+    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
     struct sample *s = sample_of(&load, 1);
     json_t *lines =
         json_pack("[{s:s, s:{s:{s:{s:i}}}}, {s:s, s:{s:s, s:f}}]", "stage", "environment", "meta", "fingerprint", "cpu",
@@ -380,9 +385,10 @@ static void half_of_the_threads_are_no_remedy(void **state)
 static void the_ladder_is_short(void **state)
 {
     (void)state;
-    static const struct ifm_finding found[] = {{IFM_SEVERITY_NOTE, "rule-07", D, "half", "it is a little noisy"},
-                                               {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
-                                               {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it has no steady state"}};
+    static const struct ifm_finding found[] = {
+        {IFM_SEVERITY_NOTE, "rule-07", D, "half", "it is a little noisy", false},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it has no steady state", false}};
     static const char *ladder[] = {"environment: nothing was found", "statistics: it is a little noisy; and so on"};
     struct sample *s = sample_of(found, COUNT(found));
     s->verdict = sample_verdict;

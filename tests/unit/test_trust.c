@@ -4,8 +4,8 @@
 static void nothing_found_is_solid(void **state)
 {
     (void)state;
-    const struct ifm_finding notes[] = {{IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked"},
-                                        {IFM_SEVERITY_NOTE, "rule-12", D, "half", "two workloads"}};
+    const struct ifm_finding notes[] = {{IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", false},
+                                        {IFM_SEVERITY_NOTE, "rule-12", D, "half", "two workloads", false}};
     struct ifm_trust trust = trust_of(NULL, 0);
     assert_int_equal(trust.word, IFM_TRUST_SOLID);
     assert_string_equal(ifm_trust_label(trust.word), "solid");
@@ -17,7 +17,7 @@ static void nothing_found_is_solid(void **state)
 static void another_run_may_differ(void **state)
 {
     (void)state;
-    const struct ifm_finding noise = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"};
+    const struct ifm_finding noise = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false};
     assert_has(trust_of(NULL, 0).scope,
                "another run may differ by more than the intervals: inferometer rerun DIR --times 5");
     assert_string_equal(trust_of(&noise, 1).scope, "");
@@ -39,62 +39,6 @@ static void scripted_times_say_so(void **state)
     assert_has(again(s).cause, "scripted times (--device fake), which say nothing of any hardware");
     assert_string_equal(again(s).scope, "");
     assert_lacks(trust_of(NULL, 0).cause, "script");
-}
-
-/* Neither to lock what nobody can, nor to wait where that was in vain. */
-static void a_remedy_can_be_done_here(void **state)
-{
-    (void)state;
-    static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs"};
-    static const struct ifm_finding weak = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it"};
-    static const struct ifm_finding rated = {IFM_SEVERITY_WARNING, "rule-03", D, "",
-                                             "plain reaches only 60 %, and one that reached it would leave half 1.20x"};
-    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy"};
-    static const struct {
-        const struct ifm_finding *finding;
-        const char *event, *has, *lacks;
-    } cases[] = {
-        {&clock,
-         "{'stage':'locks','meta':{'when':'before','knobs':[{'knob':'turbo','value':'on','locked':false,"
-         "'reason':'x','remedy':'inferometer lock --turbo off -- COMMAND'}]}}",
-         "inferometer lock", "cannot"},
-        {&clock,
-         "{'stage':'locks','meta':{'when':'before','knobs':[{'knob':'turbo','value':null,'locked':false,"
-         "'reason':'hidden','remedy':'measure on bare metal'}]}}",
-         "clocks cannot be locked here", "inferometer lock"},
-        {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9}}", "--wait-quiet 10min", "of your own"},
-        {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9,'waited_s':600}}", "a machine of your own",
-         "--wait-quiet"},
-        {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}", "more --threads", "already"},
-        {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "a faster baseline",
-         "--threads"},
-        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}",
-         "count on no more than these, or take more --threads", "quiet"},
-        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "count on no more than these",
-         "--threads"},
-        {&load,
-         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
-         "{'stage':'load','meta':{'when':'before','foreign_load':0.16,'waited_s':600}}",
-         "--threads 7, which leaves other work its CPU", "of your own"},
-        {&load,
-         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
-         "{'stage':'load','meta':{'when':'before','foreign_load':1.02,'waited_s':600}}",
-         "of your own", "--threads"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct sample *s = sample_of(cases[i].finding, 1);
-        char text[512];
-        snprintf(text, sizeof text, "[%s]", cases[i].event);
-        for (char *c = text; *c != '\0'; c++)
-            *c = *c == '\'' ? '"' : *c;
-        json_t *lines = json_loads(text, 0, NULL);
-        assert_non_null(lines);
-        s->publication.events = events_of(lines, s->arena);
-        struct ifm_trust trust = again(s);
-        assert_has(trust.remedy, cases[i].has);
-        assert_lacks(trust.remedy, cases[i].lacks);
-        json_decref(lines);
-    }
 }
 
 /* Under load a rate above its ceiling is the load's: it starves the probe. */
@@ -142,7 +86,7 @@ static void solid_says_what_has_no_interval(void **state)
 static void a_probe_touches_no_comparison(void **state)
 {
     (void)state;
-    const struct ifm_finding probe = {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts"};
+    const struct ifm_finding probe = {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts", false};
     struct ifm_trust trust = trust_of(&probe, 1);
     assert_int_equal(trust.word, IFM_TRUST_SOLID);
     assert_int_equal(trust.warnings, 0);
@@ -154,18 +98,19 @@ static void a_probe_touches_no_comparison(void **state)
 static void a_cell_that_cannot_run_touches_no_other(void **state)
 {
     (void)state;
-    const struct ifm_finding absent = {IFM_SEVERITY_WARNING, "rule-01", "decode kv_len=4194304", "", "not measured"};
+    const struct ifm_finding absent = {IFM_SEVERITY_WARNING, "rule-01", "decode kv_len=4194304", "",
+                                       "not measured",       false};
     assert_int_equal(trust_of(&absent, 1).word, IFM_TRUST_SOLID);
 }
 
 static void a_warning_is_noise_with_its_remedy(void **state)
 {
     (void)state;
-    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts by 4 %"},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 3 %"},
-                                        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "", "2 of 2 arms were not steady"}};
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts by 4 %", false},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 3 %", false},
+                                        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "", "2 of 2 arms were not steady", false}};
     struct ifm_trust trust = trust_of(found, 1);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
     assert_string_equal(trust.cause, "it drifts by 3 %");
@@ -177,11 +122,14 @@ static void a_warning_is_noise_with_its_remedy(void **state)
     assert_string_equal(trust.cause, "the machine is under load"); /* the whole run weighs more than one arm */
     assert_string_equal(trust.place, "");
     assert_int_equal(trust.warnings, 2); /* of the same words one, and none of the probe's */
-    const struct ifm_finding says = {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: --wait-quiet 10min"};
+    const struct ifm_finding says = {
+        IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: --wait-quiet 10min", false};
     assert_string_equal(trust_of(&says, 1).remedy, ""); /* its text has it */
-    const struct ifm_finding few = {IFM_SEVERITY_WARNING, "rule-07", D, "", "needs 6 blocks, has 1: no interval"};
+    const struct ifm_finding few = {
+        IFM_SEVERITY_WARNING, "rule-07", D, "", "needs 6 blocks, has 1: no interval", false};
     assert_has(trust_of(&few, 1).remedy, "--repeats");
-    const struct ifm_finding cold = {IFM_SEVERITY_WARNING, "rule-07", D, "", "not steady when the warm-up ended: half"};
+    const struct ifm_finding cold = {
+        IFM_SEVERITY_WARNING, "rule-07", D, "", "not steady when the warm-up ended: half", false};
     assert_has(trust_of(&cold, 1).remedy, "--warmup-cap");
 }
 
@@ -354,8 +302,9 @@ static void one_run_has_one_main_cause(void **state)
 {
     (void)state;
     static const struct ifm_finding load[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "",
-                                               "the machine is under load: other programs take up to 98 % of each CPU"},
-                                              {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %"}};
+                                               "the machine is under load: other programs take up to 98 % of each CPU",
+                                               false},
+                                              {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false}};
     struct sample *s = open_sample(load, 2);
     ended(s, "cap", 24, 10);
     assert_has(why(s), "undecided after 24 blocks under load. Remedy: end other work, or --wait-quiet 10min; else");
@@ -365,8 +314,8 @@ static void one_run_has_one_main_cause(void **state)
     assert_has(why(s), "undecided after 8 blocks under load: too few undisturbed blocks to foretell");
     static const struct ifm_finding took[] = {
         {IFM_SEVERITY_WARNING, "rule-07", "", "",
-         "the machine is under load: other programs take up to 98 % of each CPU"},
-        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 19 of 19 blocks"}};
+         "the machine is under load: other programs take up to 98 % of each CPU", false},
+        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 19 of 19 blocks", false}};
     s = open_sample(took, 2);
     assert_string_equal(why(s), took[1].text);
     assert_string_equal(again(s).cause, took[1].text);
@@ -374,9 +323,9 @@ static void one_run_has_one_main_cause(void **state)
     /* Where most blocks were disturbed, what the few others say is no cause, and no bias. */
     static const struct ifm_finding others[] = {
         {IFM_SEVERITY_WARNING, "rule-07", D, "half",
-         "340 of 352 slots were disturbed, too many to tell " IFM_ORDER_HIDDEN_WORDS ": undecided"},
-        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 176 of 176 blocks"},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "undecided, as what is typical and what is paid disagree"}};
+         "340 of 352 slots were disturbed, too many to tell " IFM_ORDER_HIDDEN_WORDS ": undecided", false},
+        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 176 of 176 blocks", false},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "undecided, as what is typical and what is paid disagree", false}};
     s = open_sample(others, 2);
     assert_string_equal(again(s).cause, others[1].text);
     assert_int_equal(again(s).word, IFM_TRUST_NOISY);
@@ -386,7 +335,8 @@ static void one_run_has_one_main_cause(void **state)
         assert_int_equal(again(s).word, IFM_TRUST_NOISY);
         assert_string_equal(again(s).remedy, "end other work, or --wait-quiet 10min");
     }
-    const struct ifm_finding bias = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of its ceiling"};
+    const struct ifm_finding bias = {
+        IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of its ceiling", false};
     assert_int_equal(trust_of(&bias, 1).word, IFM_TRUST_BIASED);
     assert_int_equal(again(open_sample(&bias, 1)).word, IFM_TRUST_BIASED);
 }
@@ -401,7 +351,7 @@ static void what_lies_in_an_arm_is_no_noise(void **state)
         "what disturbed the blocks follows half and not the machine: no block is set aside for it",
         "the time depends on which arm ran before (half), which moves the comparison; --slot-steps 12 helps"};
     for (size_t i = 0; i < COUNT(causes); i++) {
-        const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", causes[i]};
+        const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", causes[i], false};
         struct ifm_trust trust = trust_of(&found, 1);
         assert_int_equal(trust.word, IFM_TRUST_BIASED);
         assert_string_equal(ifm_trust_label(trust.word), "biased");
@@ -409,7 +359,8 @@ static void what_lies_in_an_arm_is_no_noise(void **state)
         assert_lacks(trust.remedy, "end other work");
         assert_true(trust.remedy[0] != '\0' || strstr(causes[i], "--") != NULL);
     }
-    const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes"};
+    const struct ifm_finding found = {
+        IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes", false};
     struct ifm_trust trust = trust_of(&found, 1);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
     assert_has(trust.remedy, "in this arm");
@@ -445,7 +396,8 @@ static void an_undecided_comparison_is_noise(void **state)
 static void a_cause_is_counted_once(void **state)
 {
     (void)state;
-    const struct ifm_finding same = {IFM_SEVERITY_WARNING, "rule-05", D, "half", "less than it draws when it idles"};
+    const struct ifm_finding same = {
+        IFM_SEVERITY_WARNING, "rule-05", D, "half", "less than it draws when it idles", false};
     struct sample *s = sample_of(&same, 1);
     s->numbers[HALF_ENERGY].value =
         (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-05: less than it draws when it idles", "");
@@ -459,7 +411,7 @@ static void a_cause_is_counted_once(void **state)
 static void a_refused_number_is_not_to_be_used(void **state)
 {
     (void)state;
-    const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"};
+    const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false};
     struct sample *s = sample_of(&load, 1);
     s->numbers[HALF_RATE].value =
         (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: above its ceiling", "take ceilings along");
@@ -486,8 +438,9 @@ static void a_failed_check_is_not_to_be_used(void **state)
     (void)state;
     static const char *const rules[] = {"rule-10", "rule-11", "rule-12"};
     for (size_t i = 0; i < COUNT(rules); i++) {
-        const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
-                                            {IFM_SEVERITY_WARNING, rules[i], D, "half", "it fails"}};
+        const struct ifm_finding found[] = {
+            {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
+            {IFM_SEVERITY_WARNING, rules[i], D, "half", "it fails", false}};
         struct ifm_trust trust = trust_of(found, 2);
         assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
         assert_string_equal(trust.cause, "it fails");
@@ -498,8 +451,9 @@ static void a_failed_check_is_not_to_be_used(void **state)
 static void what_is_invalid_comes_first(void **state)
 {
     (void)state;
-    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-12", D, "half", "the output changed"},
-                                        {IFM_SEVERITY_INVALID, "rule-02", D, "read.linear", "samples are sorted"}};
+    const struct ifm_finding found[] = {
+        {IFM_SEVERITY_WARNING, "rule-12", D, "half", "the output changed", false},
+        {IFM_SEVERITY_INVALID, "rule-02", D, "read.linear", "samples are sorted", false}};
     struct sample *s = sample_of(found, 2);
     s->numbers[SPEEDUP].value = (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-10: no output", "");
     sample_fill(s->numbers, COUNT(decided));
@@ -540,9 +494,9 @@ static void nothing_measured_is_not_to_be_used(void **state)
 static void a_run_that_did_not_end_says_so_first(void **state)
 {
     (void)state;
-    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load"},
-                                        {IFM_SEVERITY_WARNING, "", "", "", "the run did not finish; go on"},
-                                        {IFM_SEVERITY_WARNING, "rule-04", "", "", "the clock was set"}};
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
+                                        {IFM_SEVERITY_WARNING, "", "", "", "the run did not finish; go on", false},
+                                        {IFM_SEVERITY_WARNING, "rule-04", "", "", "the clock was set", false}};
     struct ifm_trust trust = trust_of(found, 3);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
     assert_string_equal(trust.cause, "the run did not finish; go on");
@@ -560,7 +514,6 @@ int main(void)
         cmocka_unit_test(nothing_found_is_solid),
         cmocka_unit_test(another_run_may_differ),
         cmocka_unit_test(scripted_times_say_so),
-        cmocka_unit_test(a_remedy_can_be_done_here),
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(solid_says_what_has_no_interval),
         cmocka_unit_test(a_probe_touches_no_comparison),

@@ -71,7 +71,8 @@ static void a_gate_that_passes_leaves_no_margin_open(void **state)
 static void a_remedy_has_a_value(void **state)
 {
     (void)state;
-    const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes"};
+    const struct ifm_finding found = {
+        IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes", false};
     struct sample *s = sample_of(&found, 1);
     struct ifm_plan plan = *s->publication.plan;
     struct ifm_cell cells[8];
@@ -89,6 +90,74 @@ static void a_remedy_has_a_value(void **state)
     assert_has(again(s).remedy, "a longer --cap, such as 20s");
 }
 
+/* Neither to lock what nobody can, nor to wait where that was in vain. */
+static void a_remedy_can_be_done_here(void **state)
+{
+    (void)state;
+    static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs", false};
+    static const struct ifm_finding weak = {
+        IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it", false};
+    static const struct ifm_finding rated = {IFM_SEVERITY_WARNING,
+                                             "rule-03",
+                                             D,
+                                             "",
+                                             "plain reaches only 60 %, and one that reached it would leave half 1.20x",
+                                             false};
+    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
+    static const struct {
+        const struct ifm_finding *finding;
+        const char *event, *has, *lacks, *device;
+    } cases[] = {
+        {&clock,
+         "{'stage':'locks','meta':{'when':'before','knobs':[{'knob':'turbo','value':'on','locked':false,"
+         "'reason':'x','remedy':'inferometer lock --turbo off -- COMMAND'}]}}",
+         "inferometer lock", "cannot", NULL},
+        {&clock,
+         "{'stage':'locks','meta':{'when':'before','knobs':[{'knob':'turbo','value':null,'locked':false,"
+         "'reason':'hidden','remedy':'measure on bare metal'}]}}",
+         "clocks cannot be locked here", "inferometer lock", NULL},
+        {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9}}", "--wait-quiet 10min", "of your own",
+         NULL},
+        {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9,'waited_s':600}}", "a machine of your own",
+         "--wait-quiet", NULL},
+        {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}", "more --threads", "already",
+         NULL},
+        {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "a faster baseline",
+         "--threads", NULL},
+        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}",
+         "count on no more than these, or take more --threads", "quiet", NULL},
+        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "count on no more than these",
+         "--threads", NULL},
+        {&rated, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}", "count on no more than these",
+         "--threads", "cuda"},
+        {&load,
+         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
+         "{'stage':'load','meta':{'when':'before','foreign_load':0.16,'waited_s':600}}",
+         "--threads 7, which leaves other work its CPU", "of your own", NULL},
+        {&load,
+         "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}},"
+         "{'stage':'load','meta':{'when':'before','foreign_load':1.02,'waited_s':600}}",
+         "of your own", "--threads", NULL},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sample *s = sample_of(cases[i].finding, 1);
+        char text[512];
+        snprintf(text, sizeof text, "[%s]", cases[i].event);
+        for (char *c = text; *c != '\0'; c++)
+            *c = *c == '\'' ? '"' : *c;
+        json_t *lines = json_loads(text, 0, NULL);
+        assert_non_null(lines);
+        s->publication.events = events_of(lines, s->arena);
+        struct ifm_plan plan = *s->publication.plan;
+        plan.device = cases[i].device == NULL ? plan.device : cases[i].device;
+        s->publication.plan = &plan;
+        struct ifm_trust trust = again(s);
+        assert_has(trust.remedy, cases[i].has);
+        assert_lacks(trust.remedy, cases[i].lacks);
+        json_decref(lines);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +165,7 @@ int main(void)
         cmocka_unit_test(what_is_known_comes_before_minutes_more),
         cmocka_unit_test(a_gate_that_passes_leaves_no_margin_open),
         cmocka_unit_test(a_remedy_has_a_value),
+        cmocka_unit_test(a_remedy_can_be_done_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
