@@ -217,10 +217,9 @@ static void a_word_that_was_taken_away_decides_nothing(void **state)
             struct pair p;
             pair_start(&p);
             struct side *side = i % 2 == 0 ? &p.a : &p.b;
-            struct ifm_finding finding = {
-                cases[i / 2].severity, cases[i / 2].rule, "null", cases[i / 2].arm,
-                struct ifm_finding finding = {cases[i / 2].severity, cases[i / 2].rule, "null", cases[i / 2].arm,
-                                              cases[i / 2].text, false};
+            struct ifm_finding finding = {cases[i / 2].severity, cases[i / 2].rule, "null",
+                                          cases[i / 2].arm,      cases[i / 2].text, false};
+            const double speedup = better ? 3 : 1.5;
             p.a.numbers[2].value = bracketed(2, 2 / e, 2 * e, 7, "");
             p.b.numbers[2].value = bracketed(speedup, speedup / e, speedup * e, 7, "");
             side->numbers[4] = (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT,

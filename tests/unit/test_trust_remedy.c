@@ -90,20 +90,20 @@ static void a_remedy_has_a_value(void **state)
     assert_has(again(s).remedy, "a longer --cap, such as 20s");
 }
 
+static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs", false};
+static const struct ifm_finding weak = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it", false};
+static const struct ifm_finding rated = {IFM_SEVERITY_WARNING,
+                                         "rule-03",
+                                         D,
+                                         "",
+                                         "plain reaches only 60 %, and one that reached it would leave half 1.20x",
+                                         false};
+static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
+
 /* Neither to lock what nobody can, nor to wait where that was in vain. */
 static void a_remedy_can_be_done_here(void **state)
 {
     (void)state;
-    static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs", false};
-    static const struct ifm_finding weak = {
-        IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it", false};
-    static const struct ifm_finding rated = {IFM_SEVERITY_WARNING,
-                                             "rule-03",
-                                             D,
-                                             "",
-                                             "plain reaches only 60 %, and one that reached it would leave half 1.20x",
-                                             false};
-    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
     static const struct {
         const struct ifm_finding *finding;
         const char *event, *has, *lacks, *device;
