@@ -157,10 +157,13 @@ static void add_blocks(struct ratio *r, struct ifm_plot *plot, const struct row 
     if (picture == NULL || picture->n_ratios == 0)
         return;
     struct ifm_spot *spots = IFM_ARENA_ARRAY(r->chart->arena, struct ifm_spot, picture->n_ratios);
+    const size_t stride = stride_of(r);
     size_t n = 0;
-    for (size_t k = 0; k < picture->n_ratios; k += stride_of(r))
-        if (picture->ratios[k] > 0 && ifm_chart_is_drawable(picture->ratios[k]))
-            spots[n++] = (struct ifm_spot){ifm_plot_x(plot, picture->ratios[k]), y + LANE * (double)(n % LANES)};
+    for (size_t k = 0; k < picture->n_ratios; k += stride)
+        if (picture->ratios[k] > 0 && ifm_chart_is_drawable(picture->ratios[k])) {
+            const double lane = y + LANE * (double)(n % LANES);
+            spots[n++] = (struct ifm_spot){ifm_plot_x(plot, picture->ratios[k]), lane};
+        }
     ifm_plot_dots(plot, "dots faint", spots, n);
 }
 
