@@ -155,8 +155,13 @@ static bool is_as_published(struct found *found, const char *dir, struct listed_
         if (strcmp(entry->state, "finished") != 0)
             return false; /* resumed since */
         entry->state = "changed";
-        entry->why = ifm_arena_printf(found->arena, "%s: %s; `inferometer verify %s` says more",
-                                      ifm_path_base(error.where), error.message, entry->dir);
+        const bool again = strcmp(files[i], "verdict.json") == 0; /* a `derive` writes it before the manifest */
+        const char *anew =
+            again ? ifm_arena_printf(found->arena, " `inferometer derive %s` writes it anew if one was cut short,",
+                                     entry->dir)
+                  : "";
+        entry->why = ifm_arena_printf(found->arena, "%s: %s;%s `inferometer verify %s` says more",
+                                      ifm_path_base(error.where), error.message, anew, entry->dir);
         return false;
     }
     return true;

@@ -488,7 +488,10 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     trust.warnings = warnings - (told && warnings > 0);
     trust.scope = scope_of(from, trust.word);
     if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0) {
-        trust.cause = "of scripted times (--device fake), which say nothing of any hardware";
+        static const struct ifm_remedy scripted = {
+            "", "of scripted times (--device fake), which say nothing of any hardware",
+            "of scripted times (device.kind=fake), which say nothing of any hardware", NULL};
+        trust.cause = ifm_remedy_in(&scripted, from);
         trust.scope = "";
     }
     return trust;

@@ -146,7 +146,7 @@ static size_t stride_of(const struct ratio *r)
     for (size_t i = 0; i < r->n_drawn; i++)
         if (r->drawn[i]->picture != NULL && r->drawn[i]->picture->n_ratios > most)
             most = r->drawn[i]->picture->n_ratios;
-    return 1 + most / (MOST_DOTS + 1);
+    return most == 0 ? 1 : 1 + (most - 1) / MOST_DOTS;
 }
 
 /* A block's own ratio, in three lanes so that near ones can be told apart. */

@@ -33,7 +33,7 @@ struct dry_look {
     bool sensors; /* that an energy pass can use */
 };
 
-/* What a cell takes: its parts, but for the blocks, which are few or many. */
+/* What a cell takes: its parts, but for the blocks, which are few or many; `most` has what else may come. */
 struct blocks_s {
     double expected, fewest, most;
 };
@@ -69,10 +69,12 @@ static void add_up(struct ifm_estimate *estimate, struct blocks_s blocks)
     estimate->high = others + blocks.most;
 }
 
-static double warm_up_s(const struct ifm_cell_run *cell)
+/* `third_s`: of another window, where two suffice if they are alike. */
+static double warm_up_s(const struct ifm_cell_run *cell, double *third_s)
 {
     const struct ifm_measure *measure = &cell->plan->measure;
     double window = 0, windows = 2;
+    *third_s = 0;
     if (ifm_pass_is_warm(cell))
         return 0;
     for (size_t i = 0; i < cell->plan->n_arms; i++) {
@@ -83,9 +85,11 @@ static double warm_up_s(const struct ifm_cell_run *cell)
         window += (steps + 1) * arm->step_ns * 1e-9;
         windows = fmax(windows, ceil((double)measure->warmup / steps));
     }
-    /* The gate reads the clock after each window, so it may exceed its cap by one window. */
+    /* The gate reads the clock after each window: it ends with the first one beyond its cap, not before the second. */
     double capped = fmax(2, ceil(ifm_warm_up_most_s(cell) / window));
-    return window * fmin(windows, capped);
+    windows = fmin(windows, capped);
+    *third_s = windows < 3 ? window : 0;
+    return window * windows;
 }
 
 /* Rounds of ceilings: the first, the last, and those between blocks of so many seconds. */
@@ -134,7 +138,7 @@ static enum ifm_status estimate_blocks(const struct dry_look *look, struct ifm_c
                                        struct ifm_estimate *estimate, struct blocks_s *blocks, struct ifm_error *error)
 {
     struct ifm_pass_run pass;
-    double block_s = 0, gate_s = 0, rolls_s = 0, warm_s = warm_up_s(cell);
+    double block_s = 0, gate_s = 0, rolls_s = 0, third_s, warm_s = warm_up_s(cell, &third_s);
     ifm_pass_init(&pass, cell, cell->pass);
     enum ifm_status status = run_pilot(look, &pass, &block_s, error);
     ifm_parts_turn(&cell->session->parts, IFM_PART_WARM_UP, NULL);
@@ -143,6 +147,7 @@ static enum ifm_status estimate_blocks(const struct dry_look *look, struct ifm_c
                                        &gate_s, &rolls_s, error);
     if (status == IFM_OK) {
         *blocks = expect(&pass.stop, &cell->plan->measure, block_s + rolls_s);
+        blocks->most += third_s;
         estimate->cap_wanted_s = ifm_cell_cap_wanted_s(cell);
         estimate->parts[IFM_PART_WARM_UP] = warm_s + gate_s;
         estimate->parts[IFM_PART_CEILINGS] = rounds_s(cell, blocks->expected);

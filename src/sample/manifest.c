@@ -147,11 +147,12 @@ static bool is_listable(const char *name)
     return !is_skipped(ifm_path_base(name));
 }
 
+static const char hint[] = "remove it if you trust the files: then `inferometer derive` writes it again";
+
 /* Take one line, which ends with a newline, and put its NUL in place of that. */
 static enum ifm_status read_line(char *line, char *stop, const char *where, struct listing *out,
                                  struct ifm_error *error)
 {
-    static const char hint[] = "write it again with `inferometer derive` if you trust the files";
     *stop = '\0';
     if (strlen(line) != (size_t)(stop - line) || stop - line < HEX + 3 || strspn(line, "0123456789abcdef") != HEX ||
         line[HEX] != ' ' || line[HEX + 1] != ' ')
@@ -194,6 +195,8 @@ static enum ifm_status read_manifest(const char *dir, struct listing *out, struc
         status = ifm_file_read(path, MANIFEST_LIMIT, &text, &size, error);
     if (status == IFM_OK)
         status = read_lines(text, size, path, out, error);
+    if (status == IFM_OK && out->n == 0)
+        status = ifm_fail(error, IFM_INVALID, path, hint, "the manifest is empty");
     free(text);
     if (status != IFM_OK)
         ifm_arena_destroy(out->arena);

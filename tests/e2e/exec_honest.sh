@@ -130,11 +130,14 @@ slots()
 [ "$(slots 1000000)" = "1 30 " ] || fail "30 and 1 ms: $(slots 1000000)runs a slot, not 1 30"
 # A program that is built anew while it is measured is two programs: no time, no comparison, and the gate is blocked.
 # What a hook builds for each run is not held against it.
-for how in swapped wrapped linked hooked; do
+printf '#!/bin/sh\n[ ! -e begun ] || cp one made.sh\n: >begun\n' >make && chmod +x make
+for how in swapped wrapped linked made hooked; do
     printf '#!/bin/sh\nsleep 0.02\n' >one && cp one two && chmod +x one two
     hook=()
     [ $how != hooked ] || hook=(--prepare true)
-    two=./two what=program
+    two=./two what=program file=two
+    # By the setup of its own arm, the second: before, it is not there.
+    [ $how != made ] || hook=(--setup ./make) two='sh made.sh' what=script file=made.sh
     # shellcheck disable=SC2209
     [ $how != wrapped ] || two='env FOO=1 nice -n 1 ./two' what='wrapped program'
     [ $how != linked ] || { ln -sfn two link && two=./link; }
@@ -144,7 +147,7 @@ for how in swapped wrapped linked hooked; do
     while kill -0 $pid 2>/dev/null && [ "$(slots_of $how 2>/dev/null || true)" -lt 4 ]; do
         sleep 0.02
     done
-    printf '#!/bin/sh\nsleep 0.02; :\n' >new && chmod +x new && mv new two
+    printf '#!/bin/sh\nsleep 0.02; :\n' >new && chmod +x new && mv new $file
     status=0
     wait $pid || status=$?
     if [ $how != hooked ]; then

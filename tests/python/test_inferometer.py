@@ -121,7 +121,7 @@ class Compare(InAFolder):
     def test_what_is_printed_says_how_far_it_can_be_trusted_and_what_a_step_is(self):
         result = inferometer.compare({"old": nothing, "new": nothing}, number=10, options=fake())
         self.assertEqual((result.trust, result.remedy), ("solid", ""))
-        self.assertIn("\nsolid: of scripted times", str(result))
+        self.assertIn("\nsolid: of scripted times (device.kind=fake)", str(result))
         self.assertIn(f"\n{result.blocks} blocks, a step of the report is a window of 10 calls, report: ", str(result))
         self.assertRegex(str(result), r"\nold: 10\.0 µs a call \[")
         self.assertIn("<b>solid</b>: of scripted times", result._repr_html_())

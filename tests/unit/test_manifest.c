@@ -190,7 +190,7 @@ static void test_bad_manifests(void **state)
         {ABC "  private.json\n", ":1", "\"private.json\"|may not"},
         {ABC "  run.log\n" ABC "  plan.json\n", ":2", "\"plan.json\"|twice"},
         {ABC "  plan.json\n" ABC "  plan.json\n", ":2", "\"plan.json\"|twice"},
-        {"", "plan.json", "not list"},
+        {"", "manifest.sha256", "empty"},
     };
     struct folder folder = make_run();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

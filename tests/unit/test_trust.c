@@ -38,6 +38,12 @@ static void scripted_times_say_so(void **state)
     assert_int_equal(again(s).word, IFM_TRUST_SOLID);
     assert_has(again(s).cause, "scripted times (--device fake), which say nothing of any hardware");
     assert_string_equal(again(s).scope, "");
+    struct ifm_cell cells[4]; /* a session has settings, and no options */
+    assert_in_range(plan.n_cells, 1, COUNT(cells));
+    memcpy(cells, plan.cells, plan.n_cells * sizeof *cells);
+    cells[0].workload = "session";
+    plan.cells = cells;
+    assert_has(again(s).cause, "scripted times (device.kind=fake), which");
     assert_lacks(trust_of(NULL, 0).cause, "script");
 }
 

@@ -49,11 +49,12 @@ const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived,
     return held;
 }
 
+/* What widened them is of the mean: those of medians and tails are others, and need not hold it when widened by as
+ * much. */
 bool ifm_derived_is_held(const struct ifm_finding *dispute, enum ifm_metric_id metric, const struct ifm_value *value)
 {
     return dispute != NULL && dispute->in_intervals && ifm_is_ok(value) && value->has_interval &&
-           (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP || metric == IFM_M_CHANGE_PERCENT_MEDIAN ||
-            metric == IFM_M_CHANGE_PERCENT_P95);
+           (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP);
 }
 
 const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived, const char *cell, const char *arm,

@@ -391,11 +391,15 @@ static void close_command(void *opened)
     ifm_arena_destroy(state->arena);
 }
 
-/* Beside its own file, those that its words name. */
-static void find_files(struct command_program *state)
+/* Those that its words name, which setup may have made. */
+static void find_files(struct command_program *state, const char *text)
 {
     const struct ifm_subprocess *line = &state->programs[LINE];
     char *const *argv = line->argv;
+    if (state->shell) {
+        state->first = text != NULL ? ifm_command_first_program(text, state->arena) : NULL;
+        return;
+    }
     state->wrapped = ifm_command_wrapped(line->path, &argv, state->arena);
     state->script = ifm_command_script(state->wrapped != NULL ? state->wrapped : line->path, argv);
 }
@@ -410,15 +414,13 @@ static enum ifm_status open_command(const struct ifm_opening *opening, void *ope
     state->arm = opening->arm->name;
     state->ignore_failure = settings->ignore_failure;
     const char *output = ifm_private_text(settings->output);
-    const char *text = ifm_private_text(settings->line);
     state->shell = settings->shell;
-    state->first = settings->shell && text != NULL ? ifm_command_first_program(text, state->arena) : NULL;
     state->inherits = output != NULL && strcmp(output, "inherit") == 0;
     enum ifm_status status = open_programs(state, settings, error);
-    if (status == IFM_OK && !state->shell)
-        find_files(state);
     if (status == IFM_OK)
         status = run_hook(state, SETUP, error);
+    if (status == IFM_OK)
+        find_files(state, ifm_private_text(settings->line));
     if (status != IFM_OK)
         state->has[TEARDOWN] = false; /* nothing was set up */
     return status;

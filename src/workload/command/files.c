@@ -33,28 +33,62 @@ const char *ifm_command_first_program(const char *text, struct ifm_arena *arena)
     return word[0] != '\0' && ifm_subprocess_find(word, path, PATH_MAX, &ignored) == IFM_OK ? path : NULL;
 }
 
-/* Does the program only set something up, and execute another one, which is what is measured? */
-static bool is_wrapper(const char *path)
+/* A program that only sets something up, and executes another one, which is what is measured. */
+struct wrapper {
+    const char *name, *valued; /* the letters of its options whose value may be a word of its own */
+};
+
+static const struct wrapper *wrapper_of(const char *path)
 {
-    static const char *const names[] = {"env",    "nice",  "taskset", "timeout", "stdbuf",  "numactl", "chrt",
-                                        "ionice", "nohup", "setsid",  "time",    "setarch", "prlimit"};
+    static const struct wrapper wrappers[] = {
+        {"env", "uCa"},   {"nice", "n"}, {"taskset", ""}, {"timeout", "ks"}, {"stdbuf", "ioe"}, {"chrt", "TPD"},
+        {"ionice", "cn"}, {"nohup", ""}, {"setsid", ""},  {"time", "fo"},    {"prlimit", "o"},  {"setarch", ""},
+        {"x86_64", ""},   {"i386", ""},  {"linux32", ""}, {"linux64", ""},   {"uname26", ""},   {"numactl", "iNmCpPw"},
+    };
     const char *slash = strrchr(path, '/'), *base = slash == NULL ? path : slash + 1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(base, names[i]) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+        if (strcmp(base, wrappers[i].name) == 0)
+            return &wrappers[i];
+    return NULL;
 }
 
-/* The first word that is a program: none of a wrapper's options and their values is ("-n 10", "FOO=1", "0-3"). */
+/* Is the next word the value of this option? One that is the name of a program too would be taken for it. */
+static bool takes_next(const struct wrapper *wrapper, const char *option)
+{
+    static const char *const names[] = {"--unset", "--chdir", "--argv0",  "--signal", "--kill-after",
+                                        "--class", "--input", "--output", "--error",  "--format"};
+    const char *letter = option[1] == '-' ? NULL : strpbrk(option + 1, wrapper->valued);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(option, names[i]) == 0)
+            return true;
+    return letter != NULL && letter[1] == '\0';
+}
+
+/* "-S" of env, whose value is a line of its own. */
+static bool splits(const struct wrapper *wrapper, const char *option)
+{
+    return strcmp(wrapper->name, "env") == 0 &&
+           (strncmp(option, "--split", 7) == 0 || (option[1] != '-' && strcspn(option, "S") < strcspn(option, "uCa")));
+}
+
+/* The first word that is a program: no option, no value of one, and nothing else that the wrapper takes before it is
+ * ("-n 10", "FOO=1", "0-3"). */
 const char *ifm_command_wrapped(const char *path, char *const **argv, struct ifm_arena *arena)
 {
     const char *wrapped = NULL;
-    while (is_wrapper(path)) {
-        char *const *at = *argv, *found = IFM_ARENA_ARRAY(arena, char, PATH_MAX);
+    for (const struct wrapper *wrapper; (wrapper = wrapper_of(path)) != NULL;) {
+        char *found = IFM_ARENA_ARRAY(arena, char, PATH_MAX);
         struct ifm_error ignored;
-        for (at++; *at != NULL && (**at == '-' || strchr(*at, '=') != NULL ||
-                                   ifm_subprocess_find(*at, found, PATH_MAX, &ignored) != IFM_OK);)
-            at++;
+        char *const *at = *argv + 1;
+        for (; *at != NULL; at++) {
+            if (**at == '-' && splits(wrapper, *at))
+                return NULL;
+            if (**at == '-' && takes_next(wrapper, *at) && at[1] != NULL)
+                at++;
+            else if (**at != '-' && strchr(*at, '=') == NULL &&
+                     ifm_subprocess_find(*at, found, PATH_MAX, &ignored) == IFM_OK)
+                break;
+        }
         if (*at == NULL)
             return NULL;
         *argv = at;
