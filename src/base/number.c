@@ -76,6 +76,7 @@ static bool scaled(const char *text, const struct suffix *suffixes, double *out)
     double number;
     if (text[0] == '-' || !leading_f64(text, &number, &end))
         return false;
+    end += end[0] == ' ' && end[1] != '\0'; /* 10 s */
     for (const struct suffix *s = suffixes; s->name != NULL; s++) {
         if (strcmp(end, s->name) == 0) {
             *out = number * s->factor;
@@ -104,7 +105,7 @@ bool ifm_parse_bytes(const char *text, uint64_t *out)
 bool ifm_parse_seconds(const char *text, double *out)
 {
     static const struct suffix suffixes[] = {
-        {"", 1}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {NULL, 0},
+        {"", 1}, {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}, {NULL, 0},
     };
     return scaled(text, suffixes, out);
 }

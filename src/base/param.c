@@ -67,7 +67,8 @@ const char *ifm_param_ungrouped(const char *text, struct ifm_arena *arena)
     enum { LONGEST = 24 };
     size_t group = strspn(text, "0123456789"), n = 0;
     char digits[LONGEST + 1];
-    if (group < 1 || group > 3 || text[group] != ',' || strlen(text) > LONGEST)
+    const char separator = text[group];
+    if (group < 1 || group > 3 || separator == '\0' || strchr(",_ '", separator) == NULL || strlen(text) > LONGEST)
         return NULL;
     for (const char *at = text;; group = strspn(at, "0123456789")) {
         if (at > text && group != 3)
@@ -77,7 +78,7 @@ const char *ifm_param_ungrouped(const char *text, struct ifm_arena *arena)
         at += group;
         if (*at == '\0')
             break;
-        if (*at++ != ',')
+        if (*at++ != separator)
             return NULL;
     }
     digits[n] = '\0';
@@ -198,6 +199,23 @@ static bool takes(const struct param_reading *in, const char *text)
     return is_in_range(in->row, number);
 }
 
+/* "10sec" of a duration; NULL: another text. */
+static const char *hint_of_unit(const struct param_reading *in)
+{
+    static const char *const units[][2] = {
+        {"sec", "s"},    {"secs", "s"},     {"second", "s"},    {"seconds", "s"}, {"S", "s"},     {"m", "min"},
+        {"mins", "min"}, {"minute", "min"}, {"minutes", "min"}, {"hour", "h"},    {"hours", "h"}, {"msec", "ms"},
+    };
+    const int digits = (int)strspn(in->text, "0123456789.");
+    const char *word = in->text + digits + (in->text[digits] == ' ');
+    for (size_t i = 0; digits > 0 && i < sizeof units / sizeof *units; i++)
+        if (strcmp(word, units[i][0]) == 0) {
+            const char *meant = ifm_arena_printf(in->arena, "%.*s%s", digits, in->text, units[i][1]);
+            return takes(in, meant) ? ifm_arena_printf(in->arena, "did you mean %s?", meant) : NULL;
+        }
+    return NULL;
+}
+
 /* "write a duration as 0.01, 10ms or 2min", of what the row takes; "" where it takes none of these. */
 static const char *hint_of_examples(const struct param_reading *in)
 {
@@ -208,8 +226,14 @@ static const char *hint_of_examples(const struct param_reading *in)
     const bool duration = in->row->type == IFM_TYPE_SECONDS;
     const char *list = "", *found[KINDS];
     size_t n = 0;
+    if (in->row->type == IFM_TYPE_U64 && in->row->fallback != NULL) /* 0 means what the help says */
+        return strcmp(in->row->fallback, "0") == 0 ? in->row->help
+                                                   : ifm_arena_printf(in->arena, "such as %s", in->row->fallback);
     if (!duration && in->row->type != IFM_TYPE_BYTES)
         return "";
+    const char *unit = duration ? hint_of_unit(in) : NULL;
+    if (unit != NULL)
+        return unit;
     for (size_t kind = 0; kind < KINDS; kind++)
         for (const char *const *example = duration ? durations[kind] : sizes[kind]; *example != NULL; example++)
             if (takes(in, *example)) {
@@ -243,7 +267,7 @@ static const char *hint_of_thousands(const struct param_reading *in)
                             takes(in, decimal) ? " or " : "", takes(in, decimal) ? decimal : "");
 }
 
-/* The whole number that is written as 8k, 4,096 or 1e9, as a hint; "" where it is not allowed. NULL: another text. */
+/* The whole number written as 8k, 4,096, 4x or 1e9, as a hint; "" where it is not allowed. NULL: another text. */
 static const char *hint_of_whole(const struct param_reading *in)
 {
     const char *meant = ifm_param_ungrouped(in->text, in->arena), *thousands = hint_of_thousands(in);
@@ -253,6 +277,9 @@ static const char *hint_of_whole(const struct param_reading *in)
     if (meant == NULL && in->row->type == IFM_TYPE_U64 && ifm_parse_f64(in->text, &number) && number >= 0 &&
         number < 1e300 && number == floor(number))
         meant = ifm_arena_printf(in->arena, "%.0f", number);
+    const size_t digits = strspn(in->text, "0123456789");
+    if (meant == NULL && digits > 0 && strcmp(in->text + digits, "x") == 0)
+        meant = ifm_arena_printf(in->arena, "%.*s", (int)digits, in->text);
     if (meant == NULL)
         return NULL;
     return takes(in, meant) ? ifm_arena_printf(in->arena, "did you mean %s?", meant) : "";
@@ -350,21 +377,41 @@ static enum ifm_status parse_bool(const struct param_reading *in, bool *out)
                     in->row->path, ifm_param_shown(in->text, shown));
 }
 
-/* What formats of numbers are called elsewhere, and the nearest one of ours in bits; not always the same format. */
-static const char *format_meant(const char *text, struct ifm_list words)
+/* What formats of numbers and devices are called elsewhere, and the nearest one of ours, of formats in bits; not always
+ * the same format. */
+static const char *name_meant(const struct param_reading *in, struct ifm_list words)
 {
+    const char *text = ifm_arena_printf(in->arena, "%.*s", (int)strcspn(in->text, ":"), in->text); /* cuda:0 */
     static const char *const elsewhere[][2] = {
-        {"fp4", "int4"},  {"nvfp4", "int4"},  {"mxfp4", "int4"},    {"nf4", "int4"},      {"q4", "int4"},
-        {"q4_0", "int4"}, {"q4_1", "int4"},   {"u4", "int4"},       {"int3", "int4"},     {"fp8", "e4m3"},
-        {"f8", "e4m3"},   {"e5m2", "e4m3"},   {"fp8_e4m3", "e4m3"}, {"fp8_e5m2", "e4m3"}, {"mxfp8", "e4m3"},
-        {"q8", "int8"},   {"q8_0", "int8"},   {"q8_1", "int8"},     {"u8", "int8"},       {"q2", "int2"},
-        {"q2_k", "int2"}, {"fp16", "f16"},    {"half", "f16"},      {"float16", "f16"},   {"bf16", "f16"},
-        {"fp32", "f32"},  {"float32", "f32"}, {"float", "f32"},     {"single", "f32"},
+        {"fp4", "int4"},    {"nvfp4", "int4"},  {"mxfp4", "int4"},    {"nf4", "int4"},      {"q4", "int4"},
+        {"q4_0", "int4"},   {"q4_1", "int4"},   {"u4", "int4"},       {"int3", "int4"},     {"fp8", "e4m3"},
+        {"f8", "e4m3"},     {"e5m2", "e4m3"},   {"fp8_e4m3", "e4m3"}, {"fp8_e5m2", "e4m3"}, {"mxfp8", "e4m3"},
+        {"q8", "int8"},     {"q8_0", "int8"},   {"q8_1", "int8"},     {"u8", "int8"},       {"q2", "int2"},
+        {"q2_k", "int2"},   {"fp16", "f16"},    {"half", "f16"},      {"float16", "f16"},   {"bf16", "f16"},
+        {"fp32", "f32"},    {"float32", "f32"}, {"float", "f32"},     {"single", "f32"},    {"gpu", "cuda"},
+        {"nvidia", "cuda"},
     };
+    if (ifm_list_has(&words, text))
+        return text;
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (strcasecmp(text, elsewhere[i][0]) == 0 && ifm_list_has(&words, elsewhere[i][1]))
             return elsewhere[i][1];
     return NULL;
+}
+
+/* "f16+int4" of a row that takes several: f16,int4; NULL: another text. */
+static const char *list_meant(const struct param_reading *in, struct ifm_list words)
+{
+    char *text = ifm_arena_strdup(in->arena, in->text);
+    if ((in->row->flags & (IFM_SWEEP | IFM_LIST)) == 0 || strpbrk(text, "+;|/ ") == NULL)
+        return NULL;
+    for (char *at = text; (at = strpbrk(at, "+;|/ ")) != NULL;)
+        *at = ',';
+    const struct ifm_list items = ifm_param_split(text, in->arena);
+    for (size_t i = 0; i < items.n; i++)
+        if (!ifm_list_has(&words, items.items[i]))
+            return NULL;
+    return text;
 }
 
 /* The index of the text among the choices, of one with a parameter by the part up to its '='. */
@@ -378,7 +425,8 @@ static enum ifm_status parse_choice(const struct param_reading *in, int *out)
             return IFM_OK;
     }
     wrong_type(in);
-    const char *nearest = format_meant(in->text, words);
+    const char *nearest = list_meant(in, words);
+    nearest = nearest != NULL ? nearest : name_meant(in, words);
     nearest = nearest != NULL ? nearest : ifm_nearest(in->text, words.items, words.n);
     for (size_t i = 0; i < words.n; i++) { /* "3%" alone */
         const char *equals = strchr(words.items[i], '=');

@@ -93,7 +93,8 @@ const char *ifm_param_print(const struct ifm_param *row, const void *field, stru
 struct ifm_list ifm_param_split(const char *text, struct ifm_arena *arena);
 /* The items with `between` between them, in the arena; "" without items. */
 const char *ifm_list_join(struct ifm_list list, const char *between, struct ifm_arena *arena);
-/* The number that "4,096" means to who writes groups of digits, in the arena; NULL: the text has no such groups. */
+/* The number that "4,096", "4_096" or "4 096" means to who writes groups of digits, in the arena; NULL: the text has no
+ * such groups. */
 const char *ifm_param_ungrouped(const char *text, struct ifm_arena *arena);
 /* What a word of the section stands for in this row; any other text is returned as it is. */
 const char *ifm_param_meant(const struct ifm_section *section, const struct ifm_param *row, const char *text);

@@ -23,6 +23,13 @@ static enum ifm_status preset_of(const char *gates, const char *limit, struct if
                         "write by how much the new one may be slower, such as 3%; that it must be faster is a gate of "
                         "a file: -c FILE, {metric: change_percent, op: at_most, threshold: -3}",
                         "'%s' allows no regression", ifm_param_shown(limit, shown));
+    const char *inside = limit + strcspn(limit, "0123456789.");
+    if (!number && inside > limit && ifm_parse_f64(digits + (inside - limit), &percent) && percent > 0 &&
+        percent <= 100)
+        return ifm_fail(error, IFM_USAGE, "--max-regression",
+                        ifm_arena_printf(arena, "it is the most that is allowed: write --max-regression %s%%",
+                                         digits + (inside - limit)),
+                        "'%s' is no percentage alone", ifm_param_shown(limit, shown));
     if (!number || percent > 100)
         return ifm_fail(error, IFM_USAGE, "--max-regression", "write it as --max-regression 3%",
                         "'%s' is no percentage above 0 and at most 100", ifm_param_shown(limit, shown));

@@ -82,6 +82,7 @@ static const struct {
     {"time-limit", "cap"},
     {"min-time", "cap"},
     {"command-name", "name"},
+    {"n", "name"},
     {"parameter-list", "name"},
     {"parameter-scan", "name"},
     {"show-output", "output"},

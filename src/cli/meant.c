@@ -91,6 +91,9 @@ const char *ifm_meant_programs(const char *const *words, int n, struct ifm_arena
 
 const char *ifm_meant(int argc, char **argv, struct ifm_arena *arena)
 {
+    const char *dot = strrchr(argv[1], '.');
+    if (dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+        return ifm_arena_printf(arena, "run -c %s", argv[1]);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(others[i].word, argv[1]) != 0)
             continue;

@@ -94,7 +94,12 @@ static enum ifm_status choose_format(const char *name, struct ifm_options *optio
                         "--format json prints all numbers, --json those of the specification",
                         "--json has chosen the format already");
     options->has_format = true;
-    return ifm_format_parse(name, options->config != NULL ? own : formats, &options->format, error);
+    const enum ifm_status status =
+        ifm_format_parse(name, options->config != NULL ? own : formats, &options->format, error);
+    if (status != IFM_OK && options->config != NULL &&
+        ifm_config_flag_joined(options->config, options->workload, "formats", &name, 1) != NULL)
+        ifm_error_hint(error, "did you mean --formats %s?", name);
+    return status;
 }
 
 static enum ifm_status wait_quiet(const char *value, struct ifm_options *options, struct ifm_error *error)
@@ -451,6 +456,25 @@ static void hint_of_programs(const char *token, char *hint, size_t size)
     ifm_arena_destroy(arena);
 }
 
+/* `--formats f16 int4`, `--cap 10 s`: the words from that before `token` on, where they are one value. */
+static bool hint_of_joined(const char *token, const struct ifm_options *options, char *hint, size_t size)
+{
+    char **argv = ifm_invocation.argv;
+    const int argc = ifm_invocation.argc;
+    int at = 1, end;
+    while (at < argc && argv[at] != token)
+        at++;
+    if (options->config == NULL || at < 3 || at >= argc || strncmp(argv[at - 2], "--", 2) != 0)
+        return false;
+    for (end = at; end < argc && argv[end][0] != '-';)
+        end++;
+    const char *joined = ifm_config_flag_joined(options->config, options->workload, argv[at - 2] + 2,
+                                                (const char *const *)argv + at - 1, (size_t)(end - at + 1));
+    if (joined != NULL)
+        snprintf(hint, size, "write its value as one word: %.60s %.120s", argv[at - 2], joined);
+    return joined != NULL;
+}
+
 /* `run study.yaml`, `run decode`, `run sleep 1`, `decode 4096` */
 static enum ifm_status unexpected(const char *token, const struct ifm_options *options, struct ifm_error *error)
 {
@@ -474,7 +498,7 @@ static enum ifm_status unexpected(const char *token, const struct ifm_options *o
         snprintf(hint, sizeof hint, "it is a run folder: `inferometer rerun %.80s` measures the same again", token);
     else if (ifm_workload_find(token) != NULL)
         snprintf(hint, sizeof hint, "did you mean `inferometer %.40s`?", token);
-    else if (strcmp(options->verb, "run") == 0)
+    else if (!hint_of_joined(token, options, hint, sizeof hint) && strcmp(options->verb, "run") == 0)
         hint_of_programs(token, hint, sizeof hint);
     return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", token);
 }

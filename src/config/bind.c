@@ -62,6 +62,25 @@ static enum ifm_status check_plugins(const struct ifm_source *source, const stru
     return IFM_OK;
 }
 
+/* `{kv_len: 4,096}`: in braces a comma ends the value, and 096 is a key without one. */
+static enum ifm_status refuse_grouped(const struct ifm_source *source, const struct ifm_node *node, const char *path,
+                                      struct ifm_error *error)
+{
+    struct ifm_arena *arena = source->config->arena;
+    const char *text = node->text;
+    if (node->kind != IFM_NODE_SCALAR)
+        return IFM_OK;
+    for (const struct ifm_node *next = node->next; next != NULL && next->kind == IFM_NODE_SCALAR && next->plain &&
+                                                   next->text[0] == '\0' && strlen(next->key) == 3;
+         next = next->next)
+        text = ifm_arena_printf(arena, "%s,%s", text, next->key);
+    const char *one = text == node->text ? NULL : ifm_param_ungrouped(text, arena);
+    if (one == NULL)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, ifm_node_where(source, node), ifm_arena_printf(arena, "did you mean %s?", one),
+                    "%s: in braces a comma ends the value, so that %s is not one number", path, text);
+}
+
 /* Recursion is bounded: the tree has at most 16 levels. */
 static enum ifm_status bind_mapping(struct binding *binding, const struct ifm_node *mapping, const char *prefix,
                                     struct ifm_error *error)
@@ -71,6 +90,7 @@ static enum ifm_status bind_mapping(struct binding *binding, const struct ifm_no
     for (const struct ifm_node *node = mapping->first; node != NULL; node = node->next) {
         const char *path = prefix[0] == '\0' ? node->key : ifm_arena_printf(config->arena, "%s.%s", prefix, node->key);
         struct ifm_config_slot *slot = ifm_config_find(config, path);
+        IFM_TRY(refuse_grouped(source, node, path, error));
         bool arms = strcmp(path, "arms") == 0, gates = strcmp(path, "gates") == 0;
         bool section = ifm_config_is_section(config, path);
         if (slot == NULL && strcmp(path, "plugin") == 0) { /* loaded already: tables come first */

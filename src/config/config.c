@@ -76,6 +76,26 @@ static const char *last_part(const char *path)
     return dot == NULL ? path : dot + 1;
 }
 
+/* Keys by the names of the specification and of other tools; of several rows for one, the first that the section has.
+ */
+static const char *path_elsewhere(const struct ifm_config *config, const char *path)
+{
+    static const char *const names[][2] = {
+        {"seq", "kv_len"},         {"seq", "seq_len"},       {"seq_len", "kv_len"},        {"context_length", "kv_len"},
+        {"heads", "q_heads"},      {"num_heads", "q_heads"}, {"num_kv_heads", "kv_heads"}, {"dim", "head_dim"},
+        {"head_size", "head_dim"}, {"batch_size", "batch"},  {"reps", "repeats"},          {"inner_loops", "inner"},
+    };
+    const int section = (int)(last_part(path) - path);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(last_part(path), names[i][0]) != 0)
+            continue;
+        const char *ours = ifm_arena_printf(config->arena, "%.*s%s", section, path, names[i][1]);
+        if (ifm_config_find(config, ours) != NULL)
+            return ours;
+    }
+    return NULL;
+}
+
 /* The known key that was most likely meant: its whole path is near, or its last part is. */
 static const char *nearest_path(const struct ifm_config *config, const char *path)
 {
@@ -85,7 +105,8 @@ static const char *nearest_path(const struct ifm_config *config, const char *pat
     words[1] = "gates";
     for (size_t i = 0; i < config->n_slots; i++)
         words[2 + i] = config->slots[i].row->path;
-    const char *whole = ifm_nearest(path, words, n);
+    const char *whole = path_elsewhere(config, path);
+    whole = whole != NULL ? whole : ifm_nearest(path, words, n);
     if (whole != NULL)
         return whole;
     const char **parts = IFM_ARENA_ARRAY(config->arena, const char *, n);

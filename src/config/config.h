@@ -85,6 +85,10 @@ IFM_CHECKED enum ifm_status ifm_config_flag_as(struct ifm_config *config, const 
 /* "--kv-len" that was given twice with different values, of which the last counts; NULL = none was. */
 const char *ifm_config_given_twice(const struct ifm_config *config);
 bool ifm_config_flag_takes_value(const struct ifm_config *config, const char *workload, const char *flag);
+/* The one value that words behind a flag were meant to be: a list, or a number and its unit; NULL: none that it takes.
+ */
+const char *ifm_config_flag_joined(const struct ifm_config *config, const char *workload, const char *flag,
+                                   const char *const *words, size_t n);
 const char *ifm_config_nearest_flag(const struct ifm_config *config, const char *workload, const char *flag);
 
 /* Resolve: apply preset and precedence, check ranges and cross-field rules, hash. */

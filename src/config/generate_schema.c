@@ -73,8 +73,8 @@ static json_t *choice(const char *choices)
 /* One value of a row. */
 static json_t *scalar(const struct ifm_param *row)
 {
-    static const char bytes[] = "^[0-9.]+(B|K|KB|KiB|M|MB|MiB|G|GB|GiB|T|TB|TiB)?$";
-    static const char seconds[] = "^[0-9.]+(e-?[0-9]+)?(ns|us|ms|s|min)?$";
+    static const char bytes[] = "^[0-9.]+( ?(B|K|KB|KiB|M|MB|MiB|G|GB|GiB|T|TB|TiB))?$";
+    static const char seconds[] = "^[0-9.]+(e-?[0-9]+)?( ?(ns|us|ms|s|min|h))?$";
     if (ifm_param_is_choice(row))
         return choice(row->choices);
     switch (row->type) {

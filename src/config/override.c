@@ -124,6 +124,31 @@ bool ifm_config_flag_takes_value(const struct ifm_config *config, const char *wo
     return slot != NULL && slot->row->type != IFM_TYPE_BOOL;
 }
 
+static bool takes(const struct ifm_config *config, const struct ifm_config_slot *slot, const char *text)
+{
+    const char *canonical;
+    return ifm_config_canonical(config, slot->row, (struct ifm_raw){text, ""}, &canonical, NULL) == IFM_OK;
+}
+
+const char *ifm_config_flag_joined(const struct ifm_config *config, const char *workload, const char *flag,
+                                   const char *const *words, size_t n)
+{
+    bool negated, each = true;
+    const struct ifm_config_slot *slot = find_flag(config, workload, flag, &negated);
+    if (slot == NULL || slot->row->type == IFM_TYPE_BOOL || slot->row->type == IFM_TYPE_TEXT)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        each &= takes(config, slot, words[i]);
+    const struct ifm_list list = {(const char **)words, n};
+    if (each && (slot->row->flags & (IFM_SWEEP | IFM_LIST)) != 0)
+        return ifm_list_join(list, ",", config->arena);
+    const char *whole = ifm_list_join(list, "", config->arena);
+    const bool group = n == 2 && strlen(words[1]) == 3; /* 10 000 */
+    if (each || n < 2 || (slot->row->type == IFM_TYPE_U64 && !group) || !takes(config, slot, whole))
+        return NULL;
+    return whole;
+}
+
 const char *ifm_config_nearest_flag(const struct ifm_config *config, const char *workload, const char *flag)
 {
     const char **words = IFM_ARENA_ARRAY(config->arena, const char *, config->n_slots);

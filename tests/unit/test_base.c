@@ -51,7 +51,11 @@ static void bytes_and_seconds_take_suffixes(void **state)
     assert_false(ifm_parse_bytes("-1K", &bytes));
     assert_true(ifm_parse_seconds("250ms", &seconds) && fabs(seconds - 0.25) < 1e-15);
     assert_true(ifm_parse_seconds("2min", &seconds) && seconds == 120);
-    assert_false(ifm_parse_seconds("2 h", &seconds));
+    assert_true(ifm_parse_seconds("2 h", &seconds) && seconds == 7200);
+    assert_true(ifm_parse_seconds("10 s", &seconds) && seconds == 10);
+    assert_false(ifm_parse_seconds("10 ", &seconds));
+    assert_false(ifm_parse_seconds("10  s", &seconds));
+    assert_false(ifm_parse_seconds("10 m", &seconds));     /* minutes or milliseconds */
     assert_false(ifm_parse_seconds("1e308min", &seconds)); /* finite until it is scaled */
     assert_false(ifm_parse_seconds("-0", &seconds));
 }
