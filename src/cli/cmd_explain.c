@@ -131,12 +131,11 @@ static size_t explain_params(const char *text, bool choices, struct ifm_arena *a
     return found;
 }
 
-/* A metric by its id; else what a word means, parameters, and the metric of the column that is called so. */
-static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct ifm_error *error)
+/* A metric by its id; else what a word means, parameters, and the metric of the column called so. False: none. */
+static bool explain_name(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena)
 {
-    const struct ifm_glossary words = ifm_glossary_read(arena);
     const enum ifm_metric_id asked = ifm_metric_of(text);
-    const struct ifm_entry *word = ifm_glossary_find(&words, text);
+    const struct ifm_entry *word = ifm_glossary_find(words, text);
     const struct ifm_metric *metric = asked != IFM_M_NONE ? &ifm_metrics[asked] : metric_of_heading(text);
     metric = metric == NULL ? metric_without_unit(text) : metric;
     if (word != NULL && asked == IFM_M_NONE)
@@ -144,19 +143,31 @@ static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct
     size_t params = asked == IFM_M_NONE ? explain_params(text, false, arena) : 0;
     if (word == NULL && metric == NULL && params == 0)
         params = explain_params(text, true, arena);
-    if (word == NULL && metric == NULL && params == 0 && (word = ifm_glossary_within(&words, text)) != NULL)
-        print_word(word);
-    if (word == NULL && metric == NULL && params == 0) {
-        const enum ifm_status status = ifm_fail(error, IFM_USAGE, "", "`inferometer explain` lists metrics and words",
-                                                "nothing explains \"%s\"", text);
-        const char *nearest = ifm_glossary_nearest(&words, text, arena);
-        if (nearest != NULL)
-            ifm_error_hint(error, "did you mean %s?", nearest);
-        return status;
-    }
     if (metric != NULL)
         print_metric(metric);
-    return IFM_OK;
+    return word != NULL || metric != NULL || params > 0;
+}
+
+/* A name; what is left of "1.87x smaller" or "TPOT 12 ms" without numbers; or the name that a sentence holds. */
+static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct ifm_error *error)
+{
+    const struct ifm_glossary words = ifm_glossary_read(arena);
+    const char *const names[] = {text, ifm_glossary_without_numbers(text, true, arena),
+                                 ifm_glossary_without_numbers(text, false, arena)};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i] != NULL && explain_name(&words, names[i], arena))
+            return IFM_OK;
+    const struct ifm_entry *word = ifm_glossary_within(&words, text);
+    if (word != NULL) {
+        print_word(word);
+        return IFM_OK;
+    }
+    const char *nearest = ifm_glossary_nearest(&words, text, arena);
+    const enum ifm_status status = ifm_fail(error, IFM_USAGE, "", "`inferometer explain` lists metrics and words",
+                                            "nothing explains \"%s\"", text);
+    if (nearest != NULL)
+        ifm_error_hint(error, "did you mean %s?", nearest);
+    return status;
 }
 
 static void print_all(struct ifm_arena *arena)

@@ -84,6 +84,7 @@ const struct ifm_entry *ifm_glossary_find(const struct ifm_glossary *words, cons
     return NULL;
 }
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 enum { TELLING = 9 }; /* letters of a single word that says what a sentence is about */
 
 /* Does the sentence hold the phrase that is `size` letters long, as whole words? */
@@ -114,6 +115,33 @@ const struct ifm_entry *ifm_glossary_within(const struct ifm_glossary *words, co
             }
     }
     return best;
+}
+
+/* "1.87x", "+3", "[0.50,", "±<0.001" */
+static bool is_number(const char *piece)
+{
+    const char *at = piece;
+    while (*at != '\0' && (strchr("+-.,<>=~([", *at) != NULL || (unsigned char)*at >= 0x80))
+        at++;
+    return isdigit((unsigned char)*at);
+}
+
+const char *ifm_glossary_without_numbers(const char *text, bool units, struct ifm_arena *arena)
+{
+    const char *left = "";
+    bool numbers = false, behind = false;
+    char *copy = ifm_arena_strdup(arena, text), *rest = copy;
+    for (char *piece = strsep(&rest, " \t\n"); piece != NULL; piece = strsep(&rest, " \t\n")) {
+        const bool number = is_number(piece), sign = strpbrk(piece, LETTERS) == NULL;
+        numbers |= number;
+        piece[strcspn(piece, ",;:)]")] = '\0';
+        if (!number && !sign && (units || !behind))
+            left = ifm_arena_printf(arena, "%s%s%s", left, left[0] == '\0' ? "" : " ", piece);
+        behind = number;
+    }
+    if (left[0] == '\0' && strstr(text, "±") != NULL)
+        left = "±";
+    return numbers && left[0] != '\0' ? left : NULL;
 }
 
 const char *ifm_glossary_nearest(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena)

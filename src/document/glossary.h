@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ifm_entry {
@@ -24,6 +25,10 @@ const struct ifm_entry *ifm_glossary_find(const struct ifm_glossary *words, cons
 /* The word whose name or synonym of several words is the longest within a sentence, such as a footnote that was pasted;
  * NULL when none is. */
 const struct ifm_entry *ifm_glossary_within(const struct ifm_glossary *words, const char *sentence);
+/* "faster" for "faster 1.47x": the words of a text without its numbers, and with `units` false without what stands
+ * behind each number too; "±" where nothing else is left. NULL when it has no number, or nothing is left. In the arena.
+ */
+const char *ifm_glossary_without_numbers(const char *text, bool units, struct ifm_arena *arena);
 /* The word or synonym nearest to a text that was not found; NULL when none is near. In the arena. */
 const char *ifm_glossary_nearest(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena);
 /* docs/glossary.md */

@@ -3,8 +3,9 @@
 
 Headings of tables, verdicts and their labels, words of comparisons, states, rules, checklists, conditions, and terms of
 several words inside sentences: each is taken from what the golden tests hold the product to, and from what some runs
-print on the terminal and in report.md, and asked of `explain`; so is every parameter of the schema. So are the first
-cells of the rows of a table that has no names of its own there.
+and commands print on the terminal and in report.md, and asked of `explain`; so is every parameter of the schema. So are
+the first cells of the rows of a table that has no names of its own there, and the headings that the sources give to
+tables which no machine of a test prints, such as those of ncu and trace.
 """
 import glob
 import json
@@ -37,20 +38,51 @@ NAMES = (
     r"^[a-zA-Z -]+ {2,}(counted|architecture|parameters|declared) +(high|medium|low)",
     r"\b(at least|at most)(?= [\d+])|, ((?:whole )?interval)$",
 )
-RUNS = (  # of the scripted device
-    ("decode", "--script", "step_ns=1000000; noise=0.01; arm.int4.step_ns=400000"),
-    ("stream", "--script", "step_ns=1000000; noise=0.01"),
-    ("exec", "a 1", "b 2", "--gates", "no-regression=3%", "--script", "step_ns=1000000; noise=0.1"),
+RUNS = (  # of the scripted device, each in a folder that is called so
+    ("decode", "decode", "--script", "step_ns=1000000; noise=0.01; arm.int4.step_ns=400000"),
+    ("other", "decode", "--script", "step_ns=1010000; noise=0.01; arm.int4.step_ns=390000"),
+    ("stream", "stream", "--script", "step_ns=1000000; noise=0.01"),
+    ("exec", "exec", "a 1", "b 2", "--gates", "no-regression=3%", "--script", "step_ns=1000000; noise=0.1"),
+)
+COMMANDS = (  # A and B: two of these runs
+    ("list", "RUNS"),
+    ("compare", "A", "B"),
+    ("compare", "A"),
+    ("doctor",),
+    ("power", "--seconds", "0.05", "--rated-w", "10"),
 )
 CONDITIONS = re.compile(r"^(?:decode|attention|gemm|stream|null|command)  (\S.*, margin .*)$")
 LINKED = re.compile(r"\[([^]]*)\]\([^)]*\)|<[^>]*>|[*`]")
+PIECE = re.compile(r"\S+(?: \S+)*")
+HEADING = re.compile(r"[^\W\d]\S*(?: \S+){0,3}$")
+DOCTOR = re.compile(r"^(\w\S*(?: \S+)*) +(ok|absent|warn) +\S")
+SOURCES = {  # what some machines alone print: columns of listings, rows of doctor, limits of profile
+    "*/*.c": re.compile(r'\{"[a-z_0-9]*",\s*"([^"]+)",\s*(?:true|false)\}'),
+    "host/doctor.c": re.compile(r'^    \{"([^"]+)", "(?:/sys|/proc|)",\s', re.MULTILINE),
+    "cli/cmd_profile.c": re.compile(r'^    \{"([^"]+)",\n +(?:OF_|GPU|INSIDE|WAIT)', re.MULTILINE),
+}
+
+
+def aligned(line, below):
+    """How many pieces of a line begin or end where a piece of the next line does."""
+    edges = {edge for piece in PIECE.finditer(below) for edge in [(0, piece.start()), (1, piece.end())]}
+    return sum((0, piece.start()) in edges or (1, piece.end()) in edges for piece in PIECE.finditer(line))
+
+
+def is_heading_row(above, line, below):
+    """Of names alone, three or more, above a row that is aligned with it and below none."""
+    pieces = [LEVEL.sub("", piece) for piece in PIECE.findall(line)]
+    if re.match(r"^ *(arm|gate|cell|part) {2,}\S", line):
+        return True
+    return (len(pieces) >= 3 and all(map(HEADING.match, pieces)) and aligned(line, below) >= 2
+            and aligned(line, above) < 2)
 
 
 def headings(lines):
     """Of tables on the terminal, whose columns stand apart by two blanks, and of those in Markdown."""
     for at, line in enumerate(lines):
-        if re.match(r"^ *(arm|gate|cell|part) {2,}\S", line):
-            for heading in re.split(r" {2,}", line.strip()):
+        if is_heading_row(lines[at - 1] if at > 0 else "", line, lines[at + 1] if at + 1 < len(lines) else ""):
+            for heading in PIECE.findall(line):
                 yield LEVEL.sub("", heading)
         if at > 0 and LINE.match(line) and ROW.match(lines[at - 1]):
             yield from (piece.strip() for piece in lines[at - 1].strip("|").split("|"))
@@ -68,6 +100,12 @@ def row_heads(lines):
                 yield head
         else:
             bare = False
+
+
+def points(lines):
+    """What `doctor` looked at, and the states of it."""
+    if any(re.match(r"what +state +detail$", line) for line in lines):
+        yield from (text for match in map(DOCTOR.match, lines) if match for text in match.groups())
 
 
 def conditions(lines):
@@ -93,30 +131,52 @@ def footnotes(lines):
 
 def names_in(text):
     lines = text.split("\n")
-    names = {*headings(lines), *row_heads(lines), *conditions(lines), *footnotes(lines)}
+    names = {*headings(lines), *row_heads(lines), *points(lines), *conditions(lines), *footnotes(lines)}
     for pattern in NAMES:
         for match in re.finditer(pattern, text, re.MULTILINE):
             names.update(group for group in match.groups() if group)
     return names - {""}
 
 
-def printed(command):
-    found = {}
+def printed_by(command, *arguments):
+    done = subprocess.run([command, *arguments], capture_output=True, text=True, check=False)
+    if not done.stdout:
+        sys.exit(f"{arguments[0]} printed nothing: {done.stderr}")
+    return done.stdout
+
+
+def texts(command):
+    """What is looked at, and where it is from."""
     for path in sorted(glob.glob(os.path.join(HERE, "*", "std*.*"))):
         with open(path, encoding="utf-8") as file:
-            for name in names_in(file.read()):
-                found.setdefault(name, os.path.relpath(path, HERE))
-    for run in RUNS:
-        with tempfile.TemporaryDirectory(prefix="words-") as folder:
-            common = ["--device", "fake", "--seed", "1", "--repeats", "60", "--quiet", "--out", folder + "/run"]
+            yield os.path.relpath(path, HERE), file.read()
+    with tempfile.TemporaryDirectory(prefix="words-") as folder:
+        for name, *run in RUNS:
+            out = os.path.join(folder, name)
+            common = ["--device", "fake", "--seed", "1", "--repeats", "60", "--quiet", "--out", out]
             subprocess.run([command, *run, *common], capture_output=True, check=False)
             for how in ([], ["--verbose"], ["--format", "md"]):
-                done = subprocess.run([command, "report", folder + "/run", *how], capture_output=True, text=True,
-                                      check=False)
-                if not done.stdout:
-                    sys.exit(f"{run[0]} printed nothing: {done.stderr}")
-                for name in names_in(done.stdout):
-                    found.setdefault(name, " ".join([run[0], *how]))
+                yield " ".join([name, *how]), printed_by(command, "report", out, *how)
+        names = {"RUNS": folder, "A": os.path.join(folder, "decode"), "B": os.path.join(folder, "other")}
+        for words in COMMANDS:
+            yield " ".join(words), printed_by(command, *(names.get(word, word) for word in words))
+
+
+def printed(command):
+    found = {}
+    for path, text in texts(command):
+        for name in names_in(text):
+            found.setdefault(name, path)
+    for files, pattern in SOURCES.items():
+        names = {}
+        for path in glob.glob(os.path.join(HERE, "..", "..", "src", files)):
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            if files != "*/*.c" or "ifm_listing_column" in text:
+                names.update(dict.fromkeys(pattern.findall(text), os.path.basename(path)))
+        if len(names) < 10:
+            sys.exit(f"{files}: next to no names, {sorted(names)}")
+        found = {**names, **found}
     return found
 
 

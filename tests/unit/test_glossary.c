@@ -112,6 +112,33 @@ static void what_is_printed_is_explained(void **state)
     }
 }
 
+/* Numbers, signs and units of a line that was pasted. */
+static void numbers_are_left_out_of_a_question(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *with_units, *without;
+    } asked[] = {{"1.87x smaller", "smaller", NULL},
+                 {"faster 1.47x", "faster", "faster"},
+                 {"±0.13", "±", "±"},
+                 {"±<0.001", "±", "±"},
+                 {"speed-up ±0.13", "speed-up", "speed-up"},
+                 {"TPOT 12.3 ms", "TPOT ms", "TPOT"},
+                 {"p50 [0.50, 1.57] %", "p50", "p50"},
+                 {"int8 -3 %", "int8", "int8"},
+                 {"12.5", NULL, NULL},
+                 {"twin", NULL, NULL},
+                 {"", NULL, NULL}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        const char *const wanted[] = {asked[i].without, asked[i].with_units};
+        for (int units = 0; units < 2; units++) {
+            const char *got = ifm_glossary_without_numbers(asked[i].text, units, arena);
+            if ((got == NULL) != (wanted[units] == NULL) || (got != NULL && strcmp(got, wanted[units]) != 0))
+                fail_msg("\"%s\": %s", asked[i].text, got == NULL ? "nothing" : got);
+        }
+    }
+}
+
 /* docs/glossary.md below its line. IFM_BLESS=1 writes it anew. */
 static void the_glossary_is_true(void **state)
 {
@@ -144,6 +171,7 @@ int main(void)
         cmocka_unit_test(no_name_stands_for_two_things),
         cmocka_unit_test(names_are_found_however_they_are_written),
         cmocka_unit_test(what_is_printed_is_explained),
+        cmocka_unit_test(numbers_are_left_out_of_a_question),
         cmocka_unit_test(the_glossary_is_true),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
