@@ -180,7 +180,7 @@ static const char *why_partial(const struct ifm_activity_file *file, struct ifm_
 }
 
 /* More calls than kernels: their number is not that of launches. */
-static void hide_launches(struct ifm_listing *listing, const struct ifm_activity_counts *c)
+static const char *hide_launches(struct ifm_listing *listing, const struct ifm_activity_counts *c)
 {
     const char *why =
         ifm_arena_printf(listing->arena,
@@ -188,12 +188,12 @@ static void hide_launches(struct ifm_listing *listing, const struct ifm_activity
                          "launched nothing, or their kernels have no record",
                          (long long)c->launches, (long long)c->kernels);
     ifm_listing_set(listing, "launch_calls", json_null(), "absent");
-    ifm_listing_set_text(listing, "reason", why);
-    ifm_listing_show(listing, "notes", ifm_arena_printf(listing->arena, "[%zu]", ifm_listing_note(listing, why)));
+    return why;
 }
 
-/* Sums over so many `times`, of each. */
-static void set_counts(struct ifm_listing *listing, const struct ifm_activity_counts *c, size_t times)
+/* Sums over so many `times`, of each. `aside`: what is to be said of the row; NULL = nothing. */
+static void set_counts(struct ifm_listing *listing, const struct ifm_activity_counts *c, size_t times,
+                       const char *aside)
 {
     const struct {
         const char *field;
@@ -214,16 +214,35 @@ static void set_counts(struct ifm_listing *listing, const struct ifm_activity_co
                 {"wait_ns", c->wait_ns, true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         set_mean(listing, rows[i].field, rows[i].sum, times, rows[i].is_time);
-    if (c->launches > c->kernels)
-        hide_launches(listing, c);
+    const char *why = c->launches > c->kernels ? hide_launches(listing, c) : aside;
+    if (why != aside && aside != NULL)
+        why = ifm_arena_printf(listing->arena, "%s; %s", aside, why);
+    if (why != NULL) {
+        ifm_listing_set_text(listing, "reason", why);
+        ifm_listing_show_note(listing, why);
+    }
+}
+
+static void tell_untold(struct ifm_listing *listing, const char *process, const struct ifm_activity_untold *untold)
+{
+    if (untold->names > 0)
+        ifm_listing_remark(listing, ifm_arena_printf(listing->arena,
+                                                     "Process %s: %zu more names, of %zu ranges, took less time.",
+                                                     process, untold->names, untold->times));
+    if (untold->nameless > 0)
+        ifm_listing_remark(listing,
+                           ifm_arena_printf(listing->arena,
+                                            "Process %s: ranges in no row, as their names came when the recorder had "
+                                            "too many: %zu; give ranges that do the same one name.",
+                                            process, untold->nameless));
 }
 
 /* What the program does inside its own ranges: the nearest that it has to a step. */
 static void add_ranges(struct ifm_listing *listing, const char *process, const struct ifm_activity_row *rows, size_t n)
 {
     struct ifm_activity_range ranges[MOST_RANGES];
-    size_t all;
-    const size_t told = ifm_activity_ranges(rows, n, ranges, MOST_RANGES, &all, listing->arena);
+    struct ifm_activity_untold untold;
+    const size_t told = ifm_activity_ranges(rows, n, ranges, MOST_RANGES, &untold);
     for (size_t i = 0; i < told; i++) {
         const struct ifm_activity_range *r = &ranges[i];
         ifm_listing_row(listing);
@@ -231,13 +250,14 @@ static void add_ranges(struct ifm_listing *listing, const char *process, const s
         ifm_listing_set_text(listing, "range", ifm_text_plain(r->name, listing->arena));
         set_mean(listing, "times", (int64_t)r->times, 1, false);
         set_mean(listing, "range_ns", r->ns, r->times, true);
-        set_counts(listing, &r->counts, r->times);
+        set_counts(listing, &r->counts, r->times,
+                   r->overlap ? "its ranges overlap: what is in two of them, and their time, counts once" : NULL);
     }
     if (told > 0)
         ifm_listing_remark(listing, "Of an NVTX range: means of its times; calls that began in it on its thread, and "
-                                    "the work that these started. Its own time is the host's.");
-    if (all > told)
-        ifm_listing_remark(listing, ifm_arena_printf(listing->arena, "%zu more ranges took less time.", all - told));
+                                    "the work that these started, not what other threads start (as PyTorch's "
+                                    "backward). Its own time is the host's.");
+    tell_untold(listing, process, &untold);
 }
 
 /* Keeps the lines of activity alone; their sums become the row. */
@@ -264,7 +284,7 @@ static void add_process(struct ifm_listing *listing, const char *name, struct if
         return;
     }
     const struct ifm_activity_counts c = ifm_activity_count(rows, n, 0, UINT64_MAX);
-    set_counts(listing, &c, 1);
+    set_counts(listing, &c, 1, NULL);
     if (c.span_ns > 0)
         ifm_listing_set(listing, "gpu_idle_percent", json_real(100 * (1 - (double)c.busy_ns / (double)c.span_ns)),
                         ifm_arena_printf(arena, "%.1f %%", 100 * (1 - (double)c.busy_ns / (double)c.span_ns)));

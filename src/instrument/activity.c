@@ -15,6 +15,8 @@ const char *const ifm_activity_names[IFM_ACTIVITY_KINDS] = {
     "kernel", "copy", "fill", "wait", "call", "runtime", "begin", "end", "overhead",
 };
 
+const char *const ifm_activity_nameless = "(one of too many names)";
+
 static struct {
     pthread_mutex_t lock;
     const struct ifm_cupti *cupti; /* NULL = nothing is recorded */
@@ -39,7 +41,7 @@ static const char *keep_name(const char *name)
         if (*slot != NULL && strcmp(*slot, name) == 0)
             return *slot;
     }
-    return "(one of too many names)";
+    return ifm_activity_nameless;
 }
 
 static void add(const struct ifm_activity_row *row)

@@ -25,6 +25,7 @@ enum ifm_activity_kind {
     IFM_ACTIVITY_KINDS
 };
 extern const char *const ifm_activity_names[IFM_ACTIVITY_KINDS];
+extern const char *const ifm_activity_nameless; /* the name of all that came when 1024 texts were kept */
 
 struct ifm_activity_row {
     enum ifm_activity_kind kind;

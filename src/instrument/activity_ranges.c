@@ -3,11 +3,14 @@
 
 #include "base/names.h"
 #include <stdlib.h>
+#include <string.h>
 
+/* Ranges of one name and thread that do not part: `times` of them, none inside another. */
 struct range_span {
     size_t name;
     uint32_t thread;
     uint64_t from, to;
+    size_t times;
 };
 
 struct range_spans {
@@ -41,14 +44,41 @@ static int by_place(const void *a, const void *b)
     return x->to > y->to ? -1 : x->to < y->to;
 }
 
-/* Ranges that ended, sorted, and the texts of their names; without those inside another of their name and thread. */
-static struct range_spans find_spans(const struct ifm_activity_row *rows, size_t n, const char **texts,
-                                     struct ifm_arena *arena)
+static size_t count_kind(const struct ifm_activity_row *rows, size_t n, enum ifm_activity_kind kind)
 {
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        found += rows[i].kind == kind;
+    return found;
+}
+
+/* One inside another goes, and those that overlap become one. Sorted before and after. */
+static void join_spans(struct range_spans *spans)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < spans->n; i++) {
+        const struct range_span *s = &spans->items[i];
+        struct range_span *before = kept == 0 ? NULL : &spans->items[kept - 1];
+        if (before == NULL || before->name != s->name || before->thread != s->thread || s->from >= before->to)
+            spans->items[kept++] = *s;
+        else if (s->to > before->to) {
+            before->to = s->to;
+            before->times++;
+        }
+    }
+    spans->n = kept;
+}
+
+/* Ranges that ended, joined and sorted, and the texts of their names. */
+static struct range_spans find_spans(const struct ifm_activity_row *rows, size_t n, const char ***texts,
+                                     size_t *nameless, struct ifm_arena *arena)
+{
+    const size_t begins = count_kind(rows, n, IFM_ACTIVITY_BEGIN), most_ends = count_kind(rows, n, IFM_ACTIVITY_END);
     struct ifm_names *names = ifm_names_create(arena);
-    struct range_end *ends = IFM_ARENA_ARRAY(arena, struct range_end, n + 1);
-    struct range_spans out = {IFM_ARENA_ARRAY(arena, struct range_span, n + 1), 0};
-    size_t n_ends = 0, kept = 0;
+    struct range_end *ends = IFM_ARENA_ARRAY(arena, struct range_end, most_ends + 1);
+    struct range_spans out = {IFM_ARENA_ARRAY(arena, struct range_span, begins + 1), 0};
+    size_t n_ends = 0;
+    *texts = IFM_ARENA_ARRAY(arena, const char *, begins + 1);
     for (size_t i = 0; i < n; i++)
         if (rows[i].kind == IFM_ACTIVITY_END)
             ends[n_ends++] = (struct range_end){rows[i].correlation, rows[i].start};
@@ -59,17 +89,16 @@ static struct range_spans find_spans(const struct ifm_activity_row *rows, size_t
             end = bsearch(&key, ends, n_ends, sizeof *ends, by_id);
         if (end == NULL || end->at < rows[i].start)
             continue;
+        if (strcmp(rows[i].name, ifm_activity_nameless) == 0) {
+            ++*nameless;
+            continue;
+        }
         const size_t name = ifm_names_add(names, rows[i].name);
-        texts[name] = rows[i].name;
-        out.items[out.n++] = (struct range_span){name, rows[i].place, rows[i].start, end->at};
+        (*texts)[name] = rows[i].name;
+        out.items[out.n++] = (struct range_span){name, rows[i].place, rows[i].start, end->at, 1};
     }
     qsort(out.items, out.n, sizeof *out.items, by_place);
-    for (size_t i = 0; i < out.n; i++) {
-        const struct range_span *s = &out.items[i], *before = kept == 0 ? NULL : &out.items[kept - 1];
-        if (before == NULL || before->name != s->name || before->thread != s->thread || s->from >= before->to)
-            out.items[kept++] = *s;
-    }
-    out.n = kept;
+    join_spans(&out);
     return out;
 }
 
@@ -118,6 +147,7 @@ static struct ifm_activity_counts count_inside(const struct ifm_activity_row *ro
 
 struct ranges_of {
     struct range_spans spans;
+    size_t times;
     int64_t ns;
 };
 
@@ -134,8 +164,9 @@ static size_t share_out(const struct range_spans *spans, struct ranges_of *out)
     for (size_t i = 0; i < spans->n; i++) {
         const struct range_span *s = &spans->items[i];
         if (i == 0 || s->name != s[-1].name)
-            out[names++] = (struct ranges_of){{&spans->items[i], 0}, 0};
+            out[names++] = (struct ranges_of){{&spans->items[i], 0}, 0, 0};
         out[names - 1].spans.n++;
+        out[names - 1].times += s->times;
         out[names - 1].ns += (int64_t)(s->to - s->from);
     }
     qsort(out, names, sizeof *out, by_length);
@@ -143,17 +174,24 @@ static size_t share_out(const struct range_spans *spans, struct ranges_of *out)
 }
 
 size_t ifm_activity_ranges(const struct ifm_activity_row *rows, size_t n, struct ifm_activity_range *out, size_t most,
-                           size_t *all, struct ifm_arena *arena)
+                           struct ifm_activity_untold *untold)
 {
-    const char **texts = IFM_ARENA_ARRAY(arena, const char *, n + 1);
-    const struct range_spans spans = find_spans(rows, n, texts, arena);
+    struct ifm_arena *arena = ifm_arena_create();
+    const char **texts;
+    *untold = (struct ifm_activity_untold){0, 0, 0};
+    const struct range_spans spans = find_spans(rows, n, &texts, &untold->nameless, arena);
     struct ranges_of *of = IFM_ARENA_ARRAY(arena, struct ranges_of, spans.n + 1);
-    struct ifm_activity_row *rest = IFM_ARENA_ARRAY(arena, struct ifm_activity_row, n + 1);
-    uint32_t *calls = IFM_ARENA_ARRAY(arena, uint32_t, n + 1);
-    *all = share_out(&spans, of);
-    const size_t told = *all < most ? *all : most;
+    const size_t names = share_out(&spans, of), told = names < most ? names : most, room = told == 0 ? 0 : n;
+    struct ifm_activity_row *rest = IFM_ARENA_ARRAY(arena, struct ifm_activity_row, room);
+    uint32_t *calls = IFM_ARENA_ARRAY(arena, uint32_t, room);
     for (size_t i = 0; i < told; i++)
-        out[i] = (struct ifm_activity_range){texts[of[i].spans.items->name], of[i].spans.n, of[i].ns,
-                                             count_inside(rows, n, &of[i].spans, rest, calls)};
+        out[i] =
+            (struct ifm_activity_range){texts[of[i].spans.items->name], of[i].times, of[i].ns,
+                                        of[i].times > of[i].spans.n, count_inside(rows, n, &of[i].spans, rest, calls)};
+    for (size_t i = told; i < names; i++) {
+        untold->names++;
+        untold->times += of[i].times;
+    }
+    ifm_arena_destroy(arena);
     return told;
 }

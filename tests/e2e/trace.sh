@@ -325,6 +325,42 @@ for arm in ("read.bulk", "read.linear"):
 parts = sum(of[arm]["kernels"] * of[arm]["times"] for arm in ("read.bulk", "read.linear"))
 assert parts < row["kernels"] and 0 < of["latency"]["kernels"] < row["kernels"], (parts, of["latency"], row)
 PY
+# Ranges by name, of two processes whose rows are given: those that overlap, too many, and without a name of their own.
+cat >ranges.sh <<'SH'
+for process in 7 8; do
+    {
+        echo kind,start_ns,end_ns,correlation,place,graph,bytes,name
+        printf '%s\n' begin,1000,1000,1,5,0,0,batch call,1001,1002,1,5,0,0,cuLaunchKernel \
+            begin,1500,1500,2,5,0,0,batch kernel,1600,1650,1,7,0,0,k call,1700,1701,2,5,0,0,cuLaunchKernel \
+            end,2000,2000,1,5,0,0, call,2100,2101,3,5,0,0,cuLaunchKernel
+        [ $process = 7 ] || echo call,2200,2201,4,5,0,0,cuLaunchKernel # of nothing
+        printf '%s\n' end,2500,2500,2,5,0,0, kernel,2600,2640,2,7,0,0,k kernel,2700,2710,3,7,0,0,k
+        for name in {10..23}; do
+            echo "begin,${name}000,${name}000,$name,5,0,0,step $name"
+            echo "end,${name}${name}0,${name}${name}0,$name,5,0,0,"
+        done
+        printf '%s\n' "begin,29000,29000,29,5,0,0,step 10" end,29001,29001,29,5,0,0, \
+            "begin,30000,30000,30,5,0,0,(one of too many names)" end,39000,39000,30,5,0,0, \
+            whole,0,0,0,0,0,0,
+    } >"$IFM_TRACE_DIR/activity-$process.csv"
+done
+SH
+fake "" "$INFEROMETER" trace --format json --out ranges -- bash ranges.sh >listing 2>log || fail "ranges: $(cat log)"
+python3 - <<'PY' || fail "ranges: $(cat listing)"
+import json
+text = json.load(open("listing"))
+for process in ("7", "8"):
+    rows = [r for r in text["rows"] if r["process"] == process and r["range"]]
+    assert len(rows) == 12 and not any("too many" in r["range"] for r in rows), rows
+    batch = rows[0]
+    assert (batch["range"], batch["times"], batch["range_ns"], batch["kernels"]) == ("batch", 2, 750, 1.5), batch
+    assert batch["launch_calls"] == (1.5 if process == "7" else None), batch
+    assert ("launch calls absent" in batch["reason"]) == (process == "8") and not rows[1]["reason"], rows
+    assert "overlap" in batch["reason"], batch
+    assert f"Process {process}: 3 more names, of 4 ranges, took less time." in text["notes"], text["notes"]
+    assert any(n.startswith(f"Process {process}: ranges in no row") and "too many: 1;" in n for n in text["notes"])
+assert any("other threads" in n for n in text["notes"]), text["notes"]
+PY
 # The GPU's own monitor beside the recorder.
 mkdir nvml
 cp "${IFM_FAKE_NVML:?the folder of the fake management libraries}/fake_nvml.so" nvml/libnvidia-ml.so.1

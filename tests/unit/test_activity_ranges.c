@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "instrument/activity_ranges.h"
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CALL(start, end, id, thread, name)                                                                             \
@@ -34,15 +36,6 @@
         IFM_ACTIVITY_END, at, at, id, thread, 0, 0, ""                                                                 \
     }
 
-static size_t ranges_of(const struct ifm_activity_row *rows, size_t n, struct ifm_activity_range *out, size_t most,
-                        size_t *all)
-{
-    struct ifm_arena *arena = ifm_arena_create();
-    const size_t told = ifm_activity_ranges(rows, n, out, most, all, arena);
-    ifm_arena_destroy(arena);
-    return told;
-}
-
 static void calls_and_what_they_start_are_of_a_range(void **state)
 {
     (void)state;
@@ -66,9 +59,10 @@ static void calls_and_what_they_start_are_of_a_range(void **state)
         CALL(80, 81, 6, 1, "cuLaunchKernel"), /* as it ended */
     };
     struct ifm_activity_range of[2];
-    size_t all;
-    assert_int_equal(ranges_of(rows, sizeof rows / sizeof *rows, of, 2, &all), 1);
-    assert_int_equal(all, 1);
+    struct ifm_activity_untold untold;
+    assert_int_equal(ifm_activity_ranges(rows, sizeof rows / sizeof *rows, of, 2, &untold), 1);
+    assert_int_equal(untold.names, 0);
+    assert_false(of[0].overlap);
     assert_string_equal(of[0].name, "step");
     assert_int_equal(of[0].times, 2);
     assert_int_equal(of[0].ns, 30);
@@ -106,8 +100,8 @@ static void ranges_are_told_apart(void **state)
         END(90, 7, 1),
     };
     struct ifm_activity_range of[3];
-    size_t all;
-    assert_int_equal(ranges_of(rows, sizeof rows / sizeof *rows, of, 3, &all), 2);
+    struct ifm_activity_untold untold;
+    assert_int_equal(ifm_activity_ranges(rows, sizeof rows / sizeof *rows, of, 3, &untold), 2);
     assert_string_equal(of[0].name, "outer");
     assert_int_equal(of[0].times, 1);
     assert_int_equal(of[0].ns, 30);
@@ -115,12 +109,91 @@ static void ranges_are_told_apart(void **state)
     assert_string_equal(of[1].name, "inner");
     assert_int_equal(of[1].times, 3);
     assert_int_equal(of[1].ns, 10 + 8 + 3);
+    assert_false(of[1].overlap);
     assert_int_equal(of[1].counts.launches, 3);
-    assert_int_equal(ranges_of(rows, sizeof rows / sizeof *rows, of, 1, &all), 1); /* the longer, and how many */
+    /* The longer, and how many others. */
+    assert_int_equal(ifm_activity_ranges(rows, sizeof rows / sizeof *rows, of, 1, &untold), 1);
     assert_string_equal(of[0].name, "outer");
-    assert_int_equal(all, 2);
-    assert_int_equal(ranges_of(rows, 0, of, 3, &all), 0);
-    assert_int_equal(all, 0);
+    assert_int_equal(untold.names, 1);
+    assert_int_equal(untold.times, 3);
+    assert_int_equal(ifm_activity_ranges(rows, 0, of, 3, &untold), 0);
+    assert_int_equal(untold.names, 0);
+}
+
+static void what_is_in_two_that_overlap_counts_once(void **state)
+{
+    (void)state;
+    const struct ifm_activity_row rows[] = {
+        BEGIN(0, 1, 1, "batch"),
+        CALL(1, 2, 1, 1, "cuLaunchKernel"),
+        BEGIN(5, 2, 1, "batch"),
+        CALL(6, 7, 2, 1, "cuLaunchKernel"),
+        BEGIN(8, 3, 1, "batch"), /* inside the second */
+        END(10, 1, 1),
+        CALL(11, 12, 3, 1, "cuLaunchKernel"),
+        END(12, 3, 1),
+        END(15, 2, 1),
+        BEGIN(15, 4, 1, "batch"), /* as another ended */
+        END(18, 4, 1),
+        BEGIN(20, 5, 1, "batch"),
+        CALL(21, 22, 4, 1, "cuLaunchKernel"),
+        END(30, 5, 1),
+    };
+    struct ifm_activity_range of[1];
+    struct ifm_activity_untold untold;
+    assert_int_equal(ifm_activity_ranges(rows, sizeof rows / sizeof *rows, of, 1, &untold), 1);
+    assert_int_equal(of[0].times, 4);
+    assert_int_equal(of[0].ns, 15 + 3 + 10);
+    assert_true(of[0].overlap);
+    assert_int_equal(of[0].counts.launches, 4);
+}
+
+static void ranges_whose_names_were_not_kept_are_no_range(void **state)
+{
+    (void)state;
+    const struct ifm_activity_row rows[] = {
+        BEGIN(0, 1, 1, "step 1"),
+        END(4, 1, 1),
+        BEGIN(5, 2, 1, ifm_activity_nameless),
+        END(20, 2, 1),
+        BEGIN(20, 3, 1, "(one of too many names)"), /* as it was read from a file */
+        END(40, 3, 1),
+        BEGIN(50, 4, 1, ifm_activity_nameless), /* never ended */
+    };
+    struct ifm_activity_range of[2];
+    struct ifm_activity_untold untold;
+    assert_int_equal(ifm_activity_ranges(rows, sizeof rows / sizeof *rows, of, 2, &untold), 1);
+    assert_string_equal(of[0].name, "step 1");
+    assert_int_equal(untold.names, 0);
+    assert_int_equal(untold.nameless, 2);
+}
+
+/* The most memory that this process had so far. */
+static long peak_kib(void)
+{
+    char line[256];
+    long kib = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    assert_non_null(file);
+    while (kib < 0 && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "VmPeak:", 7) == 0)
+            kib = strtol(line + 7, NULL, 10);
+    fclose(file);
+    return kib;
+}
+
+static void a_program_without_ranges_takes_no_memory_for_them(void **state)
+{
+    (void)state;
+    const size_t n = 1 << 20;
+    struct ifm_activity_row *rows = calloc(n, sizeof *rows); /* kernels */
+    struct ifm_activity_range of[1];
+    struct ifm_activity_untold untold;
+    assert_non_null(rows);
+    const long before = peak_kib();
+    assert_int_equal(ifm_activity_ranges(rows, n, of, 1, &untold), 0);
+    assert_in_range(peak_kib() - before, 0, 4096);
+    free(rows);
 }
 
 int main(void)
@@ -128,6 +201,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_and_what_they_start_are_of_a_range),
         cmocka_unit_test(ranges_are_told_apart),
+        cmocka_unit_test(what_is_in_two_that_overlap_counts_once),
+        cmocka_unit_test(ranges_whose_names_were_not_kept_are_no_range),
+        cmocka_unit_test(a_program_without_ranges_takes_no_memory_for_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
