@@ -222,7 +222,7 @@ static void overrides(void **state)
         {"=1", "--override", "'=1' is not of the form path=value", "write path=value, for example --override seed=7"},
         {"sede=1", "--override sede", "unknown key 'sede'", "did you mean 'seed'?"},
         {"decode.kvlen=1", "--override decode.kvlen", "unknown key 'decode.kvlen'", "did you mean 'decode.kv_len'?"},
-        {"seed=", "--override seed", "seed has no value; allowed: 0 .. 18446744073709551615", ""},
+        {"seed=", "--override seed", "seed has no value; allowed: 0 .. 18446744073709551615", "such as 42"},
         {"measure.mde=0.1,0.2", "--override measure.mde", "measure.mde: '0.1,0.2' is not a number; allowed: 1e-06 .. 1",
          ""},
         {"arms=x", "--override arms", "arms cannot be overridden: each is a list of records",

@@ -161,7 +161,7 @@ static void duplicate_keys_name_the_first(void **state)
 static void wrong_values(void **state)
 {
     (void)state;
-    bad("workload: decode\ndecode.kv_len: abc\n", "c.yaml:2:16", "decode.kv_len|'abc'|1048576", "");
+    bad("workload: decode\ndecode.kv_len: abc\n", "c.yaml:2:16", "decode.kv_len|'abc'|1048576", "such|4096");
     bad("decode:\n  kv_len: [512, 0]\n", "c.yaml:2:17", "decode.kv_len|1048576", "");
     bad("decode.check: no\n", "c.yaml:1:15", "decode.check|'no'", "write|false");
     bad("measure.cache: colt\n", "c.yaml:1:16", "measure.cache|'colt'", "'cold'");
@@ -172,7 +172,7 @@ static void wrong_values(void **state)
     bad("decode.kv_len: [[1]]\n", "c.yaml:1:17", "decode.kv_len", "give|value");
     bad("decode.kv_len: []\n", "c.yaml:1:16", "decode.kv_len", "least|value");
     bad("decode.kv_len: [512, 0512]\n", "c.yaml:1:22", "decode.kv_len|512", "give|value");
-    bad("decode.kv_len: 512,,1024\n", "c.yaml:1:16", "decode.kv_len|1048576", "");
+    bad("decode.kv_len: 512,,1024\n", "c.yaml:1:16", "decode.kv_len|1048576", "such|4096");
     bad("workload: []\n", "c.yaml:1:11", "workload|empty", NULL);
     bad("workload: [decode, \"a,b\"]\n", "c.yaml:1:20", "workload|comma", NULL);
     bad("workload: [decode, decode]\n", "c.yaml:1:12", "'decode'", "name|item");

@@ -87,6 +87,8 @@ static void canonical_texts(void **state)
     expect_canonical(&bytes_row, "1.5GB", "1500000000");
     expect_canonical(&seconds_row, "10ms", "0.01");
     expect_canonical(&seconds_row, "1min", "60");
+    expect_canonical(&seconds_row, "5 s", "5");
+    expect_canonical(&seconds_row, "0.01h", "36");
     expect_canonical(&words_row, "write, read", "write,read");
     expect_canonical(&numbers_row, "08,1", "8,1");
     expect_canonical(&numbers_row, "", "");
@@ -139,7 +141,11 @@ static void wrong_types(void **state)
     expect_error(&choice_row, "warm", "'warm'|hot, cold", "");
     expect_error(&choice_row, "clod", "'clod'|hot, cold", "'cold'");
     expect_error(&bytes_row, "64k", "'64k'|64 .. 1099511627776", "65536|64KiB|1.5GB");
-    expect_error(&seconds_row, "5 s", "'5 s'|0 .. 60 s", "0.01|10ms|45s|seconds");
+    expect_error(&seconds_row, "5  s", "'5  s'|0 .. 60 s", "0.01|10ms|45s|seconds");
+    expect_error(&seconds_row, "5 sec", "'5 sec'|0 .. 60 s", "5s?");
+    expect_error(&u64_row, "1_024", "'1_024'|whole number", "1024?");
+    expect_error(&u64_row, "1 024", "'1 024'|whole number", "1024?");
+    expect_error(&u64_row, "4x", "'4x'|whole number", "4?");
 }
 
 static void out_of_range(void **state)

@@ -84,7 +84,8 @@ static void add_cards(struct ifm_html *html, const struct ifm_grid *grid)
     for (size_t r = 0; r < grid->n_rows; r++) {
         ifm_text_add(out, "<tr>");
         for (size_t c = 0; c < grid->n_columns; c++)
-            add_cell(html, &grid->headings[c], ifm_grid_at(grid, r, c), c == 0);
+            add_cell(html, &grid->headings[c], ifm_grid_at(grid, r, c),
+                     c == 0 && ifm_grid_at(grid, r, 0)->text[0] != '\0'); /* an empty one heads no row */
         ifm_text_add(out, "</tr>\n");
     }
     ifm_text_add(out, "</tbody></table></div>\n");
