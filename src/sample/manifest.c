@@ -195,8 +195,6 @@ static enum ifm_status read_manifest(const char *dir, struct listing *out, struc
         status = ifm_file_read(path, MANIFEST_LIMIT, &text, &size, error);
     if (status == IFM_OK)
         status = read_lines(text, size, path, out, error);
-    if (status == IFM_OK && out->n == 0)
-        status = ifm_fail(error, IFM_INVALID, path, hint, "the manifest is empty");
     free(text);
     if (status != IFM_OK)
         ifm_arena_destroy(out->arena);
@@ -273,9 +271,11 @@ enum ifm_status ifm_manifest_check_file(const char *dir, const char *name, struc
     IFM_TRY(read_manifest(dir, &listed, error));
     const struct hashed_file *entry =
         listed.n == 0 ? NULL : bsearch(&file, listed.entries, listed.n, sizeof *listed.entries, by_name);
+    const char *path = ifm_path_join(listed.arena, dir, listed.n == 0 ? "manifest.sha256" : name);
     enum ifm_status status = entry != NULL ? check_entry(dir, entry, &listed, &file, error)
-                                           : ifm_fail(error, IFM_INVALID, ifm_path_join(listed.arena, dir, name), NULL,
-                                                      "the manifest does not list this file");
+                             : listed.n == 0
+                                 ? ifm_fail(error, IFM_INVALID, path, hint, "the manifest is empty")
+                                 : ifm_fail(error, IFM_INVALID, path, NULL, "the manifest does not list this file");
     ifm_arena_destroy(listed.arena);
     return status;
 }

@@ -153,6 +153,9 @@ static void test_one_file(void **state)
     assert_facts(error.message, "has changed");
     assert_int_equal(ifm_manifest_check_file(folder.path, "none.json", &error), IFM_INVALID);
     assert_facts(error.message, "does not list");
+    write_text(&folder, "manifest.sha256", "");
+    assert_int_equal(ifm_manifest_check_file(folder.path, "plan.json", &error), IFM_INVALID);
+    assert_facts(error.message, "is empty");
     folder_remove(&folder);
 }
 
@@ -190,7 +193,7 @@ static void test_bad_manifests(void **state)
         {ABC "  private.json\n", ":1", "\"private.json\"|may not"},
         {ABC "  run.log\n" ABC "  plan.json\n", ":2", "\"plan.json\"|twice"},
         {ABC "  plan.json\n" ABC "  plan.json\n", ":2", "\"plan.json\"|twice"},
-        {"", "manifest.sha256", "empty"},
+        {"", "plan.json", "not list"},
     };
     struct folder folder = make_run();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
