@@ -86,6 +86,29 @@ void ifm_text_free(struct ifm_text *text)
     *text = (struct ifm_text){0};
 }
 
+size_t ifm_text_wrap(struct ifm_text *out, const char *text, size_t width, size_t column, size_t margin)
+{
+    for (bool first = true; *text != '\0'; first = false) {
+        size_t length = strcspn(text, " "), columns = 0, blank = first ? 0 : 1;
+        for (size_t i = 0; i < length; i++)
+            columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (column > margin && column + blank + columns > width) {
+            while (out->size > 0 && out->data[out->size - 1] == ' ')
+                out->data[--out->size] = '\0';
+            ifm_text_printf(out, "\n%*s", (int)margin, "");
+            column = margin;
+        } else if (!first) {
+            ifm_text_add(out, " ");
+            column++;
+        }
+        ifm_text_append(out, text, length);
+        column += columns;
+        text += length;
+        text += strspn(text, " ");
+    }
+    return column;
+}
+
 const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena)
 {
     const char *kept = text->size == 0 ? "" : ifm_arena_strdup(arena, text->data);

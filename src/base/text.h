@@ -26,6 +26,10 @@ const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena);
 /* One line of a text from outside, for a terminal (plain.h); in the arena. */
 const char *ifm_text_plain(const char *text, struct ifm_arena *arena);
 
+/* The words of `text` in lines of `width` columns; the cursor is at `column`, and later lines begin at `margin`. A word
+ * is never broken. The column behind the last one. */
+size_t ifm_text_wrap(struct ifm_text *out, const char *text, size_t width, size_t column, size_t margin);
+
 /* Whether `item` is one of the items of the `n` bytes at `list`, which stand with ", " between them. A name that is a
  * part of another one is none. */
 bool ifm_text_lists(const char *list, size_t n, const char *item);

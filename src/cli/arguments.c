@@ -6,7 +6,10 @@
 #include "base/text.h"
 #include "story/folder.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { MOST_FLAGS = 16, MOST_LISTED = 12 };
 
@@ -250,10 +253,37 @@ enum ifm_status ifm_arguments_unknown(const char *what, const char *name, const 
     return status;
 }
 
+size_t ifm_cli_width(void)
+{
+    enum { LEAST = 60, MOST = 160 };
+    struct winsize size = {0};
+    const char *columns = getenv("COLUMNS");
+    int64_t width = IFM_USUAL_WIDTH;
+    if (!isatty(STDOUT_FILENO))
+        return IFM_USUAL_WIDTH;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        width = size.ws_col;
+    else if (columns == NULL || !ifm_parse_i64(columns, &width))
+        width = IFM_USUAL_WIDTH;
+    return (size_t)(width < LEAST ? LEAST : width > MOST ? MOST : width);
+}
+
+void ifm_cli_listing(struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out)
+{
+    listing->width = ifm_cli_width();
+    listing->folds = isatty(STDOUT_FILENO);
+    ifm_listing_compose(listing, format, out);
+}
+
 void ifm_cli_field(const char *name, const char *text)
 {
-    if (text != NULL && text[0] != '\0')
-        printf("  %-8s %s\n", name, text);
+    struct ifm_text out = {0};
+    if (text == NULL || text[0] == '\0')
+        return;
+    ifm_text_printf(&out, "  %-8s ", name);
+    ifm_text_wrap(&out, text, ifm_cli_width(), out.size, out.size);
+    ifm_text_add(&out, "\n");
+    ifm_cli_print(&out, stdout);
 }
 
 void ifm_cli_print(struct ifm_text *text, FILE *file)

@@ -8,6 +8,7 @@
 #include "config/generate.h"
 #include "judge/judge.h"
 #include "model/catalog.h"
+#include "publish/listing.h"
 #include "publish/publish.h"
 #include "run/run.h"
 #include "story/story.h"
@@ -74,6 +75,10 @@ enum { IFM_FORMATS = IFM_FORMAT_JSONL + 1 };
 extern const char *const ifm_format_names[IFM_FORMATS];
 IFM_CHECKED enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_format *out,
                                              struct ifm_error *error);
+/* Columns of the terminal that shows standard output, between 60 and 160; IFM_USUAL_WIDTH where none does. */
+size_t ifm_cli_width(void);
+/* A listing as it is printed. */
+void ifm_cli_listing(struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out);
 /* One line below a name: "  unit     ns"; nothing where the text is NULL or "". */
 void ifm_cli_field(const char *name, const char *text);
 /* Print the text and free it. */

@@ -147,7 +147,7 @@ static enum ifm_status print_arms(const struct ifm_simulation *how, const struct
                                                   cache_text(&how->geometry->first, arena),
                                                   cache_text(&how->geometry->last, arena)));
     if (status == IFM_OK)
-        ifm_listing_compose(&listing, format, &text);
+        ifm_cli_listing(&listing, format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
     return status;

@@ -21,7 +21,7 @@ static bool is_run_folder(const char *dir, struct ifm_arena *arena)
 static void print_listing(struct ifm_listing *listing, enum ifm_format format, const char *nothing)
 {
     struct ifm_text text = {0};
-    ifm_listing_compose(listing, format, &text);
+    ifm_cli_listing(listing, format, &text);
     if (text.size == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
         printf("nothing to compare: %s\n", nothing);
     ifm_cli_print(&text, stdout);

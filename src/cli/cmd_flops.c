@@ -305,26 +305,34 @@ static json_t *members_of(const struct flops_question *q)
 /* The answer first. */
 static void print_head(const struct flops_question *q)
 {
+    struct ifm_text head = {0}, out = {0};
     const struct ifm_flops_model *m = &q->model;
     const double prompt = m->has_shape ? ifm_flops_sum(&q->prompt) : 2 * m->parameters * passed(q, true);
     const double generated = m->has_shape ? ifm_flops_sum(&q->generated) : 2 * m->parameters * passed(q, false);
-    printf("%s: %s for ", ifm_text_plain(m->name, q->arena), big(prompt + generated, "FLOP", q->arena));
+    ifm_text_printf(&head, "%s: %s for ", ifm_text_plain(m->name, q->arena), big(prompt + generated, "FLOP", q->arena));
     uint64_t prompts = 0, made = 0;
     for (size_t i = 0; i < q->n; i++) {
         prompts += q->sequences[i].prompt;
         made += q->sequences[i].generated;
     }
     if (q->padded.batch > 1)
-        printf("%llu sequences, %s of ", (unsigned long long)q->padded.batch, q->n > 1 ? "together" : "each");
-    printf("%llu prompt", (unsigned long long)prompts);
+        ifm_text_printf(&head, "%llu sequences, %s of ", (unsigned long long)q->padded.batch,
+                        q->n > 1 ? "together" : "each");
+    ifm_text_printf(&head, "%llu prompt", (unsigned long long)prompts);
     if (made > 0)
-        printf(" and %llu generated", (unsigned long long)made);
-    printf(" tokens, %s\n", m->has_shape ? "by the architecture" : "by the number of parameters alone");
-    printf("%s parameters", parameters_text(m->parameters, q->arena));
+        ifm_text_printf(&head, " and %llu generated", (unsigned long long)made);
+    ifm_text_printf(&head, " tokens, %s", m->has_shape ? "by the architecture" : "by the number of parameters alone");
+    ifm_text_wrap(&out, head.data, ifm_cli_width(), 0, 2);
+    ifm_text_add(&out, "\n");
+    ifm_text_clear(&head);
+    ifm_text_printf(&head, "%s parameters", parameters_text(m->parameters, q->arena));
     if (m->has_shape)
-        printf("; %s is multiplied by %s", m->shape.encoder ? "a token" : "a generated token",
-               parameters_text(ifm_transformer_active(&m->shape), q->arena));
-    printf("\n\n");
+        ifm_text_printf(&head, "; %s is multiplied by %s", m->shape.encoder ? "a token" : "a generated token",
+                        parameters_text(ifm_transformer_active(&m->shape), q->arena));
+    ifm_text_wrap(&out, head.data, ifm_cli_width(), 0, 2);
+    ifm_text_add(&out, "\n\n");
+    ifm_cli_print(&out, stdout);
+    ifm_text_free(&head);
 }
 
 static void print_answer(struct flops_question *q, enum ifm_format format)
@@ -351,7 +359,7 @@ static void print_answer(struct flops_question *q, enum ifm_format format)
     add_padded(&listing, q);
     add_remarks(&listing, q);
     listing.members = members_of(q);
-    ifm_listing_compose(&listing, format, &text);
+    ifm_cli_listing(&listing, format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
 }

@@ -153,7 +153,7 @@ static bool is_of_a_line(const struct ifm_gate_lines *lines, const char *reason)
 
 /* A file written to standard output replaces the table. */
 static void print_lines(const struct gate_request *request, const struct ifm_gate_lines *lines,
-                        const struct ifm_listing *listing, const struct ifm_verdict *verdict, const char *outcome)
+                        struct ifm_listing *listing, const struct ifm_verdict *verdict, const char *outcome)
 {
     bool taken = (request->junit != NULL && strcmp(request->junit, "-") == 0) ||
                  (request->markdown != NULL && strcmp(request->markdown, "-") == 0);
@@ -163,11 +163,14 @@ static void print_lines(const struct gate_request *request, const struct ifm_gat
     if (request->format == IFM_FORMAT_TABLE)
         ifm_text_printf(&text, "%s\n", outcome);
     for (size_t i = 0; request->format == IFM_FORMAT_TABLE && verdict != NULL && i < verdict->n_reasons; i++)
-        if (!is_of_a_line(lines, verdict->reasons[i]))
-            ifm_text_printf(&text, "  %s\n", ifm_text_plain(verdict->reasons[i], request->arena));
+        if (!is_of_a_line(lines, verdict->reasons[i])) {
+            ifm_text_add(&text, "  ");
+            ifm_text_wrap(&text, ifm_text_plain(verdict->reasons[i], request->arena), ifm_cli_width(), 2, 2);
+            ifm_text_add(&text, "\n");
+        }
     if (request->format == IFM_FORMAT_TABLE && listing->n_rows > 0)
         ifm_text_add(&text, "\n");
-    ifm_listing_compose(listing, request->format, &text);
+    ifm_cli_listing(listing, request->format, &text);
     ifm_cli_print(&text, stdout);
 }
 

@@ -99,28 +99,32 @@ enum ifm_status ifm_cmd_doctor(int argc, char **argv, struct ifm_error *error)
     return IFM_OK;
 }
 
-static void print_implementations(const struct ifm_implementation *const *rows)
+static void print_implementations(const struct ifm_implementation *const *rows, struct ifm_arena *arena)
 {
     for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
-        printf("  %-8s %s on %s: %s\n", i == 0 ? "by" : "", rows[i]->title, rows[i]->device, rows[i]->purpose);
+        ifm_cli_field(i == 0 ? "by" : "",
+                      ifm_arena_printf(arena, "%s on %s: %s", rows[i]->title, rows[i]->device, rows[i]->purpose));
 }
 
 enum ifm_status ifm_cmd_workloads(int argc, char **argv, struct ifm_error *error)
 {
     IFM_TRY(no_arguments(argc, argv, error));
+    struct ifm_arena *arena = ifm_arena_create();
     for (size_t i = 0; ifm_workloads[i] != NULL; i++) {
         printf("%s\n", ifm_workloads[i]->name);
         ifm_cli_field("purpose", ifm_workloads[i]->purpose);
         ifm_cli_field("timed", ifm_workloads[i]->timed_region);
-        print_implementations(ifm_workloads[i]->implementations);
+        print_implementations(ifm_workloads[i]->implementations, arena);
         ifm_cli_field("plugin", ifm_workloads[i]->plugin == NULL ? NULL : ifm_workloads[i]->plugin->file);
         ifm_cli_field("flags", ifm_workloads[i]->params->n == 0 ? "none of its own" : "");
         for (size_t r = 0; r < ifm_workloads[i]->params->n; r++) {
             const struct ifm_param *row = &ifm_workloads[i]->params->rows[r];
-            printf("  %-8s --%s (%s)\n", r == 0 ? "flags" : "", row->flag == NULL ? row->path : row->flag,
-                   row->fallback);
+            ifm_cli_field(
+                r == 0 ? "flags" : "",
+                ifm_arena_printf(arena, "--%s (%s)", row->flag == NULL ? row->path : row->flag, row->fallback));
         }
     }
+    ifm_arena_destroy(arena);
     return IFM_OK;
 }
 

@@ -359,7 +359,7 @@ static void print_found(struct found *found, const char *root, enum ifm_format f
     for (size_t i = 0; i < found->n; i++)
         add_row(&listing, &found->items[i]);
     say_whose(&listing, found);
-    ifm_listing_compose(&listing, format, &text);
+    ifm_cli_listing(&listing, format, &text);
     if (found->n == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
         printf("no run folders below %s; `inferometer run` makes one\n", ifm_text_plain(root, found->arena));
     ifm_cli_print(&text, stdout);

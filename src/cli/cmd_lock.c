@@ -84,7 +84,7 @@ static void print_rows(const struct lock_run *run, FILE *file)
         told[i] = true;
         ifm_text_free(&target);
     }
-    ifm_listing_compose(&listing, run->given->format, &text);
+    ifm_cli_listing(&listing, run->given->format, &text);
     ifm_cli_print(&text, file);
     ifm_listing_end(&listing);
 }

@@ -80,7 +80,7 @@ static void print_table(const struct ifm_ncu_counted *c, enum ifm_format format,
                                                       "between: caches held what the last time left, and numbers of "
                                                       "different passes need not add up.",
                                                       c->passes));
-    ifm_listing_compose(&listing, format, &text);
+    ifm_cli_listing(&listing, format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
 }

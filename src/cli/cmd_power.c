@@ -105,7 +105,7 @@ static void print_sensors(struct ifm_power *power, double seconds, enum ifm_form
         add_sensor(&listing, &list->sensors[i], ifm_power_calibrate(power, i, seconds));
     for (size_t i = 0; i < list->n_absences; i++)
         add_absence(&listing, &list->absences[i]);
-    ifm_listing_compose(&listing, format, &text);
+    ifm_cli_listing(&listing, format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
 }

@@ -325,7 +325,7 @@ static void print_folder(const struct ifm_folder *folder, const struct ifm_given
                                                       "Shares overlap: each says how near the step is to one limit; "
                                                       "advice is given from %d %% on.",
                                                       WORTH_PERCENT));
-    ifm_listing_compose(&listing, given->format, &text);
+    ifm_cli_listing(&listing, given->format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
 }

@@ -110,7 +110,7 @@ static enum ifm_status measure(const char *dir, const struct ifm_config *config,
 
 struct ifm_table_look ifm_cli_look(const struct ifm_options *options)
 {
-    return (struct ifm_table_look){options->format, options->colour, options->verbose};
+    return (struct ifm_table_look){options->format, options->colour, options->verbose, ifm_cli_width()};
 }
 
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options)
@@ -127,7 +127,8 @@ static enum ifm_status dry_run(const struct ifm_options *options, const struct i
                         "choose --format table or json", "a dry run has no numbers to list in this format");
     struct progress_line shown = {0};
     const struct ifm_progress progress = progress_of(options, &shown);
-    return ifm_story_dry_run(config, plan, &progress, options->format == IFM_FORMAT_JSON, stdout, error);
+    return ifm_story_dry_run(config, plan, &progress, options->format == IFM_FORMAT_JSON, ifm_cli_width(), stdout,
+                             error);
 }
 
 /* --formats int4 is a plan like another one, and not what was meant where a gain was asked for. */

@@ -356,7 +356,7 @@ static enum ifm_status tell(const struct ifm_given *given, const char *dir, cons
                                                       "in ui.perfetto.dev.",
                                                       dir));
         tell_watched(&listing, watch);
-        ifm_listing_compose(&listing, given->format, &text);
+        ifm_cli_listing(&listing, given->format, &text);
         ifm_cli_print(&text, stdout);
     }
     ifm_text_free(&trace);

@@ -144,7 +144,7 @@ static enum ifm_status tell(const struct ifm_given *given, const struct ifm_ncu_
             add_kernel(&listing, &kernels[k], every);
     }
     add_remarks(&listing, &counted, n, rest, every);
-    ifm_listing_compose(&listing, given->format, &text);
+    ifm_cli_listing(&listing, given->format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
     return IFM_OK;

@@ -114,7 +114,7 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
     if (options->format == IFM_FORMAT_TABLE)
         ifm_text_printf(&text, "%s within ±%.3g %% over %u sessions\n\n", ifm_repeatable_words(sessions.answer),
                         100 * again->epsilon, again->times);
-    ifm_listing_compose(&listing, options->format, &text);
+    ifm_cli_listing(&listing, options->format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
     return sessions.answer == IFM_REPEATABLE_YES  ? IFM_OK

@@ -183,6 +183,7 @@ static void items(const char *heading, const char *before, const char *macro, co
 static void environment(struct ifm_text *out)
 {
     static const struct item list[] = {
+        {"COLUMNS", "How wide lines are, from 60 to 160, on a terminal that does not tell; in a pipe they take 100."},
         {"NO_COLOR", "When set, tables have no colour. They also have none when standard output is not a terminal."},
         {"OPENBLAS_CORETYPE", "Which kernels OpenBLAS uses; the run records it."},
         {"PATH", "Where programs of measured commands are found; the path itself is never published."},

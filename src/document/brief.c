@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum {
-    WIDTH = IFM_TERMINAL_WIDTH,
-    SENTENCES = 6,     /* of more comparisons only how many there are of each kind: the tables have them */
-    NOTES = 3,         /* footnotes below the tables */
-    COUNTED_CELLS = 3, /* of a table, each with a table of its counters; of more the report alone has them */
-    ABSENT_CELLS = 3,  /* cells that this machine cannot run, each with its reason */
+    WIDTH = IFM_USUAL_WIDTH, /* what is said is the same at any width; the painter breaks its lines */
+    SENTENCES = 6,           /* of more comparisons only how many there are of each kind: the tables have them */
+    NOTES = 3,               /* footnotes below the tables */
+    COUNTED_CELLS = 3,       /* of a table, each with a table of its counters; of more the report alone has them */
+    ABSENT_CELLS = 3,        /* cells that this machine cannot run, each with its reason */
 };
 
 /* The whole clauses of at most `most` columns, where those are most of it; else the whole words. What to type is never

@@ -137,8 +137,6 @@ void ifm_add_commands(struct ifm_builder *builder, const struct ifm_cell *cell, 
 
 /* ---- the main table (table.c) ---- */
 
-enum { IFM_TERMINAL_WIDTH = 100 };
-
 /* Cells that stand in one table, from `first` on: they differ in nothing but the values of their axes. */
 struct ifm_group {
     const struct ifm_cell *first;

@@ -11,6 +11,8 @@
 #include "derive/derive.h"
 #include "judge/judge.h"
 
+enum { IFM_USUAL_WIDTH = 100 }; /* of lines that no terminal shows: files and pipes */
+
 /* What a document is made of. */
 struct ifm_publication {
     const char *dir;
@@ -25,7 +27,8 @@ struct ifm_publication {
     /* Tables of the workloads' settings, NULL-terminated: what differs from its default is shown first. NULL: unknown.
      */
     const struct ifm_section *const *tables;
-    bool filed; /* the brief document goes into a file: it names no folder, and no option to see more */
+    bool filed;   /* the brief document goes into a file: it names no folder, and no option to see more */
+    size_t width; /* columns of the terminal that shows it; 0 = IFM_USUAL_WIDTH */
 };
 
 /* How much of a document a medium shows: a terminal with --verbose what is always shown, report.md all but the page's
@@ -188,6 +191,7 @@ struct ifm_document {
     struct ifm_arena *arena;
     const struct ifm_plan *plan;
     const struct ifm_derived *derived;
+    size_t width;           /* of a terminal's lines */
     const char *title;      /* "decode on Example CPU" */
     struct ifm_line about;  /* "run a1b2, 2026-01-01 12:00 UTC, 1 cell" */
     struct ifm_block root;  /* its sections; the verdict first */

@@ -77,6 +77,7 @@ static struct ifm_document *document_of(const struct ifm_publication *publicatio
     document->plan = publication->plan;
     document->derived = publication->derived;
     document->cell_ids = ids_of(publication->plan, arena);
+    document->width = publication->width > 0 ? publication->width : IFM_USUAL_WIDTH;
     document->title = "";
     document->root = (struct ifm_block){.id = "", .title = "", .subtitle = ""};
     return document;

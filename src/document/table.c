@@ -361,13 +361,13 @@ void ifm_group_table(struct ifm_builder *builder, const struct ifm_group *group,
     struct shown_columns columns = columns_of(builder, group, whole);
     size_t notes = builder->document->n_notes;
     struct ifm_grid grid = grid_of(builder, group, &columns, told);
-    for (size_t i = 0; i < N_SPARE && !whole && grid_width(&grid) > IFM_TERMINAL_WIDTH; i++) {
+    for (size_t i = 0; i < N_SPARE && !whole && grid_width(&grid) > builder->document->width; i++) {
         const struct shown_columns before = columns;
         if ((spare[i] == IFM_M_ERROR_RMS_REL && !told) || !drop(&columns, spare[i]))
             continue;
         forget_notes(builder, notes);
         grid = grid_of(builder, group, &columns, told);
-        if (spare[i] != IFM_M_LATENCY_NS_P50 || grid_width(&grid) <= IFM_TERMINAL_WIDTH)
+        if (spare[i] != IFM_M_LATENCY_NS_P50 || grid_width(&grid) <= builder->document->width)
             continue;
         columns = before; /* intervals go below their numbers, and there is room for it */
         forget_notes(builder, notes);

@@ -48,9 +48,9 @@ void ifm_paint_markdown(const struct ifm_document *document, struct ifm_text *ou
 void ifm_paint_html(const struct ifm_document *document, struct ifm_text *out);
 IFM_CHECKED enum ifm_status ifm_paint_terminal(const struct ifm_document *document, bool colour, bool utf8,
                                                struct ifm_text *out, struct ifm_error *error);
-/* One table alone; on the terminal without colour, from the first column on. */
+/* One table alone; on the terminal without colour, from the first column on, in lines of `width`. */
 void ifm_paint_markdown_grid(const struct ifm_grid *grid, struct ifm_text *out);
-void ifm_paint_terminal_grid(const struct ifm_grid *grid, struct ifm_arena *arena, struct ifm_text *out);
+void ifm_paint_terminal_grid(const struct ifm_grid *grid, size_t width, struct ifm_arena *arena, struct ifm_text *out);
 /* The same of a document that is built for it: at IFM_LEVEL_BRIEF what a terminal
  * shows, at IFM_LEVEL_ALWAYS what it shows with --verbose, at IFM_LEVEL_FOLDED
  * report.md, which `--format md` prints too, at IFM_LEVEL_PAGE report.html. `colour` and `utf8` are the terminal's. */

@@ -254,12 +254,19 @@ static struct ifm_grid grid_of(const struct ifm_listing *listing)
     return grid;
 }
 
-static void escape(const char *text, bool md, struct ifm_text *out)
+/* A note behind its mark. */
+static void say(const struct ifm_listing *listing, const char *mark, const char *text, bool md, struct ifm_text *out)
 {
-    if (md)
+    struct ifm_text plain = {0};
+    ifm_text_add(out, mark);
+    if (md) {
         ifm_escape_markdown(text, out);
-    else
-        ifm_escape_terminal(text, true, out);
+    } else {
+        ifm_escape_terminal(text, true, &plain);
+        ifm_text_wrap(out, plain.data == NULL ? "" : plain.data, listing->width > 0 ? listing->width : IFM_USUAL_WIDTH,
+                      strlen(mark), strlen(mark));
+        ifm_text_free(&plain);
+    }
     ifm_text_add(out, "\n");
 }
 
@@ -267,17 +274,15 @@ static void compose_table(const struct ifm_listing *listing, bool md, struct ifm
 {
     struct ifm_grid grid = grid_of(listing);
     if (!md)
-        ifm_paint_terminal_grid(&grid, listing->arena, out);
+        ifm_paint_terminal_grid(&grid, listing->folds ? listing->width : SIZE_MAX, listing->arena, out);
     else if (grid.n_rows > 0)
         ifm_paint_markdown_grid(&grid, out);
-    for (size_t i = 0; i < listing->n_notes; i++) {
-        ifm_text_printf(out, md ? "%s%zu. " : "%s[%zu] ", i == 0 ? "\n" : "", i + 1);
-        escape(listing->notes[i], md, out);
-    }
-    for (size_t i = 0; i < listing->n_remarks; i++) {
-        ifm_text_printf(out, "%s%s", i == 0 ? "\n" : "", md ? "- " : "");
-        escape(listing->remarks[i], md, out);
-    }
+    ifm_text_add(out, listing->n_notes > 0 ? "\n" : "");
+    for (size_t i = 0; i < listing->n_notes; i++)
+        say(listing, ifm_arena_printf(listing->arena, md ? "%zu. " : "[%zu] ", i + 1), listing->notes[i], md, out);
+    ifm_text_add(out, listing->n_remarks > 0 ? "\n" : "");
+    for (size_t i = 0; i < listing->n_remarks; i++)
+        say(listing, md ? "- " : "", listing->remarks[i], md, out);
 }
 
 void ifm_listing_compose(const struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out)

@@ -27,6 +27,8 @@ struct ifm_listing {
     const char **remarks; /* sentences about the whole table, behind the notes; of the JSON form's "notes" too */
     size_t n_remarks, remarks_capacity;
     json_t *members; /* what else the JSON form holds, beside "rows" and "notes"; NULL = nothing; released at the end */
+    size_t width;    /* of the lines that people read; 0 = IFM_USUAL_WIDTH */
+    bool folds;      /* the table too is folded to it; in a pipe a row is a line */
     struct ifm_names *note_numbers, *remark_numbers;
     struct ifm_arena *arena;
 };

@@ -33,8 +33,10 @@ static enum ifm_status compose(const struct ifm_publication *publication, const 
     enum ifm_level most = format == IFM_FORMAT_MD ? IFM_LEVEL_FOLDED
                           : look->verbose         ? IFM_LEVEL_ALWAYS
                                                   : IFM_LEVEL_BRIEF;
+    struct ifm_publication shown = *publication;
+    shown.width = look->width;
     if (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD)
-        return ifm_compose_document(publication, most, look->colour, is_utf8(), text, error);
+        return ifm_compose_document(&shown, most, look->colour, is_utf8(), text, error);
     if (format == IFM_FORMAT_CSV)
         ifm_compose_csv(publication, text);
     if (format == IFM_FORMAT_JSONL)

@@ -21,6 +21,7 @@ enum ifm_format {
 struct ifm_table_look {
     enum ifm_format format;
     bool colour, verbose; /* of a table: with rates, ceilings, notes and checklists */
+    size_t width;         /* of its lines; 0 = IFM_USUAL_WIDTH */
 };
 /* One row of every table: the same field names in every format. */
 IFM_CHECKED enum ifm_status ifm_publish_table(const struct ifm_publication *publication,

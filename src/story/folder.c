@@ -104,6 +104,7 @@ enum ifm_status ifm_folder_open(const char *dir, struct ifm_folder *out, struct 
     out->publication = (struct ifm_publication){
         dir,         out->plan,        out->derived, out->verdict,       out->lock,
         out->events, &out->facts.view, false,        ifm_story_tables(), false,
+        0,
     };
     return IFM_OK;
 }

@@ -48,56 +48,76 @@ enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct 
     return ifm_run_execute(plan, &options, error);
 }
 
-/* "arms: f16 (baseline), int8" or "ceilings: read.linear". */
-static void print_arms(const struct ifm_cell *cell, bool ceilings, struct ifm_arena *arena, FILE *out)
+/* Where a plan is shown: lines of `width` columns. */
+struct page {
+    FILE *out;
+    struct ifm_arena *arena;
+    size_t width;
+};
+
+static void say(const struct page *page, size_t margin, const char *text)
 {
-    size_t n = 0;
+    struct ifm_text line = {0};
+    ifm_text_printf(&line, "%*s", (int)margin, "");
+    ifm_text_wrap(&line, ifm_text_plain(text, page->arena), page->width, margin, margin == 0 ? 0 : margin + 2);
+    fprintf(page->out, "%s\n", line.data);
+    ifm_text_free(&line);
+}
+
+/* "arms: f16 (baseline), int8" or "ceilings: read.linear". */
+static void print_arms(const struct ifm_cell *cell, bool ceilings, const struct page *page)
+{
+    const char *names = "";
     for (size_t i = 0; i < cell->n_arms; i++) {
         const struct ifm_arm *arm = &cell->arms[i];
         if ((arm->role == IFM_ROLE_CEILING) == ceilings)
-            fprintf(out, "%s %s%s",
-                    n++ > 0    ? ","
-                    : ceilings ? "    ceilings:"
-                               : "    arms:",
-                    ifm_text_plain(arm->name, arena), arm->role == IFM_ROLE_BASELINE ? " (baseline)" : "");
+            names = ifm_arena_printf(page->arena, "%s%s %s%s", names, names[0] == '\0' ? "" : ",", arm->name,
+                                     arm->role == IFM_ROLE_BASELINE ? " (baseline)" : "");
     }
-    if (n > 0)
-        fputc('\n', out);
+    if (names[0] != '\0')
+        say(page, 4, ifm_arena_printf(page->arena, "%s%s", ceilings ? "ceilings:" : "arms:", names));
 }
 
 /* `alone`: the plan's total says how long it takes. */
 static void print_cell(const struct ifm_cell *cell, const struct ifm_estimate *estimate, bool alone,
-                       struct ifm_arena *arena, FILE *out)
+                       const struct page *page)
 {
+    struct ifm_arena *arena = page->arena;
     char seconds[48], memory[48], parts[160];
     ifm_parts_text(estimate->parts, parts, sizeof parts);
-    fprintf(out, "  %s\n", ifm_text_plain(cell->name, arena));
+    say(page, 2, cell->name);
     if (cell->unsupported[0] != '\0') {
-        fprintf(out, "    absent: %s\n", ifm_text_plain(cell->unsupported, arena));
+        say(page, 4, ifm_arena_printf(arena, "absent: %s", cell->unsupported));
         return;
     }
-    fprintf(out, "    %u thread%s, %s caches, %s of memory%s%s%s%s%s%s\n", cell->threads, cell->threads == 1 ? "" : "s",
-            cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot",
-            ifm_format_human((double)estimate->memory, "B", memory), cell->cache_resident ? ", cache-resident" : "",
-            alone ? "" : ", about ", alone ? "" : ifm_format_human(estimate->seconds, "s", seconds),
-            estimate->scaled ? ", by its size" : "", parts[0] == '\0' ? "" : ": ", parts);
+    say(page, 4,
+        ifm_arena_printf(arena, "%u thread%s, %s caches, %s of memory%s%s%s%s%s%s", cell->threads,
+                         cell->threads == 1 ? "" : "s", cell->measure.cache == IFM_CACHE_COLD ? "cold" : "hot",
+                         ifm_format_human((double)estimate->memory, "B", memory),
+                         cell->cache_resident ? ", cache-resident" : "", alone ? "" : ", about ",
+                         alone ? "" : ifm_format_human(estimate->seconds, "s", seconds),
+                         estimate->scaled ? ", by its size" : "", parts[0] == '\0' ? "" : ": ", parts));
     if (estimate->cap_wanted_s > 0)
-        fprintf(out, "    the fewest blocks take longer than measure.cap; %gs holds them\n", estimate->cap_wanted_s);
-    print_arms(cell, false, arena, out);
-    print_arms(cell, true, arena, out);
+        say(page, 4,
+            ifm_arena_printf(arena, "the fewest blocks take longer than measure.cap; %gs holds them",
+                             estimate->cap_wanted_s));
+    print_arms(cell, false, page);
+    print_arms(cell, true, page);
 }
 
 static void print_table(const struct ifm_plan *plan, const struct ifm_estimate *cells, const struct ifm_estimate *total,
-                        struct ifm_arena *arena, FILE *out)
+                        const struct page *page)
 {
     char seconds[48], low[48], high[48];
-    fprintf(out, "plan: %zu cell%s on %s; nothing has been recorded\n", plan->n_cells, plan->n_cells == 1 ? "" : "s",
-            plan->device);
+    say(page, 0,
+        ifm_arena_printf(page->arena, "plan: %zu cell%s on %s; nothing has been recorded", plan->n_cells,
+                         plan->n_cells == 1 ? "" : "s", plan->device));
     for (size_t i = 0; i < plan->n_cells; i++)
-        print_cell(&plan->cells[i], &cells[i], plan->n_cells == 1, arena, out);
-    fprintf(out, "time: about %s with start and end (%s to %s, as the stop rule decides)\n",
-            ifm_format_human(total->seconds, "s", seconds), ifm_format_human(total->low, "s", low),
-            ifm_format_human(total->high, "s", high));
+        print_cell(&plan->cells[i], &cells[i], plan->n_cells == 1, page);
+    say(page, 0,
+        ifm_arena_printf(page->arena, "time: about %s with start and end (%s to %s, as the stop rule decides)",
+                         ifm_format_human(total->seconds, "s", seconds), ifm_format_human(total->low, "s", low),
+                         ifm_format_human(total->high, "s", high)));
 }
 
 /* Seconds of each part of each cell. */
@@ -127,7 +147,8 @@ static void print_json(const struct ifm_plan *plan, const struct ifm_estimate *c
 }
 
 enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan,
-                                  const struct ifm_progress *progress, bool json, FILE *out, struct ifm_error *error)
+                                  const struct ifm_progress *progress, bool json, size_t width, FILE *out,
+                                  struct ifm_error *error)
 {
     const struct ifm_run_options run =
         with_device((struct ifm_run_options){.dir = "", .progress = *progress}, config, plan);
@@ -139,7 +160,7 @@ enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct 
     if (status == IFM_OK && json)
         print_json(plan, cells, &total, out);
     else if (status == IFM_OK)
-        print_table(plan, cells, &total, arena, out);
+        print_table(plan, cells, &total, &(struct page){out, arena, width});
     ifm_arena_destroy(arena);
     return status;
 }

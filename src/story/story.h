@@ -47,9 +47,9 @@ IFM_CHECKED enum ifm_status ifm_story_check_machine(struct ifm_error *error);
 /* `how` (run/run.h) without its device, which the configuration describes. */
 IFM_CHECKED enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,
                                               const struct ifm_run_options *how, struct ifm_error *error);
-/* Print what would be measured, and for how long, as a table or as JSON; nothing is recorded. */
+/* Print what would be measured, and for how long, in lines of `width` or as JSON; nothing is recorded. */
 IFM_CHECKED enum ifm_status ifm_story_dry_run(const struct ifm_config *config, const struct ifm_plan *plan,
-                                              const struct ifm_progress *progress, bool json, FILE *out,
+                                              const struct ifm_progress *progress, bool json, size_t width, FILE *out,
                                               struct ifm_error *error);
 
 /* ---- resume (resume.c) ---- */
@@ -78,7 +78,7 @@ struct ifm_story_verified {
     size_t n_numbers;
     size_t n_resting; /* of them, on what was not rebuilt */
     unsigned rules;   /* by which the run was planned: earlier ones than IFM_PLAN_RULES check less */
-    bool chained; /* the journal holds hashes of every block and line, written as the run went */
+    bool chained;     /* the journal holds hashes of every block and line, written as the run went */
     struct ifm_verified published;
     const char *not_rebuilt; /* what of the plan could not be made again here, and why; NULL = nothing */
 };

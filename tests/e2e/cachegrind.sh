@@ -39,12 +39,12 @@ has 'decode kv_len=1024' <cells.txt || fail "two cells are not told apart"
 [ ! -e runs ] || fail "there is a run folder"
 
 # What cannot be simulated says why; what is wrong is one error.
-"$INFEROMETER" cachegrind decode --threads 2 --kv-len 512 "${shape[@]}" | has 'one thread at a time' ||
+"$INFEROMETER" cachegrind decode --threads 2 --kv-len 512 "${shape[@]}" | unwrapped | has 'one thread at a time' ||
     fail "two threads are simulated"
 printf 'device: {threads: 2}\n' >two.yaml
 for given in "--override device.threads=2" "-c two.yaml"; do # whichever way they are asked for
     # shellcheck disable=SC2086
-    "$INFEROMETER" cachegrind decode $given --kv-len 512 "${shape[@]}" | has 'one thread at a time' ||
+    "$INFEROMETER" cachegrind decode $given --kv-len 512 "${shape[@]}" | unwrapped | has 'one thread at a time' ||
         fail "$given: another number of threads is simulated"
 done
 expect() # STATUS WORDS command...

@@ -313,7 +313,7 @@ reads eight "f16=1000;bf16=24;fp8=8"
 fake "" "$INFEROMETER" stream --probe read --size 64KiB "${counts[@]}" --dry-run >dry 2>&1 || fail "dry run: $(cat dry)"
 python3 - <<'PY' || fail "later passes: $(cat dry)"
 import re
-later = float(re.search(r"later passes ([0-9.]+) s", open("dry").read()).group(1))
+later = float(re.search(r"later\s+passes\s+([0-9.]+)\s+s", open("dry").read()).group(1))
 assert 2.6 <= later <= 7, later
 PY
 

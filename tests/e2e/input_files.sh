@@ -79,7 +79,8 @@ refused "is not the file that was measured" "$INFEROMETER" rerun attention --out
 [ ! -e never ] || fail "a refused rerun made a folder"
 "$INFEROMETER" run -c attention/config.lock.json --out other >/dev/null 2>errors || fail "the new file: $(cat errors)"
 "$INFEROMETER" compare attention other >compared 2>&1 || true
-grep -q "content of attention.kv_file" compared || fail "compare does not say that the files differ: $(cat compared)"
+unwrapped <compared | has "content of attention.kv_file" ||
+    fail "compare does not say that the files differ: $(cat compared)"
 cp kept "$file"
 "$INFEROMETER" rerun attention --out again >/dev/null 2>errors || fail "rerun with the old file: $(cat errors)"
 interrupted $(($(slots_of cut) + 4)) "$INFEROMETER" run --resume cut

@@ -32,6 +32,9 @@ need() { command -v "$1" >/dev/null || skip "needs $1, of the Debian package $2"
 # pipefail the command before it, which then writes into a closed pipe, makes the whole pipe fail: at times.
 has() { grep "$@" >/dev/null; }
 
+# unwrapped: standard input in one line, as sentences are wrapped at the width of the terminal
+unwrapped() { tr -s ' \n' ' '; }
+
 # installed LIBRARY: whether this machine itself has it: what is said of its absence can then not be seen here
 installed() { LD_LIBRARY_PATH='' python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$1" 2>/dev/null; }
 

@@ -88,7 +88,8 @@ PY
 # nothing, of two passes.
 sed 's/"6,016"/"3,008"/g' "$captures/stream-read.csv" >narrow.csv
 "$INFEROMETER" ncu --import narrow.csv >table
-has 'memory busy: 193.2 % of what the memory.s bus can carry, which cannot be' <table || fail "a bus: $(cat table)"
+unwrapped <table | has 'memory busy: 193.2 % of what the memory.s bus can carry, which cannot be' ||
+    fail "a bus: $(cat table)"
 "$INFEROMETER" ncu --import "$captures/null.csv" >table
 for words in 'refused' '101.68 %, which cannot be' 'too few for a share'; do
     has "$words" <table || fail "not '$words': $(cat table)"

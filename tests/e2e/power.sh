@@ -40,7 +40,7 @@ grep -q "gpu0 *nvml_energy *still" table.txt || fail "a counter that stands stil
 mkdir none
 printf 'no library' >none/libnvidia-ml.so.1
 LD_LIBRARY_PATH=$PWD/none "$INFEROMETER" power --seconds 0.05 >table.txt
-grep -q "libnvidia-ml.so.1 cannot be opened" table.txt || fail "a library that cannot be opened is not named"
+unwrapped <table.txt | has "libnvidia-ml.so.1 cannot be opened" || fail "a library that cannot be opened is not named"
 FAKE_NVML="" LD_LIBRARY_PATH=$PWD/driver "$INFEROMETER" doctor >doctor.txt
 grep -q "GPU power (NVML) *ok *gpu0: nvml_energy, nvml_samples" doctor.txt || fail "doctor does not name the sensors"
 echo "sensors, absences, the meter and doctor's rows are as scripted"

@@ -22,7 +22,7 @@ static char *table(enum ifm_format format, bool colour)
     char *data = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&data, &size);
-    assert_int_equal(ifm_publish_table(&publication, &(struct ifm_table_look){format, colour, true}, out, &error),
+    assert_int_equal(ifm_publish_table(&publication, &(struct ifm_table_look){format, colour, true, 0}, out, &error),
                      IFM_OK);
     fclose(out);
     if (getenv("IFM_TEST_SHOW") != NULL)
@@ -268,7 +268,7 @@ static void findings_that_differ_in_figures_are_one_line(void **state)
         size_t size = 0;
         FILE *out = open_memstream(&data[i], &size);
         assert_int_equal(
-            ifm_publish_table(&publication, &(struct ifm_table_look){formats[i], false, true}, out, &error), IFM_OK);
+            ifm_publish_table(&publication, &(struct ifm_table_look){formats[i], false, true, 0}, out, &error), IFM_OK);
         fclose(out);
     }
     assert_has(data[0], "drifts by -66.72 %");
@@ -302,7 +302,7 @@ static void a_ratio_unlike_the_times_says_why(void **state)
             size_t size = 0;
             FILE *out = open_memstream(&data, &size);
             assert_int_equal(
-                ifm_publish_table(&publication, &(struct ifm_table_look){formats[i], false, true}, out, &error),
+                ifm_publish_table(&publication, &(struct ifm_table_look){formats[i], false, true, 0}, out, &error),
                 IFM_OK);
             fclose(out);
             assert_int_equal(strstr(data, "of undisturbed blocks (0.490x of all, as the times are)") != NULL, !same);
@@ -327,7 +327,8 @@ static void times_that_point_the_other_way_are_said(void **state)
         size_t size = 0;
         FILE *out = open_memstream(&data, &size);
         assert_int_equal(
-            ifm_publish_table(&publication, &(struct ifm_table_look){IFM_FORMAT_MD, false, true}, out, &error), IFM_OK);
+            ifm_publish_table(&publication, &(struct ifm_table_look){IFM_FORMAT_MD, false, true, 0}, out, &error),
+            IFM_OK);
         fclose(out);
         assert_int_equal(strstr(data, "block by block (0.943x by the times, which slow blocks move more)") != NULL,
                          turned);
@@ -349,7 +350,7 @@ static void a_number_that_is_none_is_an_error(void **state)
     struct ifm_publication publication = sample_publication(NULL);
     publication.derived = &derived;
     assert_int_equal(
-        ifm_publish_table(&publication, &(struct ifm_table_look){IFM_FORMAT_CSV, false, false}, stderr, &error),
+        ifm_publish_table(&publication, &(struct ifm_table_look){IFM_FORMAT_CSV, false, false, 0}, stderr, &error),
         IFM_INTERNAL);
     assert_has(error.message, "step_ns");
 }

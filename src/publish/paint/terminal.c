@@ -1,6 +1,5 @@
 /* A document on a terminal: the brief one, or with --verbose what a first look needs of the whole one. What is left out
- * of that is counted; report.md and report.html have it.
- * The width is not asked for: what goes into a pipe and onto a screen is the same. */
+ * of that is counted; report.md and report.html have it. */
 #include "publish/paint/terminal.h"
 
 #include "document/escape.h"
@@ -8,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TWO_LINES = 2 * IFM_TERMINAL_WIDTH - IFM_TERMINAL_INDENT - 12 /* what the first line may lose: a word */ };
+enum { TWO_LINES = 2 * IFM_USUAL_WIDTH - IFM_TERMINAL_INDENT - 12 /* what the first line may lose: a word */ };
 
 /* ---- words ---- */
 
@@ -25,27 +24,10 @@ static void indent(struct ifm_terminal *terminal, size_t columns)
     ifm_text_printf(terminal->out, "%*s", (int)columns, "");
 }
 
-/* Words in lines of IFM_TERMINAL_WIDTH columns; later lines start at `margin`. The cursor is at `column`. */
+/* Words in lines of the terminal; later lines start at `margin`. The cursor is at `column`. */
 static void wrap(struct ifm_terminal *terminal, const char *text, size_t column, size_t margin)
 {
-    text = ifm_terminal_plain(terminal, text);
-    for (bool first = true; *text != '\0'; first = false) {
-        size_t length = strcspn(text, " ");
-        const char *word = ifm_arena_printf(terminal->arena, "%.*s", (int)length, text);
-        size_t width = ifm_terminal_width(word);
-        if (!first && column + 1 + width > IFM_TERMINAL_WIDTH) {
-            ifm_text_add(terminal->out, "\n");
-            indent(terminal, margin);
-            column = margin;
-        } else if (!first) {
-            ifm_text_add(terminal->out, " ");
-            column++;
-        }
-        ifm_text_add(terminal->out, word);
-        column += width;
-        text += length;
-        text += strspn(text, " ");
-    }
+    ifm_text_wrap(terminal->out, ifm_terminal_plain(terminal, text), terminal->width, column, margin);
     ifm_text_add(terminal->out, "\n");
 }
 
@@ -173,8 +155,8 @@ static void say_curve(struct ifm_terminal *terminal, const struct ifm_block *cur
                                 bars[(int)(log(curve->points[i].number / low) / span * 7.999)]);
     ifm_text_add(terminal->out, "\n");
     indent(terminal, IFM_TERMINAL_INDENT);
-    say(terminal, IFM_TONE_PLAIN, ifm_arena_printf(terminal->arena, "%s %s (%s)", line, last->size, last->text));
-    ifm_text_add(terminal->out, "\n");
+    wrap(terminal, ifm_arena_printf(terminal->arena, "%s %s (%s)", line, last->size, last->text), IFM_TERMINAL_INDENT,
+         2 * IFM_TERMINAL_INDENT);
 }
 
 /* ---- sections ---- */
@@ -243,15 +225,17 @@ static void say_heading(struct ifm_terminal *terminal, const struct ifm_block *s
     if (is_labelled(section) || section->title[0] == '\0')
         return;
     indent(terminal, margin);
-    say(terminal, IFM_TONE_STRONG, section->title);
+    const char *title = ifm_terminal_plain(terminal, section->title);
+    ifm_text_add(terminal->out, terminal->colour ? ifm_terminal_paint(IFM_TONE_STRONG) : "");
+    size_t column = ifm_text_wrap(terminal->out, title, terminal->width, margin, margin + IFM_TERMINAL_INDENT);
+    ifm_text_add(terminal->out, terminal->colour ? "\033[0m" : "");
     if (beside[0] == '\0') {
         ifm_text_add(terminal->out, "\n");
         return;
     }
     ifm_text_add(terminal->out, "  ");
     ifm_text_add(terminal->out, terminal->colour && folds[0] == '\0' ? ifm_terminal_paint(IFM_TONE_DIM) : "");
-    wrap(terminal, beside, margin + ifm_terminal_width(ifm_terminal_plain(terminal, section->title)) + 2,
-         IFM_TERMINAL_INDENT);
+    wrap(terminal, beside, column + 2, IFM_TERMINAL_INDENT);
     ifm_text_add(terminal->out, terminal->colour && folds[0] == '\0' ? "\033[0m" : "");
 }
 
@@ -292,6 +276,7 @@ enum ifm_status ifm_paint_terminal(const struct ifm_document *document, bool col
                                     .arena = document->arena,
                                     .colour = colour,
                                     .utf8 = utf8,
+                                    .width = document->width,
                                     .margin = IFM_TERMINAL_INDENT,
                                     .left_out = ""};
     IFM_TRY(say_blocks(&terminal, &document->root, 0, error));

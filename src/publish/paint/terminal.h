@@ -5,12 +5,13 @@
 #include "document/document.h"
 #include "publish/compose.h"
 
-enum { IFM_TERMINAL_WIDTH = 100, IFM_TERMINAL_INDENT = 2 };
+enum { IFM_TERMINAL_INDENT = 2 };
 
 struct ifm_terminal {
     struct ifm_text *out;
     struct ifm_arena *arena;
     bool colour, utf8;
+    size_t width;         /* of its lines */
     int margin;           /* of tables */
     const char *left_out; /* titles of news that this medium has no room for; "" = none */
 };

@@ -69,17 +69,23 @@ static struct widths widths_of(const struct ifm_terminal *terminal, const struct
     return widest;
 }
 
+/* `stacked`: its intervals stand below its numbers. */
+static size_t column_width(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t column,
+                           bool stacked)
+{
+    struct widths widest = widths_of(terminal, grid, column);
+    size_t heading = ifm_terminal_width(ifm_terminal_plain(terminal, grid->headings[column].text));
+    size_t both = widest.text + (widest.interval > 0 ? 1 + widest.interval : 0);
+    size_t above = widest.text > widest.interval ? widest.text : widest.interval;
+    size_t width = stacked ? above : both;
+    return width > heading ? width : heading;
+}
+
 static size_t grid_width(const struct ifm_terminal *terminal, const struct ifm_grid *grid, bool stacked)
 {
     size_t total = (size_t)terminal->margin;
-    for (size_t c = 0; c < grid->n_columns; c++) {
-        struct widths widest = widths_of(terminal, grid, c);
-        size_t heading = ifm_terminal_width(ifm_terminal_plain(terminal, grid->headings[c].text));
-        size_t both = widest.text + (widest.interval > 0 ? 1 + widest.interval : 0);
-        size_t above = widest.text > widest.interval ? widest.text : widest.interval;
-        size_t width = stacked ? above : both;
-        total += (width > heading ? width : heading) + 2;
-    }
+    for (size_t c = 0; c < grid->n_columns; c++)
+        total += column_width(terminal, grid, c, stacked) + 2;
     return total - 2;
 }
 
@@ -135,7 +141,7 @@ static bool has_interval(const struct ifm_grid *grid, size_t row)
 static int fill_table(struct ifm_terminal *terminal, struct libscols_table *table, const struct ifm_grid *grid,
                       bool stacked)
 {
-    /* The terminal's width is not asked for: a table in a pipe and on a screen is the same. */
+    /* What does not fit was folded before. */
     scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
     scols_table_enable_colors(table, terminal->colour);
     scols_table_enable_ascii(table, !terminal->utf8);
@@ -172,11 +178,9 @@ static void say_lines(struct ifm_terminal *terminal, const char *text)
     }
 }
 
-static enum ifm_status say_grid(struct ifm_terminal *terminal, const struct ifm_grid *grid, struct ifm_error *error)
+static enum ifm_status draw(struct ifm_terminal *terminal, const struct ifm_grid *grid, struct ifm_error *error)
 {
-    if (grid->n_rows == 0)
-        return IFM_OK;
-    bool stacked = grid_width(terminal, grid, false) > IFM_TERMINAL_WIDTH;
+    bool stacked = grid_width(terminal, grid, false) > terminal->width;
     struct libscols_table *table = scols_new_table();
     char *drawn = NULL;
     bool ok = table != NULL && fill_table(terminal, table, grid, stacked) == 0 &&
@@ -188,22 +192,150 @@ static enum ifm_status say_grid(struct ifm_terminal *terminal, const struct ifm_
     return ok ? IFM_OK : ifm_fail(error, IFM_INTERNAL, "publish", NULL, "the terminal table could not be drawn");
 }
 
-/* The columns of one part, and those that belong to each. */
-static struct ifm_grid part_of(struct ifm_terminal *terminal, const struct ifm_grid *grid, int part)
+/* ---- what is wider than the terminal ---- */
+
+/* Bytes of the first line of a text, at most `most` columns wide: whole words, where one fits. */
+static size_t line_bytes(const char *text, size_t most)
+{
+    size_t words = 0, width = 0, i = 0;
+    for (; text[i] != '\0'; i++) {
+        words = text[i] == ' ' ? i : words;
+        width += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (width > most)
+            return words > 0 ? words : i > 0 ? i : 1;
+    }
+    return i;
+}
+
+/* Texts of the columns flush left in lines of at most `most[column]`: the rest of a text goes into rows below. */
+static struct ifm_grid broken(struct ifm_terminal *terminal, const struct ifm_grid *grid, const size_t *most)
+{
+    struct ifm_grid out = *grid;
+    struct ifm_field *rest = IFM_ARENA_ARRAY(terminal->arena, struct ifm_field, grid->n_columns);
+    size_t capacity = 0;
+    out.n_rows = 0;
+    out.fields = NULL;
+    for (size_t r = 0; r < grid->n_rows; r++) {
+        memcpy(rest, ifm_grid_at(grid, r, 0), grid->n_columns * sizeof *rest);
+        for (bool more = true; more; out.n_rows++) {
+            more = false;
+            for (size_t c = 0; c < grid->n_columns; c++) {
+                struct ifm_field field = rest[c];
+                const char *text = ifm_terminal_plain(terminal, field.text);
+                const size_t mark = field.note > 0 ? strlen("[99]") : 0, room = most[c] > mark ? most[c] - mark : 1;
+                const size_t bytes = grid->headings[c].left ? line_bytes(text, room) : strlen(text);
+                rest[c].text = text + bytes + strspn(text + bytes, " ");
+                rest[c].interval = "";
+                if (rest[c].text[0] != '\0')
+                    field.note = 0;
+                else
+                    rest[c].note = 0;
+                more |= rest[c].text[0] != '\0';
+                field.text = ifm_arena_printf(terminal->arena, "%.*s", (int)bytes, text);
+                size_t at = out.n_rows * grid->n_columns + c;
+                IFM_ARENA_GROW(terminal->arena, out.fields, at, capacity);
+                out.fields[at] = field;
+            }
+        }
+    }
+    return out;
+}
+
+/* The columns of a grid that are kept. */
+static struct ifm_grid kept(struct ifm_terminal *terminal, const struct ifm_grid *grid, const bool *keep)
 {
     struct ifm_grid out = {.n_rows = grid->n_rows};
     out.headings = IFM_ARENA_ARRAY(terminal->arena, struct ifm_heading, grid->n_columns + 1);
     out.fields = IFM_ARENA_ARRAY(terminal->arena, struct ifm_field, grid->n_columns * grid->n_rows + 1);
     for (size_t c = 0; c < grid->n_columns; c++)
-        if (grid->headings[c].part == 0 || grid->headings[c].part == part)
+        if (keep[c])
             out.headings[out.n_columns++] = grid->headings[c];
     size_t next = 0;
-    for (size_t i = 0; i < grid->n_columns * grid->n_rows; i++) {
-        int own = grid->headings[i % grid->n_columns].part;
-        if (own == 0 || own == part)
+    for (size_t i = 0; i < grid->n_columns * grid->n_rows; i++)
+        if (keep[i % grid->n_columns])
             out.fields[next++] = grid->fields[i];
-    }
     return out;
+}
+
+/* How wide the texts of each column may be, where one that is broken lets the others stay beside it; false: folded. */
+static bool break_widest(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t *most)
+{
+    enum { READABLE = 24 };
+    const size_t total = grid_width(terminal, grid, true);
+    size_t widest = 0, at = 0;
+    for (size_t c = 0; c < grid->n_columns; c++) {
+        const size_t width = column_width(terminal, grid, c, true);
+        most[c] = SIZE_MAX;
+        if (!grid->headings[c].left || width <= widest)
+            continue;
+        widest = width;
+        at = c;
+    }
+    if (widest < READABLE || total - widest + READABLE > terminal->width)
+        return false;
+    most[at] = terminal->width - (total - widest);
+    return true;
+}
+
+/* The columns that name the rows, which each part begins with, and their width; what follows them is broken to what
+ * they leave. */
+static size_t break_parts(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t *most, size_t *n)
+{
+    const size_t half = terminal->width / 2;
+    size_t taken = (size_t)terminal->margin;
+    for (*n = 0; *n < grid->n_columns && grid->headings[*n].left; ++*n) {
+        const size_t width = column_width(terminal, grid, *n, true);
+        most[*n] = SIZE_MAX;
+        if (taken + width > half && *n > 0)
+            break;
+        if (taken + width > half)
+            most[*n] = half - taken;
+        taken += (taken + width > half ? half - taken : width) + 2;
+    }
+    for (size_t c = *n; c < grid->n_columns; c++)
+        most[c] = terminal->width - taken;
+    return taken;
+}
+
+/* As many columns below each other as the terminal has room for, each part with the columns that name its rows. */
+static enum ifm_status fold(struct ifm_terminal *terminal, const struct ifm_grid *whole, struct ifm_error *error)
+{
+    size_t *most = IFM_ARENA_ARRAY(terminal->arena, size_t, whole->n_columns), labels;
+    bool *keep = IFM_ARENA_ARRAY(terminal->arena, bool, whole->n_columns);
+    if (break_widest(terminal, whole, most)) {
+        const struct ifm_grid grid = broken(terminal, whole, most);
+        return draw(terminal, &grid, error);
+    }
+    const size_t taken = break_parts(terminal, whole, most, &labels);
+    const struct ifm_grid grid = broken(terminal, whole, most);
+    for (size_t first = labels, next = labels; first < grid.n_columns; first = next) {
+        size_t width = taken + column_width(terminal, &grid, next++, true);
+        while (next < grid.n_columns && width + 2 + column_width(terminal, &grid, next, true) <= terminal->width)
+            width += 2 + column_width(terminal, &grid, next++, true);
+        for (size_t c = 0; c < grid.n_columns; c++)
+            keep[c] = c < labels || (c >= first && c < next);
+        const struct ifm_grid part = kept(terminal, &grid, keep);
+        ifm_text_add(terminal->out, first > labels ? "\n" : "");
+        IFM_TRY(draw(terminal, &part, error));
+    }
+    return IFM_OK;
+}
+
+static enum ifm_status say_grid(struct ifm_terminal *terminal, const struct ifm_grid *grid, struct ifm_error *error)
+{
+    if (grid->n_rows == 0)
+        return IFM_OK;
+    return grid_width(terminal, grid, true) > terminal->width ? fold(terminal, grid, error)
+                                                              : draw(terminal, grid, error);
+}
+
+/* The columns of one part, and those that belong to each. */
+static struct ifm_grid part_of(struct ifm_terminal *terminal, const struct ifm_grid *grid, int part)
+{
+    bool *keep = IFM_ARENA_ARRAY(terminal->arena, bool, grid->n_columns + 1);
+    for (size_t c = 0; c < grid->n_columns; c++)
+        keep[c] = grid->headings[c].part == 0 || grid->headings[c].part == part;
+    return kept(terminal, grid, keep);
 }
 
 /* All columns in one table when they fit on a line, else the speeds first and the limits below. */
@@ -212,7 +344,7 @@ enum ifm_status ifm_terminal_grid(struct ifm_terminal *terminal, const struct if
     bool parts = false;
     for (size_t c = 0; c < grid->n_columns; c++)
         parts |= grid->headings[c].part == 2;
-    if (!parts || grid_width(terminal, grid, false) <= IFM_TERMINAL_WIDTH)
+    if (!parts || grid_width(terminal, grid, false) <= terminal->width)
         return say_grid(terminal, grid, error);
     struct ifm_grid speeds = part_of(terminal, grid, 1), limits = part_of(terminal, grid, 2);
     IFM_TRY(say_grid(terminal, &speeds, error));
@@ -222,10 +354,10 @@ enum ifm_status ifm_terminal_grid(struct ifm_terminal *terminal, const struct if
     return say_grid(terminal, &limits, error);
 }
 
-void ifm_paint_terminal_grid(const struct ifm_grid *grid, struct ifm_arena *arena, struct ifm_text *out)
+void ifm_paint_terminal_grid(const struct ifm_grid *grid, size_t width, struct ifm_arena *arena, struct ifm_text *out)
 {
     struct ifm_terminal terminal = {
-        .out = out, .arena = arena, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0, .left_out = ""};
+        .out = out, .arena = arena, .utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0, .width = width, .left_out = ""};
     struct ifm_error error;
     if (say_grid(&terminal, grid, &error) != IFM_OK)
         ifm_text_printf(out, "%s\n", error.message);
