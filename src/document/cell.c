@@ -531,7 +531,7 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
     if (in_detail(builder)) {
         section->folded = true;
         const char *what = ifm_cell_counts_programs(cell) ? "counts and figures" : "rates, ceilings, figures";
-        section->title = ifm_arena_printf(builder->arena, "%s: %s", cell->name, what);
+        section->title = ifm_arena_printf(builder->arena, "Details: %s (%s)", cell->name, what);
     } else {
         section->subtitle = ifm_arena_printf(builder->arena, "%s%s", ifm_cell_scaled_words(builder, cell, true),
                                              ifm_cell_conditions(builder, cell, SIZE_MAX));

@@ -210,7 +210,16 @@ static void many_disturbed_blocks_are_one_element(void **state)
     expect_text(s.timeline.sentence, "10 of 40 blocks");
     assert_int_equal(count(s.timeline.svg.data, "<rect class=\"disturbed\""), 1); /* in the legend */
     assert_int_equal(count(s.timeline.svg.data, "<path class=\"disturbed\""), 1);
+    assert_non_null(field_of(&s.timeline.numbers, "2 more disturbed blocks", "remarks"));
     hold_drawing(&s.timeline);
+    stop(&s);
+    fx_start(&s.fx);
+    s.fx.blocks = 40;
+    fx_generate(&s.fx);
+    for (unsigned b = 0; b < 36; b += 4)
+        disturb(&s.fx, b, 30);
+    show(&s);
+    assert_non_null(field_of(&s.timeline.numbers, "1 more disturbed block", "remarks"));
     stop(&s);
 }
 
