@@ -330,12 +330,6 @@ def moved(v):
     return 100 * (quantile(rates, 0.9) / quantile(rates, 0.1) - 1) if len(found) > 1 else None
 
 
-def at_ceiling(v):
-    """Where the baseline is nearer to its read ceiling than to that of its operations."""
-    read, flops = (v.number(f"ceiling_{kind}_percent", v.baseline().name) or 0 for kind in ("read", "flops"))
-    return amount(v.baseline(), "read") / v.number("ceiling_read", "") * 1e9 / step(v) if read >= flops else None
-
-
 def roofline(v):
     shares = [v.number("ceiling_read_percent"), v.number("ceiling_flops_percent")]
     return max(s for s in shares if s is not None) / 100
@@ -537,7 +531,6 @@ RECOMPUTED = {
     "change_cpu_percent": change_cpu,
     "change_percent_median": change_median,
     "speedup": lambda v: math.exp(-mean(paired(v.baseline(), v))),
-    "speedup_at_ceiling": at_ceiling,
     "speedup_over_fastest": over_fastest,
     "speedup_over_own": over_own,
 }
@@ -583,7 +576,7 @@ NOT_RECOMPUTED = {
                     "command_strays command_run_delay_ns".split(),
                     "sums and a maximum of one column, as steal_ns, which is recomputed"),
     **dict.fromkeys("attention_kl_nats attention_tv quality_percent quality_loss_pp tokens_prompt_per_s "
-                    "load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 "
+                    "load_ns latency_ns_p999 speedup_at_ceiling ceiling_read_percent ceiling_write ceiling_int8 "
                     "memory_bus memory_bus_percent "
                     "ceiling_clock "
                     "ceiling_flops_clock ceiling_l1 ceiling_l2 ceiling_l3 ceiling_read_spread_percent "
