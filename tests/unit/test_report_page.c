@@ -269,9 +269,9 @@ static void layers_of_a_model_are_counted_and_not_measured(void **state)
         struct ifm_text html = {0};
         assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
         assert_has(html.data, layers == 1
-                                  ? "Measured: 1 attention layer, generated data, not a whole model."
+                                  ? "Measured: 1 attention layer, generated data, not a whole model: "
                                   : "Measured: one attention layer at a time, counted 32 times, generated data, not a "
-                                    "whole model.");
+                                    "whole model: ");
         ifm_text_free(&html);
     }
 }
