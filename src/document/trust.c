@@ -95,6 +95,11 @@ static int gravity_of(const struct ifm_publication *from, const struct ifm_findi
     return is_check(finding) ? 2 : 1;
 }
 
+bool ifm_touches_comparison(const struct ifm_publication *from, const struct ifm_finding *finding)
+{
+    return gravity_of(from, finding) > 0;
+}
+
 /* That the run did not end, and what completes it: of no rule and no cell. */
 static bool is_unfinished(const struct ifm_finding *finding)
 {
@@ -147,23 +152,6 @@ static bool are_alike(const char *a, const char *b)
 {
     const char *end = ifm_text_alike(a, b);
     return end != NULL && *end == '\0';
-}
-
-/* Kinds of warnings that touch what is compared: those that differ in their numbers alone are one. */
-static size_t count_warnings(const struct ifm_publication *from, struct ifm_arena *arena)
-{
-    const size_t n = from->derived->n_findings;
-    const char **kinds = IFM_ARENA_ARRAY(arena, const char *, n + 1);
-    size_t n_kinds = 0, k;
-    for (size_t i = 0; i < n; i++) {
-        if (gravity_of(from, &from->derived->findings[i]) == 0)
-            continue;
-        for (k = 0; k < n_kinds && !are_alike(kinds[k], from->derived->findings[i].text); k++)
-            continue;
-        kinds[k] = from->derived->findings[i].text;
-        n_kinds += k == n_kinds;
-    }
-    return n_kinds;
 }
 
 /* Does a finding say why the number is refused? It is the cause then, and none beside it. */
@@ -447,7 +435,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     const struct ifm_finding *finding = gravest(from, &gravity);
     const struct ifm_number *number = refused(from);
     const struct decisions decisions = decisions_of(from, arena);
-    size_t warnings = count_warnings(from, arena);
+    const size_t warnings = ifm_count_warnings(from);
     bool told = false;
     if (gravity == 3 || (gravity == 2 && number == NULL)) {
         trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
