@@ -137,7 +137,7 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
         result->outcome = IFM_OUTCOME_INCONCLUSIVE;
         result->further = IFM_BLOCKS_NEEDED - (uint64_t)v->n;
         result->further_of = "blocks";
-        result->reason = ifm_arena_printf(j->arena, "%s is %.4g after %lld of the %d blocks that an interval needs",
+        result->reason = ifm_arena_printf(j->arena, "%s is %.3g after %lld of the %d blocks that an interval needs",
                                           name, v->number, (long long)v->n, (int)IFM_BLOCKS_NEEDED);
         return;
     }
@@ -217,7 +217,7 @@ static void hold_to_word(const struct judging *j, struct ifm_gate_result *result
         change->value.state != IFM_STATE_OK || strcmp(change->value.text, "undecided") != 0)
         return;
     result->outcome = IFM_OUTCOME_INCONCLUSIVE;
-    result->reason = ifm_arena_printf(j->arena, "%s is %.4g, and the comparison is undecided",
+    result->reason = ifm_arena_printf(j->arena, "%s is %.3g, and the comparison is undecided",
                                       ifm_judge_told(result->gate).name, result->observed.number);
 }
 
