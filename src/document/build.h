@@ -214,8 +214,9 @@ void ifm_add_words(struct ifm_builder *builder, struct ifm_block *section);
 const char *ifm_cut(const struct ifm_builder *builder, const char *text, size_t most);
 /* Lines of the usual width that a text takes from `column` on. */
 size_t ifm_lines_of(const char *text, size_t column, size_t margin);
-/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in two lines, where anything of it
- * can be left out: clauses of the cause first, then all but the first remedy. `scope`: the trust's own, or "". */
+/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose; one run, ..." in two lines, where
+ * anything of it can be left out: clauses of the cause first, then all but the first remedy. Beside an answer the scope
+ * outweighs the remedy, else the remedy does. `scope`: the trust's own, or "". */
 const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope);
 /* What a weak baseline leaves of a cell's speed-ups: "with f16 at its ceiling: int4 1.63x [1.60, 1.66]"; "" where
  * nothing was found. */

@@ -339,9 +339,12 @@ static void the_word_of_trust_takes_two_lines(void **state)
                                         {IFM_SEVERITY_WARNING, "rule-07", D, "half", typed, false},
                                         {IFM_SEVERITY_WARNING, "rule-07", D, "half", alone, false}};
     for (size_t i = 0; i < COUNT(found); i++) {
-        char *text = brief(sample_of(&found[i], 1));
+        struct sample *s = sample_of(&found[i], 1);
+        s->numbers[CHANGE].value.text = i < 2 ? "undecided" : "faster";
+        char *text = brief(s);
         assert_int_equal(trust_lines(text), 2);
-        assert_has(text, "Remedy:");
+        assert_has(text,
+                   i < 2 ? "Remedy:" : "; one run, another may differ: "); /* what decides; what an answer lacks */
         if (i == 1)
             assert_has(text, "--slot-steps 12");
         if (i < 2)
@@ -367,7 +370,7 @@ static void what_is_left_at_the_ceiling_stands_with_the_answers(void **state)
         false};
     char *text = brief(sample_of(&weak, 1));
     assert_has(text, "\n  with plain at its ceiling: half 1.63x [1.60, 1.66]\n");
-    assert_has(text, "\nbiased: " D ": the baseline plain reaches only 77.4 % of its read ceiling, below 90 %");
+    assert_has(text, "\nweak baseline: " D ": plain reaches only 77.4 % of its read ceiling");
     assert_int_equal(count_of(text, "1.63x"), 1);
     assert_int_equal(trust_lines(text), 2);
     free(text);
@@ -407,6 +410,8 @@ static void warnings_are_counted_alike_everywhere(void **state)
         {IFM_SEVERITY_WARNING, "rule-03", D, "", weak, false}};
     struct sample *s = sample_of(found, COUNT(found));
     char *text = brief(s);
+    for (char *at = text; (at = strstr(at, "\n  ")) != NULL; *at = ' ') /* unbroken */
+        memmove(at + 1, at + 3, strlen(at + 3) + 1);
     assert_has(text, "; 2 more warnings: --verbose");
     free(text);
     for (int md = 0; md < 2; md++) {
