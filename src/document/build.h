@@ -88,17 +88,25 @@ void ifm_build_numbers(struct ifm_builder *builder);       /* numbers.c */
 void ifm_build_environment(struct ifm_builder *builder);   /* environment.c */
 void ifm_build_configuration(struct ifm_builder *builder); /* environment.c */
 
-/* Findings of the same severity, rule and text are one, with all their places. Worst first. */
+/* Findings of the same severity, rule and text are one, with all their places. Worst first. Those of which only the
+ * figures differ are one kind, and kinds are what every medium counts. */
 struct ifm_told {
     const struct ifm_finding *first;
-    const char *place; /* "read.linear and 2 more" */
+    enum ifm_severity severity; /* as it is told: a warning that touches no comparison is a note */
+    const char *place;          /* "read.linear and 2 more" */
     size_t n;
-    size_t n_alike; /* later ones of which only the figures differ */
-    bool is_alike;  /* an earlier one is */
+    size_t n_alike;  /* later ones of its kind */
+    size_t alike_to; /* the first of its kind; of that itself */
+    bool is_alike;   /* another one is the first */
 };
 size_t ifm_gather_findings(struct ifm_builder *builder, struct ifm_told **out);
+/* Kinds of warnings, and of what makes a run invalid. */
+size_t ifm_count_warnings(const struct ifm_publication *from);
 void ifm_add_finding(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level,
                      const struct ifm_told *told);
+/* The others of the kind of told[first], behind it. */
+void ifm_add_alike(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level,
+                   const struct ifm_told *told, size_t n, size_t first);
 /* Does it concern a ceiling's probe alone? */
 bool ifm_finding_is_of_probe(const struct ifm_plan *plan, const struct ifm_finding *finding);
 /* Findings about the probes of a cell, folded, for the place of its ceilings (causes.c). */
@@ -210,8 +218,9 @@ void ifm_add_words(struct ifm_builder *builder, struct ifm_block *section);
 const char *ifm_cut(const struct ifm_builder *builder, const char *text, size_t most);
 /* Lines of the usual width that a text takes from `column` on. */
 size_t ifm_lines_of(const char *text, size_t column, size_t margin);
-/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in two lines, where anything of it
- * can be left out: clauses of the cause first, then all but the first remedy. `scope`: the trust's own, or "". */
+/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose; one run, ..." in two lines, where
+ * anything of it can be left out: clauses of the cause first, then all but the first remedy. Beside an answer the scope
+ * outweighs the remedy, else the remedy does. `scope`: the trust's own, or "". */
 const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope);
 /* What a weak baseline leaves of a cell's speed-ups: "with f16 at its ceiling: int4 1.63x [1.60, 1.66]"; "" where
  * nothing was found. */

@@ -9,7 +9,7 @@
 
 const char *ifm_trust_label(enum ifm_trust_word word)
 {
-    static const char *const labels[] = {"solid", "noisy", "biased", "do not use"};
+    static const char *const labels[] = {"solid", "noisy", "biased", "weak baseline", "do not use"};
     return labels[word];
 }
 
@@ -24,8 +24,10 @@ static const char *place_in(const struct ifm_publication *from, const char *cell
 /* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
 static enum ifm_trust_word word_of(const struct ifm_finding *finding)
 {
-    static const char *const bias[] = {"reaches only", "served by caches", "which arm ran before", "not the machine",
+    static const char *const bias[] = {"served by caches", "which arm ran before", "not the machine",
                                        "belongs to the clock"};
+    if (strstr(finding->text, "reaches only") != NULL)
+        return IFM_TRUST_WEAK;
     for (size_t i = 0; i < sizeof bias / sizeof *bias; i++)
         if (strstr(finding->text, bias[i]) != NULL)
             return IFM_TRUST_BIASED;
@@ -95,6 +97,11 @@ static int gravity_of(const struct ifm_publication *from, const struct ifm_findi
     return is_check(finding) ? 2 : 1;
 }
 
+bool ifm_touches_comparison(const struct ifm_publication *from, const struct ifm_finding *finding)
+{
+    return gravity_of(from, finding) > 0;
+}
+
 /* That the run did not end, and what completes it: of no rule and no cell. */
 static bool is_unfinished(const struct ifm_finding *finding)
 {
@@ -147,23 +154,6 @@ static bool are_alike(const char *a, const char *b)
 {
     const char *end = ifm_text_alike(a, b);
     return end != NULL && *end == '\0';
-}
-
-/* Kinds of warnings that touch what is compared: those that differ in their numbers alone are one. */
-static size_t count_warnings(const struct ifm_publication *from, struct ifm_arena *arena)
-{
-    const size_t n = from->derived->n_findings;
-    const char **kinds = IFM_ARENA_ARRAY(arena, const char *, n + 1);
-    size_t n_kinds = 0, k;
-    for (size_t i = 0; i < n; i++) {
-        if (gravity_of(from, &from->derived->findings[i]) == 0)
-            continue;
-        for (k = 0; k < n_kinds && !are_alike(kinds[k], from->derived->findings[i].text); k++)
-            continue;
-        kinds[k] = from->derived->findings[i].text;
-        n_kinds += k == n_kinds;
-    }
-    return n_kinds;
 }
 
 /* Does a finding say why the number is refused? It is the cause then, and none beside it. */
@@ -223,11 +213,11 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
 /* ---- undecided ---- */
 
 struct decisions {
-    size_t n, undecided, unanswered; /* unanswered: absent or refused */
-    struct ifm_more nearest;         /* of the one that needs fewest */
-    struct ifm_undecided of;         /* that one, or the first */
-    const struct ifm_finding *took;  /* the first that took a word; NULL = none did */
-    size_t alike;                    /* words that it, or its like, took */
+    size_t n, answered, undecided, unanswered; /* unanswered: absent or refused */
+    struct ifm_more nearest;                   /* of the one that needs fewest */
+    struct ifm_undecided of;                   /* that one, or the first */
+    const struct ifm_finding *took;            /* the first that took a word; NULL = none did */
+    size_t alike;                              /* words that it, or its like, took */
 };
 
 static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)
@@ -239,14 +229,18 @@ static struct decisions decisions_of(const struct ifm_publication *from, struct 
             continue;
         d.n++;
         d.unanswered += !ifm_is_ok(&number->value);
-        if (!ifm_is_ok(&number->value) || strcmp(number->value.text, "undecided") != 0)
+        const bool open = ifm_is_ok(&number->value) && strcmp(number->value.text, "undecided") == 0;
+        d.answered += ifm_is_ok(&number->value) && !open;
+        if (!open)
             continue;
         const struct ifm_undecided of = {from->derived, from->verdict, from->events,
                                          ifm_plan_cell(from->plan, number->cell), number->arm};
         const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
         const struct ifm_finding *took = of.cell == NULL ? NULL : ifm_judge_took(&of);
-        if (of.cell != NULL && ifm_judge_is_answered(from->verdict, of.cell, of.arm))
-            continue; /* the margin was not asked about */
+        if (of.cell != NULL && ifm_judge_is_answered(from->verdict, of.cell, of.arm)) {
+            d.answered++; /* the margin was not asked about */
+            continue;
+        }
         d.took = d.took == NULL ? took : d.took;
         d.alike += took != NULL && are_alike(took->text, d.took->text);
         const bool nearer = more.blocks > 0 && (d.nearest.blocks == 0 || more.blocks < d.nearest.blocks);
@@ -365,6 +359,37 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     return trust;
 }
 
+/* A gate that is inconclusive, beside comparisons that are not: nothing is wrong with the numbers, and they do not
+ * answer what was asked. */
+static const struct ifm_gate_result *inconclusive(const struct ifm_publication *from)
+{
+    for (size_t i = 0; from->verdict->outcome == IFM_OUTCOME_INCONCLUSIVE && i < from->verdict->n_gates; i++)
+        if (from->verdict->gates[i].outcome == IFM_OUTCOME_INCONCLUSIVE)
+            return &from->verdict->gates[i];
+    return NULL;
+}
+
+static struct ifm_trust by_gate(const struct ifm_publication *from, const struct ifm_gate_result *gate,
+                                struct ifm_arena *arena)
+{
+    const struct ifm_undecided of = {from->derived, from->verdict, from->events, ifm_plan_cell(from->plan, gate->cell),
+                                     gate->arm};
+    const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
+    const char *words = ifm_more_words(&more, arena), *longer = longer_of(from, arena);
+    return (struct ifm_trust){
+        .word = IFM_TRUST_NOISY,
+        .place = place_in(from, gate->cell, gate->arm, arena),
+        .cause = "the noise is too wide for the gate's limit",
+        .told = "",
+        .arm = "",
+        .rule = "",
+        .remedy = gate->further == 0 || more.hopeless ? "a quieter machine, or a limit further off"
+                  : words[0] != '\0'
+                      ? ifm_arena_printf(arena, "%s: %s", more.flag[0] != '\0' ? more.flag : longer, words)
+                      : ifm_arena_printf(arena, "%s, or a quieter machine", longer),
+    };
+}
+
 /* ---- numbers without an interval ---- */
 
 /* The times of the tables that say why they have none: how many, and the first that is a step's. */
@@ -427,19 +452,46 @@ static const char *reason_of(const struct ifm_publication *from)
     return from->verdict->n_reasons > 0 ? from->verdict->reasons[0] : "nothing was measured";
 }
 
-/* Runs of one thing differ by more than an interval of one says: whoever is told "solid" must not read it as "again".
- */
-static const char *scope_of(const struct ifm_publication *from, enum ifm_trust_word word)
+/* Runs of one thing differ by more than an interval of one says: memory lies elsewhere, neighbours have changed. */
+static const char *scope_of(const struct ifm_publication *from, const struct ifm_trust *trust, bool answers)
 {
-    static const struct ifm_remedy solid = {
-        "", "another run may differ by more than the intervals: inferometer rerun DIR --times 5",
-        "another run may differ by more than the intervals: measure again", NULL};
+    static const struct ifm_remedy again = {"", "one run, another may differ: inferometer rerun DIR --times 5",
+                                            "one run, another may differ: measure again", NULL};
     bool any = false;
+    if (trust->word == IFM_TRUST_DO_NOT_USE || strcmp(from->plan->device, "fake") == 0)
+        return "";
     for (size_t i = 0; i < from->derived->n_numbers && !any; i++)
         any = ifm_is_ok(&from->derived->numbers[i].value) && from->derived->numbers[i].value.has_interval;
-    if (!any)
+    return answers || (any && trust->word == IFM_TRUST_SOLID) ? ifm_remedy_in(&again, from) : "";
+}
+
+/* "f16 at 47.2 % of its read ceiling" of the finding that says so at length; "" of another. */
+static const char *weakness_of(const struct ifm_finding *finding, struct ifm_arena *arena)
+{
+    static const char before[] = "the baseline ", only[] = " reaches only ";
+    const char *name = strstr(finding->text, before), *share = strstr(finding->text, only);
+    if (name == NULL || share == NULL || share < name)
         return "";
-    return word == IFM_TRUST_SOLID ? ifm_remedy_in(&solid, from) : "";
+    name += strlen(before);
+    share += strlen(only);
+    return ifm_arena_printf(arena, "%.*s at %.*s", (int)(share - strlen(only) - name), name, (int)strcspn(share, ",:;"),
+                            share);
+}
+
+/* What the chosen cause would hide: a baseline that is weak whatever the noise, a machine under load whatever the
+ * baseline. */
+static const char *also_of(const struct ifm_publication *from, const struct ifm_trust *trust, struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < from->derived->n_findings; i++) {
+        const struct ifm_finding *finding = &from->derived->findings[i];
+        const char *weak = gravity_of(from, finding) == 1 ? weakness_of(finding, arena) : "";
+        if ((trust->word == IFM_TRUST_NOISY || trust->word == IFM_TRUST_BIASED) && weak[0] != '\0')
+            return ifm_arena_printf(arena, "weak baseline: %s", weak);
+        if ((trust->word == IFM_TRUST_BIASED || trust->word == IFM_TRUST_WEAK) &&
+            finding->severity == IFM_SEVERITY_WARNING && strncmp(finding->text, "the machine is under load", 25) == 0)
+            return "noisy: the machine is under load";
+    }
+    return "";
 }
 
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)
@@ -451,7 +503,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     const struct ifm_finding *finding = gravest(from, &gravity);
     const struct ifm_number *number = refused(from);
     const struct decisions decisions = decisions_of(from, arena);
-    size_t warnings = count_warnings(from, arena);
+    const size_t warnings = ifm_count_warnings(from);
     bool told = false;
     if (gravity == 3 || (gravity == 2 && number == NULL)) {
         trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
@@ -486,17 +538,20 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     } else if (decisions.undecided + decisions.unanswered > 0) {
         trust = by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
+    } else if (inconclusive(from) != NULL) {
+        trust = by_gate(from, inconclusive(from), arena);
     } else {
         trust = by_nothing(from, decisions.n > 0, arena);
     }
     trust.warnings = warnings - (told && warnings > 0);
-    trust.scope = scope_of(from, trust.word);
+    trust.also = also_of(from, &trust, arena);
+    trust.settled = decisions.answered > 0 && decisions.undecided == 0;
+    trust.scope = scope_of(from, &trust, decisions.answered > 0);
     if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0) {
         static const struct ifm_remedy scripted = {
             "", "of scripted times (--device fake), which say nothing of any hardware",
             "of scripted times (device.kind=fake), which say nothing of any hardware", NULL};
         trust.cause = ifm_remedy_in(&scripted, from);
-        trust.scope = "";
     }
     return trust;
 }

@@ -10,7 +10,8 @@
 enum ifm_trust_word {
     IFM_TRUST_SOLID = 0,  /* nothing was refused, and no warning touches what is compared */
     IFM_TRUST_NOISY,      /* a warning does, or a comparison is undecided */
-    IFM_TRUST_BIASED,     /* a warning does that no noise explains: a weak baseline, an arm that disturbs itself */
+    IFM_TRUST_BIASED,     /* a warning does that no noise explains: an arm that caches serve, or that disturbs itself */
+    IFM_TRUST_WEAK,       /* the baseline is slower than it need be: nothing is wrong with the numbers */
     IFM_TRUST_DO_NOT_USE, /* a number is refused, a check failed, or the record is not valid */
 };
 
@@ -22,11 +23,16 @@ struct ifm_trust {
     const char *arm;    /* that it is told of; "" = none alone */
     const char *rule;   /* "rule-07"; "" = none */
     const char *remedy; /* "" = the cause names it */
-    const char *scope;  /* how far intervals reach, where there are some to use; "" = there are none */
+    const char *also;   /* a cause of the other word, in few words: "weak baseline: f16 at 47 % of ..."; "" = none */
+    const char *scope;  /* that intervals are of one run, where there are some to use; "" = there are none */
+    bool settled;       /* speed-ups stand as answers, and no comparison is undecided */
     size_t warnings;    /* kinds of them beside the cause that touch what is compared */
 };
 
 const char *ifm_trust_label(enum ifm_trust_word word); /* "do not use" */
+/* Does the finding touch a row of a table? One of a probe of a ceiling, or of what this machine cannot run, does not.
+ */
+bool ifm_touches_comparison(const struct ifm_publication *publication, const struct ifm_finding *finding);
 struct ifm_trust ifm_trust_of(const struct ifm_publication *publication, struct ifm_arena *arena);
 
 #endif
