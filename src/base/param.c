@@ -199,21 +199,24 @@ static bool takes(const struct param_reading *in, const char *text)
     return is_in_range(in->row, number);
 }
 
-/* "10sec" of a duration; NULL: another text. */
-static const char *hint_of_unit(const struct param_reading *in)
+const char *ifm_param_duration_meant(const char *text, struct ifm_arena *arena)
 {
     static const char *const units[][2] = {
         {"sec", "s"},    {"secs", "s"},     {"second", "s"},    {"seconds", "s"}, {"S", "s"},     {"m", "min"},
         {"mins", "min"}, {"minute", "min"}, {"minutes", "min"}, {"hour", "h"},    {"hours", "h"}, {"msec", "ms"},
     };
-    const int digits = (int)strspn(in->text, "0123456789.");
-    const char *word = in->text + digits + (in->text[digits] == ' ');
+    const int digits = (int)strspn(text, "0123456789.");
+    const char *word = text + digits + (text[digits] == ' ');
     for (size_t i = 0; digits > 0 && i < sizeof units / sizeof *units; i++)
-        if (strcmp(word, units[i][0]) == 0) {
-            const char *meant = ifm_arena_printf(in->arena, "%.*s%s", digits, in->text, units[i][1]);
-            return takes(in, meant) ? ifm_arena_printf(in->arena, "did you mean %s?", meant) : NULL;
-        }
+        if (strcmp(word, units[i][0]) == 0)
+            return ifm_arena_printf(arena, "%.*s%s", digits, text, units[i][1]);
     return NULL;
+}
+
+static const char *hint_of_unit(const struct param_reading *in)
+{
+    const char *meant = ifm_param_duration_meant(in->text, in->arena);
+    return meant != NULL && takes(in, meant) ? ifm_arena_printf(in->arena, "did you mean %s?", meant) : NULL;
 }
 
 /* "write a duration as 0.01, 10ms or 2min", of what the row takes; "" where it takes none of these. */
@@ -399,7 +402,7 @@ static const char *name_meant(const struct param_reading *in, struct ifm_list wo
     return NULL;
 }
 
-/* "f16+int4" of a row that takes several: f16,int4; NULL: another text. */
+/* "f16+int4" of a row that takes several: f16,int4, each the nearest that there is; NULL: another text. */
 static const char *list_meant(const struct param_reading *in, struct ifm_list words)
 {
     char *text = ifm_arena_strdup(in->arena, in->text);
@@ -408,10 +411,15 @@ static const char *list_meant(const struct param_reading *in, struct ifm_list wo
     for (char *at = text; (at = strpbrk(at, "+;|/ ")) != NULL;)
         *at = ',';
     const struct ifm_list items = ifm_param_split(text, in->arena);
-    for (size_t i = 0; i < items.n; i++)
-        if (!ifm_list_has(&words, items.items[i]))
+    const char **meant = IFM_ARENA_ARRAY(in->arena, const char *, items.n + 1);
+    for (size_t i = 0; i < items.n; i++) {
+        const struct param_reading item = {.text = items.items[i], .arena = in->arena};
+        const char *named = name_meant(&item, words);
+        meant[i] = named != NULL ? named : ifm_nearest(items.items[i], words.items, words.n);
+        if (meant[i] == NULL)
             return NULL;
-    return text;
+    }
+    return ifm_list_join((struct ifm_list){meant, items.n}, ",", in->arena);
 }
 
 /* The index of the text among the choices, of one with a parameter by the part up to its '='. */

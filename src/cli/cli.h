@@ -156,6 +156,10 @@ IFM_CHECKED enum ifm_status ifm_rerun_times(const struct ifm_options *options, c
  * that was meant. */
 IFM_CHECKED enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char *verb,
                                              struct ifm_arena *arena, struct ifm_error *error);
+#define IFM_JOINED "write its value as one word: %.60s %.120s"
+/* `--formats f16 int4`, `--cap 10 s`: the words from that before `token` on, where they are one value. */
+bool ifm_hint_of_joined(int argc, char **argv, const char *token, const struct ifm_options *options, char *hint,
+                        size_t size);
 /* `-c study.yaml` is ours, `python3 -c 'print(1)'` is not. */
 bool ifm_is_our_config(const char *token, const char *value);
 /* `exec ls -l`: a flag that is none of ours, behind a command without quotes. */

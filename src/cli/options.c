@@ -461,7 +461,16 @@ static enum ifm_status long_flag(char **argv, int left, struct ifm_options *opti
         options->changes = argv[0];
     if (own != NULL)
         return apply_own(name, value, options, error);
-    return is_alias ? apply_alias(flag.alias, value, options, error) : table_flag(name, value, options, error);
+    if (is_alias)
+        return apply_alias(flag.alias, value, options, error);
+    const enum ifm_status status = table_flag(name, value, options, error);
+    const char *joined =
+        status == IFM_OK || *used != 2 || left < 3 || options->config == NULL
+            ? NULL
+            : ifm_config_flag_joined(options->config, options->workload, name, (const char *const *)argv + 1, 2);
+    if (joined != NULL) /* --kv-len 8 192 */
+        ifm_error_hint(error, IFM_JOINED, argv[0], joined);
+    return status;
 }
 
 static bool is_switch_value(const char *token)
@@ -488,25 +497,6 @@ static void hint_of_programs(const char *token, char *hint, size_t size)
     ifm_arena_destroy(arena);
 }
 
-/* `--formats f16 int4`, `--cap 10 s`: the words from that before `token` on, where they are one value. */
-static bool hint_of_joined(const char *token, const struct ifm_options *options, char *hint, size_t size)
-{
-    char **argv = ifm_invocation.argv;
-    const int argc = ifm_invocation.argc;
-    int at = 1, end;
-    while (at < argc && argv[at] != token)
-        at++;
-    if (options->config == NULL || at < 3 || at >= argc || strncmp(argv[at - 2], "--", 2) != 0)
-        return false;
-    for (end = at; end < argc && argv[end][0] != '-';)
-        end++;
-    const char *joined = ifm_config_flag_joined(options->config, options->workload, argv[at - 2] + 2,
-                                                (const char *const *)argv + at - 1, (size_t)(end - at + 1));
-    if (joined != NULL)
-        snprintf(hint, size, "write its value as one word: %.60s %.120s", argv[at - 2], joined);
-    return joined != NULL;
-}
-
 /* `run study.yaml`, `run decode`, `run sleep 1`, `decode 4096` */
 static enum ifm_status unexpected(const char *token, const struct ifm_options *options, struct ifm_error *error)
 {
@@ -530,7 +520,8 @@ static enum ifm_status unexpected(const char *token, const struct ifm_options *o
         snprintf(hint, sizeof hint, "it is a run folder: `inferometer rerun %.80s` measures the same again", token);
     else if (ifm_workload_find(token) != NULL)
         snprintf(hint, sizeof hint, "did you mean `inferometer %.40s`?", token);
-    else if (!hint_of_joined(token, options, hint, sizeof hint) && strcmp(options->verb, "run") == 0)
+    else if (!ifm_hint_of_joined(ifm_invocation.argc, ifm_invocation.argv, token, options, hint, sizeof hint) &&
+             strcmp(options->verb, "run") == 0)
         hint_of_programs(token, hint, sizeof hint);
     return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", token);
 }

@@ -1,9 +1,11 @@
-/* Commands of `exec` and `ci` that somebody wrote without quotes: the command line that was meant, to be copied. */
+/* Commands of `exec` and `ci`, and values of flags, that somebody wrote without quotes: the command line that was
+ * meant, to be copied. */
 #include "cli/cli.h"
 
 #include "base/subprocess.h"
 #include "base/text.h"
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:%@";
@@ -144,6 +146,25 @@ const char *ifm_quoted_hint(const struct ifm_options *options, struct ifm_arena 
     return hint;
 }
 
+/* ---- a value of several words ---- */
+
+bool ifm_hint_of_joined(int argc, char **argv, const char *token, const struct ifm_options *options, char *hint,
+                        size_t size)
+{
+    int at = 1, end;
+    while (at < argc && argv[at] != token)
+        at++;
+    if (options->config == NULL || at < 3 || at >= argc || strncmp(argv[at - 2], "--", 2) != 0)
+        return false;
+    for (end = at; end < argc && argv[end][0] != '-';)
+        end++;
+    const char *joined = ifm_config_flag_joined(options->config, options->workload, argv[at - 2] + 2,
+                                                (const char *const *)argv + at - 1, (size_t)(end - at + 1));
+    if (joined != NULL)
+        snprintf(hint, size, IFM_JOINED, argv[at - 2], joined);
+    return joined != NULL;
+}
+
 bool ifm_is_unquoted(const struct ifm_options *options)
 {
     const struct ifm_positionals *given = options->positionals;
@@ -162,6 +183,9 @@ enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char
     }
     if (missing == 0 || missing == given->n || strchr(given->items[missing], '/') != NULL)
         return IFM_OK; /* a path that is not there is said as such */
+    char joined[256];
+    if (ifm_hint_of_joined(given->argc, given->argv, given->items[missing], given->options, joined, sizeof joined))
+        return ifm_fail(error, IFM_USAGE, "", joined, "unexpected argument \"%s\"", given->items[missing]);
     return ifm_fail(
         error, IFM_USAGE, ifm_arena_printf(arena, "command %zu", missing + 1), ifm_quoted_hint(given->options, arena),
         "each argument of %s is a whole command, and there is no program %.60s", verb, given->items[missing]);

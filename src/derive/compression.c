@@ -185,12 +185,11 @@ static void say_weak_baseline(const struct ifm_cell_work *work)
         return;
     const double shown = shown_below(share, bar);
     const char *left = left_at_ceiling(work, share);
-    ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
-                        "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%%s%s", base->arm->name,
-                        shown, ceiling, 100.0 * bar,
-                        left == NULL ? ": ratios of compressed arms tell of the baseline's weakness too"
-                                     : ", and one that reached it would leave ",
-                        left == NULL ? "" : left);
+    ifm_derive_say_cell(
+        work, IFM_SEVERITY_WARNING, "rule-03",
+        "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%%s%s", base->arm->name, shown, ceiling,
+        100.0 * bar, left == NULL ? ": ratios of compressed arms tell of the baseline's weakness too" : IFM_LEFT_WORDS,
+        left == NULL ? "" : left);
 }
 
 /* An exact arm whose speed-up its bytes and operations do not explain is held to the same bars: what it gains it may

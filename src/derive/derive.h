@@ -30,6 +30,8 @@ struct ifm_finding {
 };
 #define IFM_REMEDY ". Remedy: "
 
+/* What a baseline far below its ceiling would leave of each speed-up stands behind it (rule 3). */
+#define IFM_LEFT_WORDS ", and one that reached it would leave "
 /* How the finding begins of an arm whose interval is wide by what another left behind (rule 7). */
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"
 /* ... and where that cannot be told from the load. */

@@ -9,42 +9,13 @@
 
 enum {
     WIDTH = IFM_USUAL_WIDTH, /* what is said is the same at any width; the painter breaks its lines */
-    SENTENCES = 6,           /* of more comparisons only how many there are of each kind: the tables have them */
-    NOTES = 3,               /* footnotes below the tables */
+    INDENT = 2,              /* of the painter's lines */
+    LINES = 12,              /* beside tables and empty lines, where sentences leave so many */
+    SENTENCES = 6,           /* lines; of more comparisons only how many there are of each kind: the tables have them */
+    NOTES = 3,               /* footnotes below the tables, but for open comparisons */
     COUNTED_CELLS = 3,       /* of a table, each with a table of its counters; of more the report alone has them */
     ABSENT_CELLS = 3,        /* cells that this machine cannot run, each with its reason */
 };
-
-/* The whole clauses of at most `most` columns, where those are most of it; else the whole words. What to type is never
- * cut: such a text is told whole. */
-static const char *cut(const struct ifm_builder *builder, const char *text, size_t most)
-{
-    size_t size = 0, clause = 0, width = 0;
-    if (ifm_columns_of(text) <= most)
-        return text;
-    for (size_t i = 0; text[i] != '\0' && width + 3 <= most; i++) {
-        if (text[i] == ' ') {
-            size = i;
-            clause = i > 0 && strchr(",;:", text[i - 1]) != NULL ? i : clause;
-        }
-        width += ((unsigned char)text[i] & 0xc0) != 0x80;
-    }
-    size = 2 * clause > size ? clause : size;
-    if (strstr(text + size, "--") != NULL)
-        return text;
-    while (size > 0 && strchr(",;:", text[size - 1]) != NULL)
-        size--;
-    static const char label[] = ". Remedy:"; /* alone it is no sentence */
-    const size_t length = sizeof label - 1;
-    if (size >= length && strncmp(text + size - length, label, length) == 0)
-        return ifm_arena_printf(builder->arena, "%.*s", (int)(size - length), text);
-    int open = 0;
-    for (size_t i = 0; i < size; i++)
-        open += (text[i] == '(') - (text[i] == ')');
-    const char *undecided = strstr(text, "undecided"); /* else "faster over all blocks, but not ..." reads as faster */
-    return ifm_arena_printf(builder->arena, "%.*s …%s%s", (int)size, text, open > 0 ? ")" : "",
-                            undecided != NULL && undecided >= text + size ? ": undecided" : "");
-}
 
 static const char *see_more(const struct ifm_builder *builder)
 {
@@ -64,13 +35,30 @@ static const char *with_folder(const struct ifm_builder *builder, const char *te
 
 /* ---- sentences ---- */
 
-static size_t count_compared(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n_cells)
+/* Lines that a sentence each takes: two where it speaks of a whole model too, as beside other cells none is spared. */
+static size_t lines_of_sentences(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n_cells)
 {
     size_t n = 0;
     for (size_t i = 0; i < n_cells; i++)
-        for (size_t a = 0; a < cells[i].n_arms; a++)
-            n += ifm_is_compared(builder, &cells[i], &cells[i].arms[a]);
+        for (size_t a = 0; a < cells[i].n_arms; a++) {
+            const struct ifm_arm *baseline = ifm_cell_baseline(&cells[i]), *arm = &cells[i].arms[a];
+            const bool model = n_cells > 1 && baseline != NULL && ifm_model_fewer_bytes(baseline, arm) > 0;
+            n += ifm_is_compared(builder, &cells[i], arm) ? 1 + model : 0;
+        }
     return n;
+}
+
+static const char *words_of(const struct ifm_builder *builder, const char *place, const struct ifm_line *line)
+{
+    const char *text = place;
+    for (size_t i = 0; i < line->n; i++)
+        text = ifm_arena_printf(builder->arena, "%s%s", text, line->spans[i].text);
+    return text;
+}
+
+static size_t lines_of_item(const struct ifm_builder *builder, const struct ifm_item *item)
+{
+    return ifm_lines_of(words_of(builder, item->place, &item->line), INDENT, 2 * INDENT);
 }
 
 /* Of cells beside each other whose arms differ in nothing but time, the table says all; a price needs its sentence. */
@@ -79,27 +67,21 @@ static bool has_sentences(const struct ifm_builder *builder, const struct ifm_gr
     return group->n == 1 || ifm_group_has(builder, group, IFM_M_BYTES_RATIO, true);
 }
 
-static size_t line_width(const struct ifm_line *line)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < line->n; i++)
-        width += ifm_columns_of(line->spans[i].text);
-    return width;
-}
-
-/* With the interval where a line has room; the table above has it. */
+/* In one line where that can be; the table above has what is left out. */
 static void add_sentence(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell,
                          const struct ifm_arm *arm, bool names_cell)
 {
     struct ifm_item *item = ifm_add_item(builder, list);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    const enum ifm_telling shortest = names_cell ? IFM_TELL_SHORT : IFM_TELL_BARE;
     item->place = names_cell ? ifm_document_place(ifm_cell_at(builder, cell), arm->name, builder->arena) : arm->name;
     item->tone = ifm_tone_of_word(ifm_word_shown(builder, cell, arm, change));
-    ifm_say_outcome(builder, &item->line, cell, arm, false);
-    if (2 + ifm_columns_of(item->place) + line_width(&item->line) <= WIDTH)
-        return;
-    item->line = (struct ifm_line){.n = 0};
-    ifm_say_outcome(builder, &item->line, cell, arm, true);
+    for (enum ifm_telling telling = IFM_TELL_ALL; telling <= shortest; telling++) {
+        item->line = (struct ifm_line){.n = 0};
+        ifm_say_outcome(builder, &item->line, cell, arm, telling);
+        if (lines_of_item(builder, item) == 1)
+            return;
+    }
 }
 
 /* A speed-up that is refused is so in the table, with its reason below. */
@@ -135,7 +117,7 @@ static void add_energy_absent(struct ifm_builder *builder, const struct ifm_cell
     struct ifm_power_reason why = ifm_power_missing(from->plan, from->events, from->facts, cell, builder->arena);
     const char *text =
         ifm_arena_printf(builder->arena, "energy absent: %s", ifm_with_remedy(why.reason, why.remedy, builder->arena));
-    ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, cut(builder, text, WIDTH - 2));
+    ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, ifm_cut(builder, text, WIDTH - 2));
 }
 
 /* `few`: so few comparisons in all that each can have its sentence. */
@@ -157,6 +139,9 @@ static void add_group(struct ifm_builder *builder, const struct ifm_group *group
     }
     if (sentences)
         add_sentences(builder, group, section);
+    const char *left = group->n == 1 ? ifm_left_words(builder, group->first) : "";
+    if (left[0] != '\0')
+        ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, left);
     const char *unseen = ifm_unseen_words(builder, group->first, group->n);
     if (unseen[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, unseen);
@@ -178,7 +163,7 @@ static void add_cells(struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;
     size_t absent = 0;
-    const bool few = count_compared(builder, plan->cells, plan->n_cells) <= SENTENCES;
+    const bool few = lines_of_sentences(builder, plan->cells, plan->n_cells) <= SENTENCES;
     for (size_t i = 0; i < plan->n_cells;) {
         if (!ifm_is_empty(plan->cells[i].unsupported)) {
             add_absent(builder, &plan->cells[i++], absent++);
@@ -283,34 +268,6 @@ static bool is_answer(const struct ifm_builder *builder, const struct ifm_note *
     return answer[0] != '\0' && strncmp(note->text, answer, strlen(answer)) == 0;
 }
 
-/* Which notes have lines of their own. Every open comparison has its reason, alike ones one together; where the others
- * are too many, those of refused numbers go first. Returns how many are left out. */
-static size_t choose(const struct ifm_builder *builder, const struct ifm_trust *trust, bool *chosen)
-{
-    const struct ifm_document *document = builder->document;
-    size_t open = 0, alike = 0, left_out = 0;
-    for (size_t i = 0; i < document->n_notes; i++) {
-        const bool again =
-            is_open(&document->notes[i]) && (alike_before(document, i) < i || is_trust(&document->notes[i], trust));
-        chosen[i] = is_open(&document->notes[i]) && !again;
-        open += chosen[i];
-        alike += again;
-    }
-    /* a line that says that one more is hidden is as long as that one */
-    const size_t all = document->n_notes - alike == NOTES + 1 ? NOTES + 1 : NOTES;
-    size_t room = all > open ? all - open : 0;
-    for (int refusals = 1; refusals >= 0; refusals--)
-        for (size_t i = 0; i < document->n_notes; i++) {
-            const struct ifm_note *note = &document->notes[i];
-            if (is_open(note) || is_refusal(note) != (refusals == 1) || is_answer(builder, note))
-                continue;
-            chosen[i] = room > 0;
-            left_out += room == 0;
-            room -= room > 0;
-        }
-    return left_out;
-}
-
 /* Without what the word of trust says: all of its text, or a remedy that begins with its own. */
 static const char *beside_trust(const struct ifm_builder *builder, const char *text, const struct ifm_trust *trust)
 {
@@ -326,34 +283,119 @@ static const char *beside_trust(const struct ifm_builder *builder, const char *t
     return end == NULL ? text : ifm_arena_printf(builder->arena, "%.*s", (int)(end - text), text);
 }
 
-/* Below the last table. The first reason of an open comparison may take two lines. */
+/* Kinds of notes, in the order in which they get the lines that there are. */
+enum { OPEN = 0, REFUSED, OTHER, KINDS };
+
+static int kind_of(const struct ifm_note *note)
+{
+    return is_open(note) ? OPEN : is_refusal(note) ? REFUSED : OTHER;
+}
+
+/* As the painter has it, a bar a point. */
+static size_t lines_of_curve(const struct ifm_builder *builder, const struct ifm_block *curve)
+{
+    const struct ifm_point *first = &curve->points[0], *last = &curve->points[curve->n_points - 1];
+    char *bars = ifm_arena_strdup(builder->arena, ifm_arena_printf(builder->arena, "%*s", (int)curve->n_points, ""));
+    memset(bars, '#', curve->n_points);
+    return ifm_lines_of(ifm_arena_printf(builder->arena, "%s: %s (%s) %s %s (%s)", curve->title, first->size,
+                                         first->text, bars, last->size, last->text),
+                        INDENT, 2 * INDENT);
+}
+
+/* Lines that stand beside the tables so far. */
+static size_t lines_so_far(const struct ifm_builder *builder, const struct ifm_block *block)
+{
+    size_t n = 0;
+    if (block->level > IFM_LEVEL_ALWAYS)
+        return 0;
+    if (block->kind == IFM_BLOCK_SECTION && (block->title[0] != '\0' || block->subtitle[0] != '\0'))
+        n = block->purpose == IFM_AS_VERDICT
+                ? 0
+                : ifm_lines_of(ifm_arena_printf(builder->arena, "%s  %s", block->title, block->subtitle), 0, INDENT);
+    if (block->kind == IFM_BLOCK_LINE)
+        n += ifm_lines_of(words_of(builder, "", &block->line), INDENT, INDENT);
+    if (block->kind == IFM_BLOCK_CURVE && block->n_points > 0)
+        n += lines_of_curve(builder, block);
+    for (size_t i = 0; i < block->n_items; i++)
+        n += block->items[i].level > IFM_LEVEL_ALWAYS ? 0 : lines_of_item(builder, &block->items[i]);
+    for (const struct ifm_block *inner = block->first; inner != NULL; inner = inner->next)
+        n += lines_so_far(builder, inner);
+    return n;
+}
+
+/* A note is said below the table by no line, as the word of trust or another note says it. */
+static bool is_again(const struct ifm_builder *builder, size_t at, const struct ifm_trust *trust)
+{
+    const struct ifm_note *note = &builder->document->notes[at];
+    return is_answer(builder, note) ||
+           (is_open(note) && (alike_before(builder->document, at) < at || is_trust(note, trust)));
+}
+
+/* In two lines at most, or one. */
+static const char *note_words(const struct ifm_builder *builder, size_t at, const struct ifm_trust *trust, bool two)
+{
+    const struct ifm_document *document = builder->document;
+    const struct ifm_note *note = &document->notes[at];
+    const char *others = "";
+    for (size_t k = at + 1; is_open(note) && k < document->n_notes; k++)
+        if (is_open(&document->notes[k]) && alike_before(document, k) == at)
+            others = "; others too";
+    const size_t room = (two ? 2 * WIDTH - 12 : WIDTH - 5) - strlen(others);
+    return ifm_arena_printf(builder->arena, "%s%s", ifm_cut(builder, beside_trust(builder, note->text, trust), room),
+                            others);
+}
+
+/* The texts of notes that have lines of their own, of `room` lines: why comparisons are open first, the first of them
+ * in two lines; then why numbers are refused. Alike ones are one. Returns how many are left out. */
+static size_t choose(const struct ifm_builder *builder, const struct ifm_trust *trust, size_t room, const char **texts)
+{
+    const struct ifm_document *document = builder->document;
+    size_t rest = 0, n = 0, used = 0, left_out = 0;
+    for (size_t i = 0; i < document->n_notes; i++)
+        rest += !is_again(builder, i, trust);
+    /* a line that says that one more is hidden is as long as that one */
+    const size_t most = rest == NOTES + 1 ? NOTES + 1 : NOTES;
+    for (int kind = OPEN; kind < KINDS; kind++)
+        for (size_t i = 0; i < document->n_notes; i++) {
+            if (kind_of(&document->notes[i]) != kind || is_again(builder, i, trust))
+                continue;
+            const size_t last = --rest > 0 || left_out > 0; /* the line that counts those left out */
+            for (int two = kind == OPEN && n == 0; two >= 0 && texts[i] == NULL; two--) {
+                const char *text = note_words(builder, i, trust, two);
+                const size_t lines = ifm_lines_of(text, 2 * INDENT, 2 * INDENT);
+                if (used + lines + last > room || (kind != OPEN && n >= most))
+                    continue;
+                texts[i] = text;
+                used += lines;
+            }
+            n += texts[i] != NULL;
+            left_out += texts[i] == NULL;
+        }
+    return left_out;
+}
+
+/* Below the last table. */
 static void add_notes(struct ifm_builder *builder, const struct ifm_trust *trust)
 {
+    enum { BELOW = 3, LEAST = 2 }; /* the word of trust and the report's path; a note, and that there are more */
     struct ifm_document *document = builder->document;
     unsigned *numbers = IFM_ARENA_ARRAY(builder->arena, unsigned, document->n_notes + 1);
-    bool *chosen = IFM_ARENA_ARRAY(builder->arena, bool, document->n_notes + 1), whole = true;
+    const char **texts = IFM_ARENA_ARRAY(builder->arena, const char *, document->n_notes + 1);
+    const size_t taken = lines_so_far(builder, &document->root) + BELOW;
     unsigned shown = 0;
     if (document->n_notes == 0)
         return;
-    const size_t left_out = choose(builder, trust, chosen);
+    const size_t left_out = choose(builder, trust, LINES > taken + LEAST ? LINES - taken : LEAST, texts);
     struct ifm_block *list = ifm_add_list(builder, document->root.last, IFM_AS_NOTES);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++) {
-        const struct ifm_note *note = &document->notes[i];
-        if (!chosen[i])
+        if (texts[i] == NULL)
             continue;
-        const char *others = "";
-        for (size_t k = i + 1; is_open(note) && k < document->n_notes; k++)
-            if (is_open(&document->notes[k]) && alike_before(document, k) == i)
-                others = "; others too";
-        const size_t room = is_open(note) && whole ? 2 * WIDTH - 12 : WIDTH - 5;
-        numbers[note->number] = ++shown;
-        const char *text = cut(builder, beside_trust(builder, note->text, trust), room - strlen(others));
-        ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "%s%s", text, others))->number = shown;
-        whole &= strstr(text, "undecided") == NULL;
+        numbers[document->notes[i].number] = ++shown;
+        ifm_add_sentence(builder, list, texts[i])->number = shown;
     }
     for (size_t i = 0; i < document->n_notes; i++)
-        if (is_open(&document->notes[i]) && !chosen[i] && !is_trust(&document->notes[i], trust))
+        if (is_open(&document->notes[i]) && texts[i] == NULL && !is_trust(&document->notes[i], trust))
             numbers[document->notes[i].number] = numbers[document->notes[alike_before(document, i)].number];
     mark_again(&document->root, numbers);
     if (left_out > 0)
@@ -362,34 +404,16 @@ static void add_notes(struct ifm_builder *builder, const struct ifm_trust *trust
                                           see_more(builder)));
 }
 
-/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in three lines at most, of which
- * only the cause is ever cut. */
+/* In two lines of the terminal (trust_line.c). */
 static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
 {
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
-    struct ifm_arena *arena = builder->arena;
     if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
         trust.cause = "nothing was measured";
-    const char *rule = trust.rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust.rule);
-    const char *remedy = trust.remedy[0] == '\0' ? "" : ifm_arena_printf(arena, ". Remedy: %s", trust.remedy);
-    const char *more = trust.warnings == 0 ? ""
-                                           : ifm_arena_printf(arena, "; %zu more warning%s: %s", trust.warnings,
-                                                              trust.warnings == 1 ? "" : "s",
-                                                              builder->from->filed ? "the report" : "--verbose");
-    const char *scope =
-        trust.scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", with_folder(builder, trust.scope));
-    const char *cause = ifm_arena_printf(arena, "%s%s%s", trust.place, trust.place[0] == '\0' ? "" : ": ", trust.cause);
-    size_t taken = ifm_columns_of(ifm_trust_label(trust.word)) + ifm_columns_of(rule) + ifm_columns_of(remedy) +
-                   ifm_columns_of(more) + 16;
-    if (taken + ifm_columns_of(scope) + ifm_columns_of(cause) <= 2 * WIDTH || trust.word == IFM_TRUST_SOLID)
-        taken += ifm_columns_of(scope);
-    else
-        scope = ""; /* the cause says more */
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", "");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
-    const size_t room = 3 * WIDTH > taken + WIDTH ? 3 * WIDTH - taken : WIDTH;
-    const char *text = ifm_arena_printf(arena, "%s%s%s%s%s", cut(builder, cause, room), rule, remedy, more, scope);
-    struct ifm_item *item = ifm_add_sentence(builder, list, text);
+    struct ifm_item *item =
+        ifm_add_sentence(builder, list, ifm_trust_line(builder, &trust, with_folder(builder, trust.scope)));
     item->fits = true;
     item->label = ifm_trust_label(trust.word);
     item->tone = tones[trust.word];

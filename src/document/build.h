@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "document/document.h"
 
+struct ifm_trust;
 struct ifm_builder {
     const struct ifm_publication *from;
     struct ifm_document *document;
@@ -75,7 +76,6 @@ void ifm_build_trace(struct ifm_builder *builder, const struct ifm_cell *cell, e
 void ifm_build_review(struct ifm_builder *builder);   /* review.c: notes, triage, causes */
 void ifm_build_findings(struct ifm_builder *builder); /* findings.c */
 void ifm_build_causes(struct ifm_builder *builder);   /* causes.c: the page's findings */
-struct ifm_trust;
 /* The first clause of its cause, where a finding of the page has the rest and a remedy stands beside it. */
 const char *ifm_cause_short(struct ifm_builder *builder, const struct ifm_trust *trust);
 /* Does the page list findings beside the word of trust? */
@@ -184,18 +184,34 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
 /* What a step of a whole model reads, where one is named: its weights whatever the cache is; "" where none is. `told`:
  * how many fewer bytes stand in the sentences of the arms. */
 const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cells, size_t n, bool told);
-/* The sentence about a compared arm; `bare`: without the interval, which stands beside it. */
+/* How much of a sentence stands in the table above it: nothing, the intervals, all numbers that it has. */
+enum ifm_telling { IFM_TELL_ALL = 0, IFM_TELL_BARE, IFM_TELL_SHORT };
+/* The sentence about a compared arm. */
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
-                     const struct ifm_arm *arm, bool bare);
+                     const struct ifm_arm *arm, enum ifm_telling telling);
 
-/* ---- the page's first screen (page.c) ---- */
+/* ---- the first screen of the page, and of report.md (page.c) ---- */
 
 enum { IFM_FEW_CELLS = 6 }; /* of more each has its own place on the page, and the first screen counts */
 
-/* What follows the answer: trust, what the tokens are of, the command that repeats it, and the chart. */
+/* What follows the answer: trust, what the tokens are of; on the page the command that repeats it, and the chart. */
 void ifm_end_answer(struct ifm_builder *builder, struct ifm_block *section);
 /* What the words of the tables mean. */
 void ifm_add_words(struct ifm_builder *builder, struct ifm_block *section);
+
+/* ---- the terminal's lines (brief.c, trust_line.c) ---- */
+
+/* The whole clauses of at most `most` columns, where those are most of it; else the whole words. What to type is never
+ * cut: such a text is told whole. */
+const char *ifm_cut(const struct ifm_builder *builder, const char *text, size_t most);
+/* Lines of the usual width that a text takes from `column` on. */
+size_t ifm_lines_of(const char *text, size_t column, size_t margin);
+/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in two lines, where anything of it
+ * can be left out: clauses of the cause first, then all but the first remedy. `scope`: the trust's own, or "". */
+const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope);
+/* What a weak baseline leaves of a cell's speed-ups: "with f16 at its ceiling: int4 1.63x [1.60, 1.66]"; "" where
+ * nothing was found. */
+const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_cell *cell);
 
 /* ---- of many comparisons (lead.c) ---- */
 

@@ -148,6 +148,7 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
                                 enum ifm_metric_id metric, bool told)
 {
     const struct ifm_value *idle = idle_value(builder, cell, arm, metric);
+    const struct ifm_value *mean = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
     const struct ifm_value *value =
         ifm_quantity_for_people(metric, ifm_value_of(builder, cell, arm, metric), builder->arena);
     if (value != NULL && idle != NULL)
@@ -164,6 +165,10 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
                                  : quantity_field(builder, value, slow, metric == IFM_M_STEP_NS);
     if (field.note == 0 && slow[0] != '\0')
         field.note = ifm_add_note(builder, slow, "");
+    if ((metric == IFM_M_LATENCY_NS_P50 || metric == IFM_M_LATENCY_NS_P95) && ifm_is_ok(value)) {
+        field.text = ifm_is_ok(mean) ? ifm_quantity_beside(value, mean, builder->arena) : field.text;
+        field.interval = ""; /* it is that of the time, or stands among all numbers */
+    }
     return field;
 }
 
@@ -220,10 +225,7 @@ static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, c
     *ifm_grid_at(grid, row, 0) = ifm_field_text(ifm_arm_label(arm), IFM_TONE_STRONG);
     for (size_t c = 0; c < n_shown; c++) {
         const enum ifm_metric_id metric = shown->specs[c]->metric;
-        struct ifm_field *field = ifm_grid_at(grid, row, c + 1);
-        *field = ifm_cell_field(builder, cell, arm, metric, false);
-        if (metric == IFM_M_LATENCY_NS_P50) /* as in the table of the terminal */
-            field->interval = "";
+        *ifm_grid_at(grid, row, c + 1) = ifm_cell_field(builder, cell, arm, metric, false);
     }
     const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
     if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
@@ -315,7 +317,8 @@ static void add_compression(struct ifm_builder *builder, const struct ifm_cell *
 static void add_sentences(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
 {
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_OUTCOMES);
-    list->elsewhere = ifm_lead_holds(builder, ifm_add_outcomes(builder, list, cell, SIZE_MAX, false));
+    const bool led = builder->most == IFM_LEVEL_PAGE || builder->from->plan->n_cells <= IFM_FEW_CELLS;
+    list->elsewhere = ifm_lead_holds(builder, ifm_add_outcomes(builder, list, cell, SIZE_MAX, false)) && led;
     const char *unseen = ifm_unseen_words(builder, cell, 1);
     if (unseen[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_ASIDE, unseen);

@@ -162,7 +162,7 @@ struct ifm_block {
     enum ifm_block_kind kind;
     enum ifm_level level;
     enum ifm_purpose purpose;
-    bool elsewhere; /* the page says it in another place: its first screen, a figure */
+    bool elsewhere; /* the page says it in another place: its first screen, a figure; of a list report.md too */
     /* of a section; of a list of notes `id` alone */
     const char *id, *title;         /* "" = none; of the verdict its label */
     const char *subtitle;           /* "hot cache, 8 threads"; "" = none */

@@ -78,7 +78,6 @@ static size_t sentences_most(const struct ifm_builder *builder)
 static void add_outcomes(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_cell *cell)
 {
     struct ifm_block *list = ifm_add_list(builder, parent, IFM_AS_OUTCOMES);
-    list->level = IFM_LEVEL_PAGE;
     if (!ifm_is_empty(cell->unsupported)) {
         ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported));
         return;
@@ -107,7 +106,6 @@ static bool add_single_outcome(struct ifm_builder *builder, struct ifm_block *pa
     while (!ifm_is_compared(builder, cell, &cell->arms[at]))
         at++;
     struct ifm_block *list = ifm_add_list(builder, parent, IFM_AS_OUTCOMES);
-    list->level = IFM_LEVEL_PAGE;
     (void)ifm_add_outcomes(builder, list, cell, 1, false);
     list->items[0].place = ifm_document_place(cell->name, cell->arms[at].name, builder->arena);
     return true;
@@ -122,7 +120,7 @@ static void add_linked_outcomes(struct ifm_builder *builder, struct ifm_block *p
     for (size_t i = 0; i < plan->n_cells; i++) {
         if (alone && add_single_outcome(builder, parent, &plan->cells[i]))
             continue;
-        struct ifm_line *line = ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_OF, "");
+        struct ifm_line *line = ifm_add_line(builder, parent, parent->level, IFM_AS_OF, "");
         ifm_say_link(builder, line, ifm_arena_printf(builder->arena, "cell-%zu", i + 1), plan->cells[i].name);
         add_outcomes(builder, parent, &plan->cells[i]);
     }
@@ -137,9 +135,11 @@ const char *ifm_counts_of_comparisons(const struct ifm_builder *builder, const s
     for (size_t i = 0; i < n_cells; i++)
         for (size_t a = 0; a < cells[i].n_arms; a++) {
             const struct ifm_value *change = ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_CHANGE_PERCENT);
+            const struct ifm_value *speedup = ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_SPEEDUP);
+            const bool refused = speedup != NULL && speedup->state == IFM_STATE_REFUSED;
             n += change != NULL;
             for (size_t w = 0; w < N_WORDS; w++)
-                counts[w] += ifm_is_ok(change) && strcmp(change->text, words[w]) == 0;
+                counts[w] += ifm_is_ok(change) && !refused && strcmp(change->text, words[w]) == 0;
         }
     if (n == 0)
         return "";
@@ -157,7 +157,7 @@ static void add_counts(struct ifm_builder *builder, struct ifm_block *parent)
 {
     const char *text = ifm_counts_of_comparisons(builder, builder->from->plan->cells, builder->from->plan->n_cells);
     if (text[0] != '\0')
-        ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_TEXT, text);
+        ifm_add_line(builder, parent, parent->level, IFM_AS_TEXT, text);
 }
 
 void ifm_build_contents(struct ifm_builder *builder)
@@ -185,7 +185,7 @@ static struct outcome_look look_of(enum ifm_outcome outcome)
         {"FAIL", "fail", IFM_TONE_BAD},
         {"INCONCLUSIVE", "inconclusive", IFM_TONE_WARN},
         {"BLOCKED", "blocked", IFM_TONE_WARN},
-        {"MEASURED", "not gated", IFM_TONE_STRONG},
+        {"", "not gated", IFM_TONE_STRONG}, /* that nothing was asked is no news */
     };
     return looks[outcome];
 }
@@ -211,23 +211,20 @@ void ifm_build_lead(struct ifm_builder *builder)
     const struct ifm_verdict *verdict = builder->from->verdict;
     size_t n_cells = builder->from->plan->n_cells;
     struct outcome_look look = verdict_look(builder);
-    build_header(builder);
-    /* that nothing was asked is no news on a terminal */
+    if (builder->most > IFM_LEVEL_BRIEF) /* that one names no machine */
+        build_header(builder);
     bool asked = verdict->outcome != IFM_OUTCOME_NOT_GATED || verdict->exit_code != IFM_OK;
     struct ifm_block *section = ifm_add_part(builder, asked ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE, "", look.label);
     section->purpose = IFM_AS_VERDICT;
     section->id = "answer";
     section->tone = look.tone;
-    bool silent = !asked && builder->most == IFM_LEVEL_PAGE; /* there the answer stands first */
-    if (silent)
-        section->title = "";
     struct ifm_block *reasons = ifm_add_list(builder, section, IFM_AS_REASONS);
-    for (size_t i = 0; !silent && i < verdict->n_reasons; i++)
+    for (size_t i = 0; asked && i < verdict->n_reasons; i++)
         ifm_add_sentence(builder, reasons, verdict->reasons[i])->level =
-            asked && i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
+            i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
     if (!ifm_is_empty(verdict->rollback_advice))
         ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_STRONG, verdict->rollback_advice);
-    if (builder->most < IFM_LEVEL_PAGE)
+    if (builder->most < IFM_LEVEL_FOLDED) /* a terminal has its sentences below the tables */
         return;
     if (n_cells == 1)
         add_outcomes(builder, section, &builder->from->plan->cells[0]);

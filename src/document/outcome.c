@@ -81,7 +81,7 @@ const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cel
 
 /* The price is as loud as the gain. */
 static void say_price(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
-                      const struct ifm_arm *arm)
+                      const struct ifm_arm *arm, bool spread)
 {
     struct price price = price_of(builder->from->derived, cell->name, arm->name, arm->lossy, builder->arena);
     if (price.bytes[0] != '\0')
@@ -90,7 +90,7 @@ static void say_price(struct ifm_builder *builder, struct ifm_line *line, const 
         ifm_say(builder, line, IFM_TONE_PLAIN, ", ");
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", price.error);
     }
-    if (price.spread[0] != '\0')
+    if (spread && price.spread[0] != '\0')
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %s", price.spread);
     if (price.share[0] != '\0')
         ifm_say(builder, line, IFM_TONE_PLAIN, "; %s", price.share);
@@ -176,10 +176,11 @@ static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line
 }
 
 /* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word
- * is derive's decision. `bare`: without the interval. */
+ * is derive's decision. */
 static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
-                      const struct ifm_arm *arm, bool bare)
+                      const struct ifm_arm *arm, enum ifm_telling telling)
 {
+    const bool bare = telling != IFM_TELL_ALL;
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
     const struct ifm_arm *baseline = ifm_cell_baseline(cell);
@@ -205,12 +206,14 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     }
     if (word[0] != '\0')
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", word);
+    if (open && word[0] != '\0' && telling == IFM_TELL_SHORT)
+        return;
     const char *of = bare && open ? "" : ifm_arena_printf(builder->arena, " the speed of %s", base);
     ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s%s", word[0] == '\0' ? "" : ": ", number, gap, range, of);
     const double margin = 1 + cell->measure.margin;
     if (open && word[0] != '\0' && !bare && speedup->has_interval &&
         (speedup->low > margin || speedup->high < 1 / margin))
-        ifm_say(builder, line, IFM_TONE_PLAIN, "; a warning keeps it undecided");
+        ifm_say(builder, line, IFM_TONE_PLAIN, " (a warning keeps it undecided)");
 }
 
 static void say_rival(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_value *over,
@@ -358,16 +361,17 @@ static void say_model(struct ifm_builder *builder, struct ifm_line *line, const 
 }
 
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
-                     const struct ifm_arm *arm, bool bare)
+                     const struct ifm_arm *arm, enum ifm_telling telling)
 {
+    const bool bare = telling != IFM_TELL_ALL;
     say_model(builder, line, cell, arm);
-    say_speed(builder, line, cell, arm, bare);
+    say_speed(builder, line, cell, arm, telling);
     say_rivals(builder, line, cell, arm, bare);
     say_cpu_change(builder, line, cell, arm, bare);
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
     if (speedup != NULL && speedup->state == IFM_STATE_INACTIVE) /* it has no price either */
         return;
-    say_price(builder, line, cell, arm);
+    say_price(builder, line, cell, arm, telling != IFM_TELL_SHORT);
     say_energy_change(builder, line, cell, arm);
     say_refused_rate(builder, line, cell, arm);
 }
@@ -385,7 +389,7 @@ static void add_outcome(struct ifm_builder *builder, struct ifm_block *list, con
         say_time(builder, &item->line, cell, arm);
         return;
     }
-    ifm_say_outcome(builder, &item->line, cell, arm, false);
+    ifm_say_outcome(builder, &item->line, cell, arm, IFM_TELL_ALL);
 }
 
 size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, const struct ifm_cell *cell, size_t most,

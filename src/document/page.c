@@ -1,5 +1,5 @@
-/* What the page alone has: its first screen, which answers, and the main table. Says what other builders say too, in
- * the page's order; computes no number. */
+/* What stands first on the page and in report.md: what to distrust, and what the numbers are of; of the page alone its
+ * chart and the main table. Says what other builders say too, in the page's order; computes no number. */
 #include "document/build.h"
 #include "document/quantity.h"
 #include "document/trust.h"
@@ -43,7 +43,7 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
         const char *model = ifm_model_words(builder, &plan->cells[i], 1, true);
         const size_t before = ifm_names_count(models);
         if (model[0] != '\0' && ifm_names_add(models, model) == before)
-            ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE,
+            ifm_add_line(builder, section, section->level, IFM_AS_SCOPE,
                          ifm_arena_printf(builder->arena, "%c%s.", toupper((unsigned char)model[0]), model + 1));
         const char *tokens = tokens_of(builder, &plan->cells[i]);
         size_t n = ifm_names_count(names);
@@ -53,7 +53,7 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
     if (all[0] == '\0')
         return;
     const char *kl = any_ok(builder, IFM_M_ATTENTION_KL_NATS) ? "KL is of attention weights. " : "";
-    ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE,
+    ifm_add_line(builder, section, section->level, IFM_AS_SCOPE,
                  ifm_arena_printf(builder->arena,
                                   "Measured: %s, not a whole model. %sNothing here says anything of perplexity.", all,
                                   kl));
@@ -65,7 +65,6 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     struct ifm_trust trust = ifm_trust_of(builder->from, builder->arena);
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_TRUST);
-    list->level = IFM_LEVEL_PAGE;
     struct ifm_item *item = ifm_add_item(builder, list);
     item->label = ifm_trust_label(trust.word);
     item->tone = tones[trust.word];
@@ -73,14 +72,15 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
     ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s%s%s%s.", ifm_cause_short(builder, &trust),
             trust.rule[0] == '\0' ? "" : " (", trust.rule, trust.rule[0] == '\0' ? "" : ")");
     if (trust.remedy[0] != '\0') {
-        ifm_say(builder, &item->line, IFM_TONE_STRONG, " Remedy:");
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, " ");
+        ifm_say(builder, &item->line, IFM_TONE_STRONG, "Remedy:");
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", trust.remedy);
     }
     if (trust.scope[0] != '\0')
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %c%s.", toupper((unsigned char)trust.scope[0]),
                 trust.scope + 1);
-    if (!ifm_has_causes(builder, &trust))
-        return;
+    if (!ifm_has_causes(builder, &trust) || (trust.warnings == 0 && builder->most < IFM_LEVEL_PAGE))
+        return; /* without links the word alone says nothing */
     ifm_say(builder, &item->line, IFM_TONE_PLAIN, " ");
     ifm_say_link(builder, &item->line, "findings",
                  trust.warnings == 0 ? "Findings"
@@ -93,6 +93,8 @@ void ifm_end_answer(struct ifm_builder *builder, struct ifm_block *section)
     const struct ifm_plan *plan = builder->from->plan;
     add_trust(builder, section);
     add_scope(builder, section);
+    if (builder->most < IFM_LEVEL_PAGE)
+        return;
     struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE, "");
     ifm_say(builder, line, IFM_TONE_PLAIN, "In the folder of this report, ");
     ifm_say_code(builder, line, "inferometer rerun . --out ../again");

@@ -221,6 +221,21 @@ const char *ifm_quantity_number(const struct ifm_value *value, struct ifm_arena 
     return with_unit(quantity.number, quantity.unit, arena);
 }
 
+const char *ifm_quantity_beside(const struct ifm_value *value, const struct ifm_value *other, struct ifm_arena *arena)
+{
+    const struct rung rung = rung_of(value->number, value->unit), its = rung_of(size_of(other), other->unit);
+    const double x = value->number / rung.divide, y = size_of(other) / its.divide;
+    const int e = exponent_of(x);
+    int decimals = decimals_of(x, 0);
+    if (strcmp(rung.shown, its.shown) == 0) {
+        const int beside = decimals_beside(other, &its), least = 1 - e, digits = exponent_of(y) + beside - e;
+        decimals = digits < beside ? digits : beside;
+        decimals = decimals < least ? least : decimals;
+        decimals = decimals < 0 ? 0 : decimals;
+    }
+    return with_unit(ifm_quantity_digits(x, decimals, arena), rung.shown, arena);
+}
+
 const char *ifm_quantity_full(const struct ifm_value *value, struct ifm_arena *arena)
 {
     struct ifm_quantity quantity = ifm_quantity_of(value, arena);

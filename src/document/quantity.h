@@ -22,6 +22,8 @@ struct ifm_quantity ifm_quantity_of(const struct ifm_value *value, struct ifm_ar
 const char *ifm_quantity_digits(double number, int decimals, struct ifm_arena *arena);
 /* "412.3 µs" */
 const char *ifm_quantity_number(const struct ifm_value *value, struct ifm_arena *arena);
+/* The same without an interval, beside another of its kind such as the mean: with no more digits than that has. */
+const char *ifm_quantity_beside(const struct ifm_value *value, const struct ifm_value *other, struct ifm_arena *arena);
 /* "412.3 µs ±0.8" */
 const char *ifm_quantity_full(const struct ifm_value *value, struct ifm_arena *arena);
 /* "[411.5, 413.1]" in the unit of the number, or "" without interval. */

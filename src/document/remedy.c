@@ -30,7 +30,8 @@ static const char *remedy_of_weakness(const char *cause, const struct ifm_public
     const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed, threads = most_threads(from->plan);
     const bool all = threads == 0 || (cpus > 0 && threads >= cpus);
     if (strstr(cause, "would leave") != NULL)
-        return all ? "count on no more than these" : "count on no more than these, or take more --threads";
+        return all ? "count on no more than is left at its ceiling"
+                   : "count on no more than is left at its ceiling, or take more --threads";
     return all ? "a faster baseline" : "a faster baseline, such as with more --threads";
 }
 
@@ -90,7 +91,7 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
          "see what changes in this arm"},
         {"the time of a run", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
          "see what changes in this arm"},
-        {"paid disagree", "see the slow samples of this arm in the report", NULL, NULL},
+        {"paid disagree", "see its slow samples in the report", NULL, NULL},
         {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL, NULL},
         {"is shared", "end what else computes on this GPU", NULL, NULL},
         {"(measure.energy_windows)", "measure more windows: --energy-windows",

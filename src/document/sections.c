@@ -95,7 +95,7 @@ enum ifm_status ifm_document_build(const struct ifm_publication *publication, en
         return IFM_OK;
     }
     ifm_build_lead(&builder);
-    if (most == IFM_LEVEL_PAGE)
+    if (most >= IFM_LEVEL_FOLDED)
         ifm_end_answer(&builder, builder.document->root.first);
     ifm_build_gates(&builder);
     ifm_build_contents(&builder);

@@ -240,9 +240,13 @@ static struct ifm_field field_of(struct ifm_builder *builder, const struct ifm_c
                                  enum ifm_metric_id metric, bool told)
 {
     struct ifm_field field = ifm_cell_field(builder, cell, arm, metric, told);
-    bool quantile = metric == IFM_M_LATENCY_NS_P50 || metric == IFM_M_LATENCY_NS_P95;
-    if (quantile || is_rate(metric)) /* its interval is that of the time, or stands among all numbers */
+    const struct ifm_value *value = ifm_value_of(builder, cell, arm, metric);
+    if (is_rate(metric) && ifm_is_ok(value)) { /* its interval stands among all numbers */
+        struct ifm_value bare = *value;
+        bare.has_interval = false;
+        field.text = ifm_quantity_number(&bare, builder->arena);
         field.interval = "";
+    }
     return field;
 }
 

@@ -180,20 +180,24 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
     return false;
 }
 
+/* A finding may end with its own remedy, or with what to type: "...: undecided; --slot-steps 12 lets ...". */
 static struct ifm_trust by_finding(const struct ifm_publication *from, const struct ifm_finding *finding,
                                    enum ifm_trust_word word, struct ifm_arena *arena)
 {
-    const char *own = strstr(finding->text, IFM_REMEDY);
+    static const char typed[] = "; --";
+    const char *own = strstr(finding->text, IFM_REMEDY), *type = strstr(finding->text, typed);
+    const char *end = own != NULL ? own : type, *remedy = own != NULL    ? own + strlen(IFM_REMEDY)
+                                                          : type != NULL ? type + strlen("; ")
+                                                                         : NULL;
     return (struct ifm_trust){
         .word = word,
         .place = place_in(from, finding->cell, finding->arm, arena),
         .cause =
-            own == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(own - finding->text), finding->text),
+            end == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(end - finding->text), finding->text),
         .told = finding->text,
         .arm = finding->arm,
         .rule = rule_text(finding),
-        .remedy =
-            own == NULL ? ifm_remedy_for(finding->text, rule_text(finding), from, arena) : own + strlen(IFM_REMEDY),
+        .remedy = remedy != NULL ? remedy : ifm_remedy_for(finding->text, rule_text(finding), from, arena),
     };
 }
 

@@ -92,16 +92,24 @@ static struct gate_reading reading_of(const struct ifm_gate *gate, const struct 
     };
 }
 
-/* Digits that keep the number and its ends apart from the threshold, four where they do. */
+/* Digits that keep the number and its ends apart from the threshold, three where they do. */
 static int digits_of(const struct gate_reading *r, struct ifm_arena *arena)
 {
     const double numbers[] = {r->number, r->low, r->high};
-    int digits = 4;
+    int digits = 3;
     for (size_t i = 0; i < (r->interval ? 3 : 1); i++)
         while (digits < 15 && numbers[i] != r->threshold &&
                strcmp(shown(numbers[i], digits, arena), shown(r->threshold, digits, arena)) == 0)
             digits++;
     return digits;
+}
+
+/* A change in time as the tables tell it: " (0.667x the speed)". */
+static const char *as_speed(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena)
+{
+    return ifm_metric_of(gate->metric) == IFM_M_CHANGE_PERCENT && v->number > -100
+               ? ifm_arena_printf(arena, " (%sx the speed)", shown(1 / (1 + v->number / 100), 3, arena))
+               : "";
 }
 
 /* "speed-up is 1.86 [1.84, 1.88]"; its level where it is not 95 %. */
@@ -139,8 +147,10 @@ const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *
 {
     const bool most = gate->op == IFM_GATE_AT_MOST, passed = satisfies(gate, v->low);
     const struct gate_reading reading = reading_of(gate, v);
-    int digits = digits_of(&reading, arena);
-    const char *what = observed(&reading, digits, arena), *bound = shown(reading.threshold, digits, arena);
+    enum { OF_LIMITS = 6 }; /* a limit is somebody's own number */
+    const int digits = digits_of(&reading, arena);
+    const char *bound = shown(reading.threshold, digits > OF_LIMITS ? digits : OF_LIMITS, arena);
+    const char *what = ifm_arena_printf(arena, "%s%s", observed(&reading, digits, arena), as_speed(gate, v, arena));
     if (strcmp(reading.told.unit, "1") != 0)
         bound = ifm_arena_printf(arena, "%s %s", bound, reading.told.unit);
     if (!reading.interval)

@@ -6,7 +6,7 @@
 
 enum { FONT = IFM_CHART_FONT, SMALL = IFM_CHART_SMALL, LINE = 17, SWATCH = 14 };
 enum { SLACK = 4 /* letters may be wider than is thought */ };
-enum { TOP = 4, HEAD = 20, HEAD_ABOVE = 6, GAP = 8, AXIS = 38 };
+enum { TOP = 4, HEAD = 20, HEAD_ABOVE = 6, GAP = 8, AXIS = 38, DOT = 3 };
 
 /* In two rounds, so that arms that are compared have a strip before others; within a round, as in the table. */
 bool ifm_strips_choose(const struct ifm_chart *chart, bool bins, struct ifm_strips *out)
@@ -148,9 +148,14 @@ bool ifm_strips_next(struct ifm_strips *strips, const struct ifm_strip *strip)
     struct ifm_plot *plot = &strips->plot;
     plot->top = strips->next + HEAD;
     plot->bottom = plot->top + strips->area;
+    if (!is_drawn(strip))
+        plot->bottom = plot->top + add_words(NULL, 0, strip->missing);
+    if (strips->shaded)
+        ifm_plot_rect(plot, "ground", plot->left - 1, strips->next - GAP + DOT, plot->right - plot->left + 2,
+                      (is_drawn(strip) ? plot->top : plot->bottom) - strips->next + GAP - DOT, NULL);
     if (!is_drawn(strip)) {
         ifm_strip_head(plot, strip, "withheld");
-        plot->bottom = plot->top + add_words(plot, plot->top, strip->missing);
+        (void)add_words(plot, plot->top, strip->missing);
     }
     strips->next = plot->bottom + GAP;
     return is_drawn(strip);

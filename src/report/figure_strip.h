@@ -27,6 +27,7 @@ struct ifm_strips {
     struct ifm_plot whole;
     struct ifm_text marks;
     double area, next; /* height of a strip; where the next one begins */
+    bool shaded;       /* what lies behind all is hidden behind words */
 };
 
 /* A strip shows samples over time, or with `bins` their distribution. False when no arm has anything to draw: no rows,

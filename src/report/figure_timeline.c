@@ -285,6 +285,7 @@ static void draw(struct timeline_sheet *sheet, struct ifm_figure *out)
     for (size_t i = 0; i < picture->n_warmups; i++)
         shade(sheet, "warm", field_of(sheet, picture->warmups[i].start_ns, picture->warmups[i].end_ns), NULL);
     shade_blocks(sheet);
+    strips->shaded = picture->n_warmups > 0 || sheet->any_marked;
     ifm_strip_x_ticks(&strips->plot, 6);
     for (size_t i = 0; i < strips->n; i++)
         if (ifm_strips_next(strips, &strips->item[i]))

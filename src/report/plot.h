@@ -3,8 +3,8 @@
  * Writes static SVG and nothing else: no colour (classes; html_style.c gives them colours in light, dark and print), no
  * meaning. All positions are in pixels of a drawing `width` wide, rounded to a tenth, so that every build writes the
  * same bytes. Classes that every figure may use: "s0" .. "s7" (a series: sets the colour that fill and line below it
- * take), "fill", "line", "dots", "band", "limit", "mark", "axis", "grid", "warm" (warm-up), "disturbed", "dim",
- * "small". More of them: "faint" (much data behind something), "hollow" (an outline), "bubble" (a
+ * take), "fill", "line", "dots", "band", "limit", "mark", "axis", "grid", "warm" (warm-up), "disturbed", "ground" (as
+ * the paper), "dim", "small". More of them: "faint" (much data behind something), "hollow" (an outline), "bubble" (a
  * filled outline that lets others through), "dash" (a broken line), "roof" (a measured ceiling: sets the colour as a
  * series does), "halo" (a text on top of lines).
  *

@@ -56,8 +56,31 @@ short open.txt 17
 grep -qE '^  arm +time/run +p50 ' open.txt || fail "no median beside the mean: $(cat open.txt)"
 typical='faster at the median \(-[0-9.]+ %\), slower on average'
 tr -s ' \n' '  ' <open.txt |
-    grep -qE "$typical \([^)]*\): [0-9]+ of 200 samples of new take more than 1.5 times their median: undecided" ||
+    grep -qE "$typical \([^)]*\): [0-9]+ of 200 samples of new take over 1.5x the median: undecided" ||
     fail "not why it is undecided: $(cat open.txt)"
+
+# beyond NAME MOST: lines of NAME beside its tables (two blanks, and a blank behind the first word or none at all) and
+# empty ones.
+beyond()
+{
+    local lines tables
+    tables=$(grep -cE '^  +(kv_len|arm|probe|cache|cell) |^  .*(ms|µs|ns)( |$|¹|²|³|⁴|⁵)|^  L[123] ' "$1")
+    lines=$(($(grep -c . "$1") - tables))
+    [ "$lines" -le "$2" ] || fail "$1: $lines lines beside the tables, at most $2: $(cat "$1")"
+    [ "$(sed -n '/^\(solid\|noisy\|biased\|do not use\): /,/^report: /p' "$1" | wc -l)" -le 3 ] ||
+        fail "$1: the word of trust has more than two lines: $(cat "$1")"
+}
+
+# Beside their tables a sweep with ten open comparisons, and every probe of stream, print a dozen lines.
+"$INFEROMETER" decode "${fake[@]}" --ceilings none --script "$open" --kv-len 1024,2048,4096,8192 \
+    --out sweep >sweep.txt 2>&1 || fail "sweep: $(cat sweep.txt)"
+beyond sweep.txt 12
+grep -qE '^  [0-9]+ more reasons: --verbose or the report$' sweep.txt || fail "no rest: $(cat sweep.txt)"
+"$INFEROMETER" decode "${fake[@]}" --ceilings none --script "$open" --kv-len 4096,8192 --formats f16,int8,int4 \
+    --out pair >pair.txt 2>&1 || fail "pair: $(cat pair.txt)"
+beyond pair.txt 12
+"$INFEROMETER" stream --device fake --out stream >stream.txt 2>&1 || fail "stream: $(cat stream.txt)"
+beyond stream.txt 12
 
 # The report holds what the terminal leaves out, whatever was asked of the terminal.
 cp refused/report.md before.md

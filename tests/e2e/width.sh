@@ -29,8 +29,8 @@ def shown(width, command):
     return re.sub(r"\033\[[0-9;]*m", "", text.decode()).replace("\r", "").splitlines()
 
 program, wide = sys.argv[1], 0
-commands = ["report a", "report a --verbose", "compare a", "compare a b", "explain TPOT", "explain tpot_bound_ns", "workloads",
-            "flops llama-3-8b",
+commands = ["report a", "report a --verbose", "compare a", "compare a b", "explain TPOT", "explain tpot_bound_ns",
+            "workloads", "flops llama-3-8b",
             "decode --device fake --dry-run", "decode --device fake --out WIDTH", "power"]
 for width in 60, 80, 140:
     for words in commands:

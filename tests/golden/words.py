@@ -33,7 +33,7 @@ NAMES = (
     r"\b(attention layers|generated data|output error|kernel error|more warnings|no interval|on both sides)\b",
     r"\b(undisturbed blocks|what is (?:paid|typical)|skewed|slow ones rarer than)\b",
     r"\b(lets it decide nothing|measured alone)\b",
-    r"\b(not decided|could explain it|count for nothing|belongs to the clock|behind itself|block by block)\b",
+    r"\b(not decided|could explain it|that the machine disturbed|belongs to the clock|behind itself|block by block)\b",
     r"^(attention scores|projections|feed-forward|LM head|pooler) {2,}",
     r"^[a-zA-Z -]+ {2,}(counted|architecture|parameters|declared) +(high|medium|low)",
     r"\b(at least|at most)(?= [\d+])|, ((?:whole )?interval)$",

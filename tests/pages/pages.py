@@ -20,6 +20,7 @@ LEFT_OUT = re.compile(r"(sudo|make)\b")
 SHOWN = {"console", "yaml", "c", "python", ""}
 SOURCE = os.environ["IFM_SOURCE"]
 MOST_WORDS = 28500
+MOST_LINES = 61  # of README, the last one empty
 NOT_COUNTED = {"glossary.md", "definitions.md", "configuration.md", "specification.md"}
 # Commands of a folder that somebody else has, or of a branch of a reader's own.
 EXAMPLES = re.compile(r"inferometer (my|help my)\b")
@@ -119,8 +120,20 @@ def check_words():
     print(f"{n} calls use commands and options that there are")
 
 
+def check_screen():
+    """README convinces in one screen: the answer to a question stands before anything is installed."""
+    text = read("README.md")
+    lines = [line for line in text.split("\n") if not line.startswith("![")]
+    if len(lines) > MOST_LINES:
+        sys.exit(f"README.md has {len(lines)} lines, at most {MOST_LINES}")
+    order = [text.find(part) for part in ("\n```console\n$ build/inferometer", "\n![", "\n```sh\n", "\nmake check")]
+    if min(order) < 0 or order != sorted(order):
+        sys.exit("README.md: an answer, its picture, then what to type")
+
+
 def check_length():
     """README, and what docs/README.md lists for users, but for what is generated and the rows of the specification."""
+    check_screen()
     listed = read("docs", "README.md").split("## To change it")[0]
     users = set(re.findall(r"\]\(([\w-]+\.md)\)", listed)) - NOT_COUNTED
     lengths = {name: len(read("docs", name).split()) for name in users | {"README.md"}}

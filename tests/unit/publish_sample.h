@@ -227,7 +227,7 @@ static inline struct ifm_publication sample_publication(const char *dir)
         sample_results[1].observed = sample_numbers[11].value;
     }
     return (struct ifm_publication){
-        dir, &sample_plan, &sample_derived, &sample_verdict, lock, events, NULL, false, NULL, false,
+        dir, &sample_plan, &sample_derived, &sample_verdict, lock, events, NULL, false, NULL, false, 0,
     };
 }
 

@@ -192,6 +192,9 @@ static void disturbed_blocks_are_told_first(void **state)
     expect_text(field_of(&s.timeline.numbers, "block 9", "remarks"), "stolen time|30 %");
     assert_int_equal(count(s.timeline.svg.data, "<rect class=\"disturbed\""), 2 + 1); /* and one in the legend */
     assert_int_equal(count(s.timeline.svg.data, "<path class=\"trend\""), 2 + 1);
+    /* not behind the words of a strip: hidden there, before they are written */
+    assert_int_equal(count(s.timeline.svg.data, "<rect class=\"ground\""), 2);
+    assert_true(strstr(s.timeline.svg.data, "class=\"ground\"") < strstr(s.timeline.svg.data, ">base</text>"));
     hold_drawing(&s.timeline);
     stop(&s);
 }

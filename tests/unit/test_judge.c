@@ -272,6 +272,7 @@ static void a_dispute_is_about_one_arm(void **state)
     assert_string_equal(fx_value(&fx, "third", "change_percent")->text, "undecided");
     assert_int_equal(fx.verdict->gates[0].outcome, IFM_OUTCOME_BLOCKED);
     assert_int_equal(fx.verdict->gates[1].outcome, IFM_OUTCOME_PASS);
+    assert_facts(fx.verdict->gates[1].reason, "change in time is |x the speed), wholly"); /* as the tables have it */
     fx_stop(&fx);
 }
 

@@ -111,12 +111,32 @@ static void a_wide_interval_has_ends_and_three_digits(void **state)
     assert_string_equal(ifm_quantity_digits(12981564, 0, arena), "1.3e7");
 }
 
+/* A median has the decimals of the mean beside it, and no more digits than that has. */
+static void digits_follow_those_beside(void **state)
+{
+    (void)state;
+    const struct ifm_value mean = with_interval(3.62e6, 3.55e6, 3.69e6, "ns"),
+                           tight = with_interval(100.04e3, 99.9e3, 100.2e3, "ns"),
+                           rough = with_interval(98.1e6, 94.2e6, 102e6, "ns"),
+                           other = with_interval(1.02e6, 1.01e6, 1.03e6, "ns");
+    struct ifm_value median = with_interval(3.564e6, 3.561e6, 3.567e6, "ns");
+    assert_string_equal(ifm_quantity_number(&median, arena), "3.564 ms");
+    assert_string_equal(ifm_quantity_beside(&median, &mean, arena), "3.56 ms");
+    median.number = 99.91e3;
+    assert_string_equal(ifm_quantity_beside(&median, &tight, arena), "99.9 µs");
+    median.number = 105e6;
+    assert_string_equal(ifm_quantity_beside(&median, &rough, arena), "105 ms");
+    median.number = 998.7e3; /* another unit */
+    assert_string_equal(ifm_quantity_beside(&median, &other, arena), "999 µs");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_prefix_keeps_numbers_short),
         cmocka_unit_test(ticks_have_the_digits_of_their_step),
         cmocka_unit_test(the_interval_decides_the_digits),
+        cmocka_unit_test(digits_follow_those_beside),
         cmocka_unit_test(an_uneven_interval_shows_its_ends),
         cmocka_unit_test(small_and_odd_numbers_stay_numbers),
         cmocka_unit_test(a_wide_interval_has_ends_and_three_digits),

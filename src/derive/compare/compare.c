@@ -194,7 +194,7 @@ static bool contradicts(const struct ifm_value *change, double mean, double edge
     return mean > 0 ? high < -edge : mean < 0 && low > edge;
 }
 
-/* "6 of 60 samples take more than 1.5 times the median", of the arm whose mean lies further above its median. */
+/* "6 of 60 samples take over 1.5x the median", of the arm whose mean lies further above its median. */
 static const char *slow_samples(const struct ifm_arm_work *arm, bool of_arm)
 {
     const struct ifm_arm_work *slow = of_arm ? arm : arm->work->baseline;
@@ -207,7 +207,7 @@ static const char *slow_samples(const struct ifm_arm_work *arm, bool of_arm)
                 (double)slow->work->record->samples[i].duration_ns > SLOW_FACTOR * median->number * (double)slot->inner;
     if (above == 0)
         return "";
-    return ifm_arena_printf(arm->d->arena, ": %zu of %zu samples of %s take more than %.3g times their median", above,
+    return ifm_arena_printf(arm->d->arena, ": %zu of %zu samples of %s take over %.3gx the median", above,
                             slow->n_samples, slow->arm->name, SLOW_FACTOR);
 }
 
@@ -304,9 +304,8 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
         ifm_derive_marked_stand(arm, NULL, &all->change, &all->equal, log1p(work->cell->measure.margin)))
         return all->word;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "%s over all %zu blocks, but not when the %zu that the machine disturbed count for nothing: "
-                       "undecided",
-                       all->word, work->n_measured, work->n_marked);
+                       "%s only if the %zu blocks of %zu that the machine disturbed count: undecided", all->word,
+                       work->n_marked, work->n_measured);
     return "undecided";
 }
 
@@ -328,8 +327,8 @@ static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const s
     if (!taken && !ifm_derive_marked_stand(arm, aside->blocks, &rest->change, &rest->equal,
                                            log1p(arm->work->cell->measure.margin))) {
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                           "%s, but not when the blocks that were disturbed by what the run itself saw (a clock that "
-                           "skipped, a thread moved) count for nothing: undecided%s",
+                           "%s only if the blocks count that were disturbed by what the run itself saw (a clock that "
+                           "skipped, a thread moved): undecided%s",
                            rest->word, ifm_derive_stray_remedy(arm));
         return "undecided";
     }

@@ -108,26 +108,38 @@ static void add_curve(const struct ifm_block *curve, struct ifm_text *out)
     ifm_text_add(out, "\n");
 }
 
+static void add_block(const struct ifm_block *block, int depth, struct ifm_text *out);
+static void add_blocks(const struct ifm_block *parent, int depth, struct ifm_text *out);
+
 /* "## FAIL: the first reason", then the others. */
-static void add_verdict(const struct ifm_block *section, struct ifm_text *out)
+static void add_reasons(const struct ifm_block *list, struct ifm_text *out)
 {
-    ifm_text_printf(out, "## %s", section->title);
-    for (const struct ifm_block *block = section->first; block != NULL; block = block->next) {
-        for (size_t i = 0; block->purpose == IFM_AS_REASONS && i < block->n_items; i++) {
-            ifm_text_add(out, i == 0 ? ": " : "\n- ");
-            add_line(&block->items[i].line, out);
-            ifm_text_add(out, i == 0 ? "\n" : "");
-        }
-        if (block->purpose == IFM_AS_REASONS)
-            ifm_text_add(out, block->n_items > 1 ? "\n\n" : "\n");
-        if (block->purpose == IFM_AS_STRONG) {
-            add_line(&block->line, out);
-            ifm_text_add(out, "\n\n");
-        }
+    for (size_t i = 0; i < list->n_items; i++) {
+        ifm_text_add(out, i == 0 ? ": " : "\n- ");
+        add_line(&list->items[i].line, out);
+        ifm_text_add(out, i == 0 ? "\n" : "");
     }
+    ifm_text_add(out, list->n_items == 1 ? "\n" : "\n\n");
 }
 
-static void add_blocks(const struct ifm_block *parent, int depth, struct ifm_text *out);
+/* What was found, and how far to trust it: under the verdict where gates asked for one, else under what was measured.
+ */
+static void add_answer(const struct ifm_document *document, const struct ifm_block *section, struct ifm_text *out)
+{
+    const bool gated = section->title[0] != '\0';
+    ifm_escape_print(ifm_escape_markdown, out, "## %s", gated ? section->title : document->title);
+    for (const struct ifm_block *block = section->first; block != NULL; block = block->next) {
+        if (block->level > IFM_LEVEL_FOLDED)
+            continue;
+        if (block->purpose != IFM_AS_REASONS) {
+            add_block(block, 0, out);
+            continue;
+        }
+        add_reasons(block, out);
+        if (gated && document->title[0] != '\0')
+            ifm_escape_print(ifm_escape_markdown, out, "%s\n\n", document->title);
+    }
+}
 
 /* Inside a line of HTML, which an empty line would end. */
 static void escape_html_line(const char *text, struct ifm_text *out)
@@ -167,7 +179,8 @@ static void add_block(const struct ifm_block *block, int depth, struct ifm_text 
         ifm_text_add(out, "\n\n");
         break;
     case IFM_BLOCK_LIST:
-        add_list(block, out);
+        if (!block->elsewhere)
+            add_list(block, out);
         break;
     case IFM_BLOCK_GRID:
         ifm_paint_markdown_grid(&block->grid, out);
@@ -187,17 +200,15 @@ static void add_block(const struct ifm_block *block, int depth, struct ifm_text 
 
 static void add_blocks(const struct ifm_block *parent, int depth, struct ifm_text *out)
 {
-    for (const struct ifm_block *block = parent->first; block != NULL; block = block->next) {
-        if (block->level > IFM_LEVEL_FOLDED)
-            continue;
-        if (block->purpose == IFM_AS_VERDICT)
-            add_verdict(block, out);
-        else
+    for (const struct ifm_block *block = parent->first; block != NULL; block = block->next)
+        if (block->level <= IFM_LEVEL_FOLDED && block->purpose != IFM_AS_VERDICT)
             add_block(block, depth, out);
-    }
 }
 
 void ifm_paint_markdown(const struct ifm_document *document, struct ifm_text *out)
 {
+    for (const struct ifm_block *block = document->root.first; block != NULL; block = block->next)
+        if (block->purpose == IFM_AS_VERDICT)
+            add_answer(document, block, out);
     add_blocks(&document->root, 0, out);
 }

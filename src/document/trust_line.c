@@ -1,0 +1,158 @@
+/* Texts in lines of a terminal, and the word of trust in two: its cause, one remedy, and how much more there is. The
+ * findings of --verbose and of the report have the whole of it. Computes no number. */
+#include "document/build.h"
+#include "document/trust.h"
+#include <string.h>
+
+enum {
+    LINES = 2,
+    LOST = 12,   /* columns at the end of a line, where a word does not fit */
+    INDENT = 2,  /* of later lines */
+    CLAUSE = 20, /* bytes of the shortest clause that says something alone: "undecided" does not */
+};
+
+/* ---- texts ---- */
+
+const char *ifm_cut(const struct ifm_builder *builder, const char *text, size_t most)
+{
+    size_t size = 0, clause = 0, width = 0;
+    if (ifm_columns_of(text) <= most)
+        return text;
+    for (size_t i = 0; text[i] != '\0' && width + 3 <= most; i++) {
+        if (text[i] == ' ') {
+            size = i;
+            clause = i > 0 && strchr(",;:", text[i - 1]) != NULL ? i : clause;
+        }
+        width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    }
+    size = 2 * clause > size ? clause : size;
+    if (strstr(text + size, "--") != NULL)
+        return text;
+    while (size > 0 && strchr(",;:", text[size - 1]) != NULL)
+        size--;
+    static const char label[] = ". Remedy:"; /* alone it is no sentence */
+    const size_t length = sizeof label - 1;
+    if (size >= length && strncmp(text + size - length, label, length) == 0)
+        return ifm_arena_printf(builder->arena, "%.*s", (int)(size - length), text);
+    int open = 0;
+    for (size_t i = 0; i < size; i++)
+        open += (text[i] == '(') - (text[i] == ')');
+    const char *undecided = strstr(text, "undecided"); /* else "faster over all blocks, but not ..." reads as faster */
+    return ifm_arena_printf(builder->arena, "%.*s …%s%s", (int)size, text, open > 0 ? ")" : "",
+                            undecided != NULL && undecided >= text + size ? ": undecided" : "");
+}
+
+size_t ifm_lines_of(const char *text, size_t column, size_t margin)
+{
+    struct ifm_text wrapped = {0};
+    size_t lines = 1;
+    ifm_text_wrap(&wrapped, text, IFM_USUAL_WIDTH, column, margin);
+    for (size_t i = 0; i < wrapped.size; i++)
+        lines += wrapped.data[i] == '\n';
+    ifm_text_free(&wrapped);
+    return lines;
+}
+
+/* ---- the word of trust ---- */
+
+/* The text without its last clause, outside of brackets: "a, as b (c, d): e" is "a, as b (c, d)", then "a, as b". NULL
+ * = it has one alone. */
+static const char *shorter(const char *text, struct ifm_arena *arena)
+{
+    int open = 0;
+    size_t end = 0;
+    for (size_t i = 1; text[i - 1] != '\0' && text[i] != '\0'; i++) {
+        const bool mark = strchr(",;:", text[i]) != NULL && text[i + 1] == ' ';
+        const bool bracket = text[i] == ' ' && text[i + 1] == '(';
+        if (open == 0 && (mark || bracket) && i >= CLAUSE)
+            end = i;
+        open += (text[i] == '(' || text[i] == '[') - (text[i] == ')' || text[i] == ']');
+    }
+    return end == 0 ? NULL : ifm_arena_printf(arena, "%.*s", (int)end, text);
+}
+
+/* The first of several remedies. */
+static const char *first_remedy(const char *text, struct ifm_arena *arena)
+{
+    static const char *const others[] = {"; ", ", or ", ", which "};
+    size_t end = 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char *at = strstr(text, others[i]);
+        if (at != NULL && (size_t)(at - text) > end)
+            end = (size_t)(at - text);
+    }
+    return end == 0 ? NULL : ifm_arena_printf(arena, "%.*s", (int)end, text);
+}
+
+struct parts {
+    const char *label, *cause, *whole, *rule, *remedy, *more, *scope;
+};
+
+/* A cause that ends in its word keeps it. */
+static const char *joined(const struct parts *p, struct ifm_arena *arena)
+{
+    const bool lost = strstr(p->whole, "undecided") != NULL && strstr(p->cause, "undecided") == NULL;
+    const bool has = p->remedy[0] != '\0';
+    return ifm_arena_printf(arena, "%s%s%s%s%s%s%s", p->cause, lost ? ": undecided" : "", p->rule,
+                            has ? ". Remedy: " : "", p->remedy, p->more, p->scope);
+}
+
+const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    for (size_t i = 0; baseline != NULL && i < derived->n_findings; i++) {
+        const char *left = strstr(derived->findings[i].text, IFM_LEFT_WORDS);
+        if (left != NULL && strcmp(derived->findings[i].cell, cell->name) == 0)
+            return ifm_arena_printf(builder->arena, "with %s at its ceiling: %s", baseline->name,
+                                    left + strlen(IFM_LEFT_WORDS));
+    }
+    return "";
+}
+
+/* What is said beside the answers of what a weak baseline leaves is not said again. */
+static const char *cause_beside(const char *cause, struct ifm_arena *arena)
+{
+    const char *left = strstr(cause, IFM_LEFT_WORDS);
+    return left == NULL ? cause : ifm_arena_printf(arena, "%.*s", (int)(left - cause), cause);
+}
+
+/* Of a single clause that is longer than the lines its first words. */
+static const char *cut_words(const struct ifm_builder *builder, struct parts *p)
+{
+    const struct parts rest = {
+        .cause = "", .whole = p->cause, .rule = p->rule, .remedy = p->remedy, .more = p->more, .scope = ""};
+    const size_t taken =
+        ifm_columns_of(p->label) + 2 + ifm_columns_of(joined(&rest, builder->arena)) + LINES * INDENT + LOST;
+    const size_t room =
+        LINES * IFM_USUAL_WIDTH > taken + IFM_USUAL_WIDTH / 2 ? LINES * IFM_USUAL_WIDTH - taken : IFM_USUAL_WIDTH / 2;
+    p->cause = ifm_cut(builder, p->cause, room);
+    return joined(p, builder->arena);
+}
+
+const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope)
+{
+    struct ifm_arena *arena = builder->arena;
+    const char *own = cause_beside(trust->cause, arena), *see = builder->from->filed ? "the report" : "--verbose";
+    const char *cause = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
+    struct parts p = {.label = ifm_trust_label(trust->word), .cause = cause, .whole = cause, .remedy = trust->remedy};
+    p.rule = trust->rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust->rule);
+    p.more = trust->warnings == 0 ? ""
+                                  : ifm_arena_printf(arena, "; %zu more warning%s: %s", trust->warnings,
+                                                     trust->warnings == 1 ? "" : "s", see);
+    p.scope = scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", scope);
+    for (;;) {
+        const char *text = joined(&p, arena), *less;
+        const size_t place = trust->place[0] == '\0' ? 0 : strlen(trust->place) + 2;
+        if (ifm_lines_of(text, strlen(p.label) + 2, INDENT) <= LINES)
+            return text;
+        if (p.scope[0] != '\0' && trust->word != IFM_TRUST_SOLID)
+            p.scope = ""; /* the cause says more */
+        else if ((less = shorter(p.cause + place, arena)) != NULL)
+            p.cause = ifm_arena_printf(arena, "%.*s%s", (int)place, cause, less);
+        else if ((less = first_remedy(p.remedy, arena)) != NULL)
+            p.remedy = less;
+        else
+            return cut_words(builder, &p);
+    }
+}
