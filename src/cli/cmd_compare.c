@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "model/machine_facts.h"
 #include "model/plan_json.h"
-#include "publish/comparison.h"
+#include "publish/changed.h"
 #include "sample/journal.h"
 #include "story/folder.h"
 #include <stdio.h>
@@ -354,24 +354,48 @@ static void say_where_more_is(struct ifm_listing *listing, const struct ifm_give
                                             given->words[given->n_words - 1]));
 }
 
+/* What is found of each run, in lines of the terminal. */
+static void print_sentences(struct ifm_text *sentences)
+{
+    struct ifm_text out = {0};
+    char *rest = sentences->data;
+    for (char *line = strsep(&rest, "\n"); line != NULL && rest != NULL; line = strsep(&rest, "\n")) {
+        ifm_text_wrap(&out, line, ifm_cli_width(), 0, 0);
+        ifm_text_add(&out, "\n");
+    }
+    ifm_text_add(&out, out.size > 0 ? "\n" : "");
+    ifm_cli_print(&out, stdout);
+    ifm_text_free(sentences);
+}
+
 static void list_runs(const struct ifm_given *given, const struct ifm_folder *folders)
 {
     const struct ifm_between_wish wish = {.cell = ifm_given_text(given, "cell"),
                                           .varies = ifm_given_text(given, "varies"),
                                           .across = ifm_given_text(given, "across-devices") != NULL};
-    struct ifm_listing listing = ifm_comparison_begin_runs(given->arena);
+    const bool brief = given->format == IFM_FORMAT_TABLE && ifm_given_text(given, "verbose") == NULL;
+    struct ifm_listing listing = brief ? ifm_changed_begin(given->arena) : ifm_comparison_begin_runs(given->arena);
     struct ifm_run_view reference = {folders[0].plan, folders[0].derived, folders[0].events};
+    struct ifm_text sentences = {0};
     for (size_t i = 1; i < given->n_words; i++) {
         struct ifm_run_view other = {folders[i].plan, folders[i].derived, folders[i].events};
         struct ifm_between between;
         ifm_between(&reference, &other, &wish, given->arena, &between);
         const struct ifm_comparison_runs runs = {&reference, &other, ifm_path_base(given->words[0]),
                                                  ifm_path_base(given->words[i])};
-        ifm_comparison_add_between(&listing, &runs, &between);
+        if (brief)
+            ifm_changed_add(&listing, &runs, &between, given->n_words > 2, &sentences);
+        else
+            ifm_comparison_add_between(&listing, &runs, &between);
         if (wish.across)
             say_same_device(&listing, &reference, &other);
     }
-    say_where_more_is(&listing, given);
+    if (brief)
+        print_sentences(&sentences);
+    else
+        say_where_more_is(&listing, given);
+    if (brief && listing.n_rows > 0)
+        ifm_listing_remark(&listing, "every number, with notes: --verbose");
     print_listing(&listing, given->format,
                   wish.across ? "no arm of both runs has a share of a measured ceiling: programs have none, and "
                                 "kernels have one unless --ceilings none"

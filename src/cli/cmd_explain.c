@@ -1,4 +1,5 @@
-/* The command explain: metrics by id, every word that the product prints, and every parameter by its key or flag. */
+/* The command explain: metrics by id, every word that the product prints, every parameter by its key or
+ * flag, and the commands. */
 #include "cli/cli.h"
 
 #include "document/glossary.h"
@@ -131,7 +132,16 @@ static size_t explain_params(const char *text, bool choices, struct ifm_arena *a
     return found;
 }
 
-/* A metric by its id; else what a word means, parameters, and the metric of the column called so. False: none. */
+static void print_command(const struct ifm_verb *verb, struct ifm_arena *arena)
+{
+    printf("%s\n", verb->name);
+    ifm_cli_field("what", verb->help);
+    ifm_cli_field("usage", ifm_arena_printf(arena, "inferometer %s %s", verb->name, verb->synopsis));
+    ifm_cli_field("see", ifm_arena_printf(arena, "inferometer help %s", verb->name));
+}
+
+/* A metric by its id; else what a word means, parameters, and the metric of the column called so; else a command.
+ * False: none. */
 static bool explain_name(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena)
 {
     const enum ifm_metric_id asked = ifm_metric_of(text);
@@ -145,7 +155,12 @@ static bool explain_name(const struct ifm_glossary *words, const char *text, str
         params = explain_params(text, true, arena);
     if (metric != NULL)
         print_metric(metric);
-    return word != NULL || metric != NULL || params > 0;
+    if (word != NULL || metric != NULL || params > 0)
+        return true;
+    const struct ifm_verb *verb = ifm_verb_find(text);
+    if (verb != NULL)
+        print_command(verb, arena);
+    return verb != NULL;
 }
 
 /* A name; what is left of "1.87x smaller" or "TPOT 12 ms" without numbers; or the name that a sentence holds. */

@@ -104,6 +104,7 @@ static const struct ifm_option compare_options[] = {
     {"cell", '\0', "NAME", NULL, "only this cell"},
     {"varies", '\0', "PATH[,PATH...]", NULL, "between runs: settings that may differ, such as decode.model"},
     {"across-devices", '\0', NULL, NULL, "runs of two devices: how near each comes to its own ceilings"},
+    {"verbose", '\0', NULL, NULL, "between runs: every number that both have, with its notes"},
     {RESULTS},
     {HELP},
 };

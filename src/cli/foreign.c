@@ -92,6 +92,14 @@ static const struct {
     {"export-csv", "format"},
     {"export-markdown", "format"},
     {"max-regression", "gates"},
+    /* benchmark actions, compare-and-fail scripts */
+    {"threshold", "max-regression"},
+    {"threshold", "gates"},
+    {"limit", "max-regression"},
+    {"limit", "gates"},
+    {"max-slowdown", "max-regression"},
+    {"alert-threshold", "max-regression"},
+    {"fail-threshold", "max-regression"},
     {"o", "out"},
     {"q", "quiet"},
     {"v", "verbose"},
@@ -112,7 +120,6 @@ static const struct {
     {"parameter-list", "give one quoted command for each value: exec 'cmd 1' 'cmd 2' --name one --name two"},
     {"parameter-scan", "give one quoted command for each value: exec 'cmd 1' 'cmd 2' --name one --name two"},
     {"N", "leave it out: commands run without a shell, unless --shell is given"},
-    {"max-regression", "write --gates no-regression=3%"},
 };
 
 /* What a command takes as a word, or another command does. */
@@ -142,7 +149,12 @@ bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *comma
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (strcmp(flags[i].flag, name) != 0 || !takes(flags[i].ours, command))
             continue;
-        snprintf(hint, size, "here it is --%s", flags[i].ours);
+        const bool limit = strcmp(flags[i].ours, "max-regression") == 0, gates = strcmp(flags[i].ours, "gates") == 0;
+        snprintf(hint, size,
+                 limit   ? "here it is --%s, such as --max-regression 3%%"
+                 : gates ? "write --%s no-regression=3%%"
+                         : "here it is --%s",
+                 flags[i].ours);
         for (size_t j = 0; j < sizeof notes / sizeof *notes; j++)
             if (strcmp(notes[j].flag, name) == 0)
                 snprintf(hint, size, "%s", notes[j].hint);

@@ -119,6 +119,16 @@ static enum ifm_status take_ci(const char *name, const char *value, struct ifm_c
     return IFM_OK;
 }
 
+/* Of a run that is repeated as it was. */
+static enum ifm_status no_dry_run(const struct ifm_options *options, struct ifm_error *error)
+{
+    const enum ifm_status status = ifm_fail(error, IFM_USAGE, "--dry-run", "", "rerun has no dry run");
+    ifm_error_hint(error,
+                   "`inferometer run -c %.100s/config.lock.json --dry-run` shows what it would run, and how long",
+                   options->dir != NULL ? options->dir : "DIR");
+    return status;
+}
+
 static enum ifm_status apply_own(const char *name, char *value, struct ifm_options *options, struct ifm_error *error)
 {
     if (options->ci != NULL && of_ci(name, options->ci) != NULL)
@@ -144,6 +154,8 @@ static enum ifm_status apply_own(const char *name, char *value, struct ifm_optio
     else if (strcmp(name, "name") == 0)
         options->positionals->names[options->positionals->n_names++] = value;
     /* commands that take plugins have handled them in cli/plugins.c */
+    else if (options->again != NULL && strcmp(name, "dry-run") == 0)
+        return no_dry_run(options, error);
     else if (options->config == NULL || strcmp(name, "plugin") == 0)
         return ifm_fail(error, IFM_USAGE, "", "the run folder says what was measured",
                         "--%s does not belong to this command", name);
@@ -314,12 +326,32 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_options *
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
 }
 
-static enum ifm_status unknown_short(const char *token, const struct ifm_options *options, struct ifm_error *error)
+/* `exec prog -n 10` may be `prog -n 10`, or ten runs as other tools take them. */
+static bool counts_runs(const char *token, const char *value)
 {
+    return (strcmp(token, "-n") == 0 || strcmp(token, "-r") == 0) && value != NULL && value[0] != '\0' &&
+           value[strspn(value, "0123456789")] == '\0';
+}
+
+/* argv[0] is the flag. */
+static enum ifm_status unknown_short(char **argv, int left, const struct ifm_options *options, struct ifm_error *error)
+{
+    const char *token = argv[0];
     char hint[256] = "write flags in their long form (--threads 2); only -c and -h are short";
-    if (ifm_is_unquoted(options))
-        return meant(ifm_fail(error, IFM_USAGE, "", "", "unknown flag %s", token), options, error);
-    if (token[2] == '\0')
+    if (ifm_is_unquoted(options)) {
+        const enum ifm_status status =
+            meant(ifm_fail(error, IFM_USAGE, "", "", "unknown flag %s", token), options, error);
+        if (left == 2 && counts_runs(token, argv[1])) {
+            struct ifm_text quoted = {0};
+            ifm_text_add(&quoted, error->hint);
+            ifm_error_hint(error, "for %.12s runs of each: --repeats %.12s; or %s", argv[1], argv[1], quoted.data);
+            ifm_text_free(&quoted);
+        }
+        return status;
+    }
+    if (left == 2 && options->positionals != NULL && counts_runs(token, argv[1]))
+        snprintf(hint, sizeof hint, "for %.12s runs of each: --repeats %.12s", argv[1], argv[1]);
+    else if (token[2] == '\0')
         (void)ifm_foreign_flag(token + 1, takes_flag, options, hint, sizeof hint);
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag %s", token);
 }
@@ -541,7 +573,7 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
         } else if (strncmp(argv[i], "--", 2) == 0)
             IFM_TRY(long_flag(argv + i, argc - i, options, &used, error));
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
-            return unknown_short(argv[i], options, error);
+            return unknown_short(argv + i, argc - i, options, error);
         else
             IFM_TRY(positional(argv[i], wants_dir, options, error));
         i += used;

@@ -8,8 +8,10 @@
 #include <string.h>
 
 /* As of the time of the same runs, too few of them to have seen a slow one refuse no interval: a remark beside the arm
- * says so of both. Where few of those that were seen carry the mean there is none. */
-static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, size_t n, struct ifm_value *value)
+ * says so of both. Where few of those that were seen carry the mean there is none. `each`: runs of a block, as those
+ * are what people count. */
+static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, size_t n, double each,
+                        struct ifm_value *value)
 {
     struct ifm_log_mean level; /* of plain values here */
     struct ifm_interval interval;
@@ -19,7 +21,8 @@ static void bracket_cpu(const struct ifm_arm_work *arm, const double *means, siz
     if (n < IFM_BLOCKS_NEEDED)
         value->text = ifm_needs_blocks(arm->d->arena, n);
     else if (ifm_stats_tail(means, n, (double)n, runs, &tail, &needs) != IFM_STAT_OK || tail != IFM_TAIL_HOLDS)
-        value->text = ifm_arena_printf(arm->d->arena, "needs %zu blocks: %s", needs, ifm_tail_reason(tail));
+        value->text = ifm_arena_printf(arm->d->arena, "needs %.0f runs: %s", ceil((double)needs * each),
+                                       tail == IFM_TAIL_SKEWED ? "CPU times are skewed" : ifm_tail_reason(tail));
     else if (ifm_log_level_of(means, n, 0.0, &level) && ifm_log_mean_interval(&level, IFM_LEVEL, &interval))
         ifm_value_bracket(value, interval.low > 0 ? interval.low : 0, interval.high, IFM_LEVEL);
 }
@@ -33,13 +36,16 @@ static struct ifm_value cpu_of(const struct ifm_arm_work *arm)
     size_t n = 0, read;
     const struct ifm_column_block *blocks = ifm_derive_column_blocks(arm, column, arm->d->arena, &read);
     double *means = IFM_ARENA_ARRAY(arm->d->arena, double, work->n_blocks + 1), mean;
+    double runs = 0;
     for (size_t b = 0; b < work->n_blocks; b++)
-        if (blocks[b].read)
+        if (blocks[b].read) {
             means[n++] = blocks[b].total / blocks[b].steps; /* a step is one run: programs have gaps between them */
+            runs += blocks[b].steps;
+        }
     if (ifm_stats_mean(means, n, &mean) != IFM_STAT_OK)
         return ifm_value_absent("the processor time of the programs was not read", "", 0, "blocks");
     struct ifm_value value = ifm_value_real(mean, (int64_t)n, "blocks");
-    bracket_cpu(arm, means, n, &value);
+    bracket_cpu(arm, means, n, runs / (double)n, &value);
     return value;
 }
 

@@ -180,7 +180,7 @@ const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived,
                                               enum ifm_metric_id metric);
 /* The fewest runs of a program of the cell; IFM_TAIL_RUNS or more where that says nothing, also of other cells. */
 int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell);
-/* "74 runs may miss slow ones rarer than 1 in 25". */
+/* "74 runs are too few to see slow ones rarer than 1 in 25". */
 const char *ifm_unseen_runs(int64_t runs, struct ifm_arena *arena);
 /* Blocks that the tables count; the comparison has those of them that stand. */
 int64_t ifm_derived_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);

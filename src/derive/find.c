@@ -132,7 +132,7 @@ int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct 
 
 const char *ifm_unseen_runs(int64_t runs, struct ifm_arena *arena)
 {
-    return ifm_arena_printf(arena, "%lld runs may miss slow ones rarer than 1 in %lld", (long long)runs,
+    return ifm_arena_printf(arena, "%lld runs are too few to see slow ones rarer than 1 in %lld", (long long)runs,
                             (long long)(runs + 2) / 3);
 }
 

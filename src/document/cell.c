@@ -158,7 +158,9 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ratio_field(builder, cell, metric, value->number);
     const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
-    struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN
+    /* on a terminal it stands beside the time and decides nothing */
+    const bool aside = metric == IFM_M_COMMAND_CPU_NS && builder->most == IFM_LEVEL_BRIEF && ifm_is_ok(value);
+    struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN || aside
                                  ? ifm_field_value(builder, value)
                                  : quantity_field(builder, value, slow, metric == IFM_M_STEP_NS);
     if (field.note == 0 && slow[0] != '\0')
@@ -512,14 +514,15 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
         threads = "scripted times";
     const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
-        return ifm_arena_printf(builder->arena, "%s, margin ±%s", scripted ? threads : "from start to end of one run",
-                                margin);
+        return ifm_arena_printf(builder->arena, "%s, equal means within ±%s",
+                                scripted ? threads : "from start to end of one run", margin);
     const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
     bool lost = true;
     for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
         rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache,
-                                threads, shorter > 0 ? "" : ", margin ±", shorter > 0 ? "" : margin, resident);
+                                threads, shorter > 0 ? "" : ", equal means within ±", shorter > 0 ? "" : margin,
+                                resident);
         const size_t taken = strlen(rest);
         shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
     }

@@ -148,7 +148,31 @@ const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_c
                            const struct ifm_value *change)
 {
     const char *word = ifm_is_ok(change) ? change->text : "";
-    return strcmp(word, "undecided") == 0 && ifm_judge_is_answered(builder->from->verdict, cell, arm->name) ? "" : word;
+    const bool answered =
+        strcmp(word, "undecided") == 0 && ifm_judge_is_answered(builder->from->verdict, cell, arm->name);
+    return answered ? "within the limit" : word;
+}
+
+/* "shows no difference to a within ±1.3 %": of equal programs that is the answer, though the margin is narrower. False
+ * where a rule took the word, or where so little was seen that it is none. */
+static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                              const struct ifm_arm *arm, bool bare)
+{
+    enum { MOST_PERCENT = 10 };
+    const struct ifm_publication *from = builder->from;
+    const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
+    const double percent = ifm_judge_no_difference(&of);
+    if (percent <= 0 || percent > MOST_PERCENT || baseline == NULL || ifm_judge_took(&of) != NULL)
+        return false;
+    ifm_say(builder, line, IFM_TONE_PLAIN, " shows ");
+    ifm_say(builder, line, IFM_TONE_STRONG, "no difference");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " to %s within ±%.2g %%", baseline->name, percent);
+    if (!bare)
+        ifm_say(builder, line, IFM_TONE_PLAIN, ": %sx %s, undecided", ifm_quantity_of(speedup, builder->arena).number,
+                ifm_quantity_range(speedup, builder->arena));
+    return true;
 }
 
 /* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word
@@ -171,6 +195,8 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     const bool open =
         ifm_is_ok(change) && strcmp(change->text, "undecided") == 0; /* a bare number would be taken for an answer */
     const char *range = bare && !open ? "" : ifm_quantity_range(speedup, builder->arena);
+    if (strcmp(word, "undecided") == 0 && say_no_difference(builder, line, cell, arm, bare))
+        return;
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
     const char *number = ifm_quantity_of(speedup, builder->arena).number, *gap = range[0] == '\0' ? "" : " ";
     if (strcmp(word, "faster") == 0) {
@@ -283,14 +309,16 @@ const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm
 {
     const struct ifm_verdict *verdict = builder->from->verdict;
     int64_t fewest = IFM_TAIL_RUNS;
+    bool matters = builder->most > IFM_LEVEL_BRIEF; /* a terminal has it where it may change a word */
     for (size_t i = 0; i < n; i++) {
+        matters |= ifm_judge_unseen_matters(builder->from->derived, &cells[i]);
         const int64_t runs = ifm_derived_fewest_runs(builder->from->derived, &cells[i]);
         fewest = runs < fewest ? runs : fewest;
     }
     for (size_t g = 0; builder->most == IFM_LEVEL_BRIEF && g < verdict->n_gates; g++)
         if (verdict->gates[g].few_runs > 0) /* the verdict says it */
             return "";
-    return fewest >= IFM_TAIL_RUNS ? "" : ifm_unseen_runs(fewest, builder->arena);
+    return fewest >= IFM_TAIL_RUNS || !matters ? "" : ifm_unseen_runs(fewest, builder->arena);
 }
 
 /* Of an arm that is compared with nothing: "5.00 µs a step, 0.4 J a token". */

@@ -392,7 +392,7 @@ static struct ifm_trust by_gate(const struct ifm_publication *from, const struct
 
 /* ---- numbers without an interval ---- */
 
-/* The times of the tables that say why they have none: how many, and the first that is a step's. */
+/* The times of steps that say why they have none: how many, and the first. */
 struct bare {
     size_t n;
     const struct ifm_number *step;
@@ -403,12 +403,11 @@ static struct bare bare_of(const struct ifm_publication *from)
     struct bare bare = {0, NULL};
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
-        const bool is_time = number->metric == IFM_M_STEP_NS || number->metric == IFM_M_COMMAND_CPU_NS;
-        if (!is_time || !ifm_is_ok(&number->value) || number->value.has_interval || ifm_is_empty(number->value.text) ||
-            !is_row(from, number->cell, number->arm))
+        if (number->metric != IFM_M_STEP_NS || !ifm_is_ok(&number->value) || number->value.has_interval ||
+            ifm_is_empty(number->value.text) || !is_row(from, number->cell, number->arm))
             continue;
         bare.n++;
-        bare.step = bare.step == NULL && number->metric == IFM_M_STEP_NS ? number : bare.step;
+        bare.step = bare.step == NULL ? number : bare.step;
     }
     return bare;
 }

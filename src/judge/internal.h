@@ -100,10 +100,11 @@ ifm_answer_fn ifm_answer_variation, ifm_answer_repeats, ifm_answer_warmup, ifm_a
 ifm_answer_fn ifm_answer_gpu, ifm_answer_locks, ifm_answer_versions, ifm_answer_seed, ifm_answer_load,
     ifm_answer_inputs, ifm_answer_fingerprint, ifm_answer_steady, ifm_answer_stored, ifm_answer_energy;
 
-/* unseen.c: adds to the reason of a decided gate on programs what its runs may miss and would change the answer. */
+/* unseen.c: `few_runs` of a decided gate on programs, whose runs may miss what would change the answer. */
 void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result *result, enum ifm_metric_id metric,
-                      const struct ifm_cell *cell, struct ifm_arena *arena);
-/* The same for the line of the verdict: "; 74 runs may miss ..."; "" = no gate says it. */
+                      const struct ifm_cell *cell);
+/* A reason of the verdict of its own: "74 runs are too few to see ..., which may change the answer"; NULL = no gate
+ * has any. */
 const char *ifm_judge_unseen_words(const struct ifm_verdict *verdict, struct ifm_arena *arena);
 
 #endif

@@ -338,7 +338,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
         decide(j, result, &number->value);
         hold_to_word(j, result, metric);
         block_widened(j, result, metric);
-        ifm_judge_unseen(j->derived, result, metric, cell, j->arena);
+        ifm_judge_unseen(j->derived, result, metric, cell);
     }
 }
 
@@ -556,12 +556,14 @@ static void conclude(struct judging *j)
     else
         v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : not_gated(j);
     if (v->outcome == IFM_OUTCOME_PASS) {
-        add_reason(j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)%s%s", v->n_gates,
-                                       v->n_gates == 1 ? "" : "s", beside_processor(j),
-                                       ifm_judge_unseen_words(v, j->arena)));
+        add_reason(j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)%s", v->n_gates,
+                                       v->n_gates == 1 ? "" : "s", beside_processor(j)));
         (void)meters_gave(j); /* gates on times alone: a lost meter touches no time, but it is said */
     } else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");
+    const char *unseen = ifm_judge_unseen_words(v, j->arena);
+    if (unseen != NULL && (v->outcome == IFM_OUTCOME_PASS || v->outcome == IFM_OUTCOME_FAIL))
+        add_reason(j, unseen);
 }
 
 struct ifm_verdict *ifm_judge(const struct ifm_plan *plan, const struct ifm_derived *derived, struct ifm_arena *arena)

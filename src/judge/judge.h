@@ -102,8 +102,12 @@ const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *ar
 /* "53 blocks"; "53 of 85 blocks (32 disturbed)" where the comparison set some aside. */
 const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell, const char *arm,
                              struct ifm_arena *arena);
+/* Could slow runs that none of the cell's few programs' runs is change the word of a comparison? */
+bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell);
 /* Does a gate on the comparison have its answer, so that nobody asked about the usual margin? */
 bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm);
+/* Of an undecided comparison whose interval holds zero its far end, rounded up to two digits, in percent; else 0. */
+double ifm_judge_no_difference(const struct ifm_undecided *of);
 /* "--margin 1.5%", where a comparison that would take minutes more is as good as equal by it; "" elsewhere. */
 const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* What a rule found that took the word of the comparison; NULL = none did. */

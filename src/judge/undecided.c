@@ -149,23 +149,27 @@ const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *ar
 
 enum { LONG_S = 60 };
 
-/* The far end of an interval that holds zero, rounded up to two digits, in percent; 0 where more of the same run soon
- * tells more, or the question is a gate's. */
-static double equal_within(const struct ifm_undecided *of, const struct ifm_more *more)
+double ifm_judge_no_difference(const struct ifm_undecided *of)
 {
     const struct ifm_value *change = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_PERCENT);
-    const bool soon = more->blocks > 0 && !more->hopeless && more->seconds < LONG_S;
-    if (soon || !ifm_is_ok(change) || !change->has_interval || change->low > 0 || change->high < 0 ||
-        change->n < IFM_BLOCKS_NEEDED || open_gate(of->verdict, of->cell->name, of->arm) != NULL)
+    if (!ifm_is_ok(change) || !change->has_interval || change->low > 0 || change->high < 0 ||
+        change->n < IFM_BLOCKS_NEEDED || strcmp(change->text, "undecided") != 0)
         return 0;
     const double far = fmax(-change->low, change->high), unit = pow(10, floor(log10(far)) - 1);
-    return ceil(far / unit - 1e-9) * unit;
+    return far > 0 ? ceil(far / unit - 1e-9) * unit : 0;
+}
+
+/* The margin that would hold; 0 where more of the same run soon tells more, or the question is a gate's. */
+static double equal_within(const struct ifm_undecided *of, const struct ifm_more *more)
+{
+    const bool soon = more->blocks > 0 && !more->hopeless && more->seconds < LONG_S;
+    return soon || open_gate(of->verdict, of->cell->name, of->arm) != NULL ? 0 : ifm_judge_no_difference(of);
 }
 
 static const char *equal_words(const struct ifm_undecided *of, const struct ifm_more *more, struct ifm_arena *arena)
 {
     const double percent = equal_within(of, more);
-    return percent > 0 ? ifm_arena_printf(arena, ", equal within ±%.2g %%", percent) : "";
+    return percent > 0 ? ifm_arena_printf(arena, ", though a margin of %.2g %% would call them equal", percent) : "";
 }
 
 const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena)

@@ -3,6 +3,7 @@
 
 #include "stats/tail.h"
 #include <math.h>
+#include <string.h>
 
 /* The threshold of a gate on a comparison of times, as ln(time of the arm / of its baseline). */
 static bool bound_of(const struct ifm_gate *gate, enum ifm_metric_id metric, double *bound)
@@ -19,7 +20,7 @@ static bool bound_of(const struct ifm_gate *gate, enum ifm_metric_id metric, dou
 /* Few runs may hold no slow one of a program that has some: said where one in either program would change the answer
  * (stats/tail.h). */
 void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result *result, enum ifm_metric_id metric,
-                      const struct ifm_cell *cell, struct ifm_arena *arena)
+                      const struct ifm_cell *cell)
 {
     const struct ifm_value *v = &result->observed;
     const bool decided = result->outcome == IFM_OUTCOME_PASS || result->outcome == IFM_OUTCOME_FAIL;
@@ -34,14 +35,28 @@ void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result 
     if (room > ifm_stats_tail_unseen((double)runs))
         return;
     result->few_runs = runs;
-    result->reason = ifm_arena_printf(arena, "%s; %s", result->reason, ifm_unseen_runs(runs, arena));
 }
 
-/* The first that any gate says; "" = none does. */
 const char *ifm_judge_unseen_words(const struct ifm_verdict *verdict, struct ifm_arena *arena)
 {
     for (size_t i = 0; i < verdict->n_gates; i++)
         if (verdict->gates[i].few_runs > 0)
-            return ifm_arena_printf(arena, "; %s", ifm_unseen_runs(verdict->gates[i].few_runs, arena));
-    return "";
+            return ifm_arena_printf(arena, "%s, which may change the answer",
+                                    ifm_unseen_runs(verdict->gates[i].few_runs, arena));
+    return NULL;
+}
+
+bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell)
+{
+    const int64_t runs = ifm_derived_fewest_runs(derived, cell);
+    const double margin = log1p(cell->measure.margin), hidden = ifm_stats_tail_unseen((double)runs);
+    for (size_t a = 0; a < cell->n_arms && runs < IFM_TAIL_RUNS; a++) {
+        const struct ifm_value *v = ifm_derived_value(derived, cell->name, cell->arms[a].name, IFM_M_CHANGE_PERCENT);
+        if (!ifm_is_ok(v) || !v->has_interval || strcmp(v->text, "undecided") == 0)
+            continue;
+        const double low = log1p(v->low / 100), high = log1p(v->high / 100);
+        if ((low > 0 ? low : -high) - margin <= hidden) /* of equal ones that is below zero */
+            return true;
+    }
+    return false;
 }

@@ -335,19 +335,21 @@ static bool is_lost_share(const struct ifm_comparison_row *row)
            (row->metric == IFM_M_CEILING_READ_PERCENT || row->metric == IFM_M_CEILING_FLOPS_PERCENT);
 }
 
-/* People read a change beside the two numbers that it is of, and machines one of time: of what is better where there is
- * more, each is the other's inverse. */
+struct ifm_value ifm_comparison_for_people(enum ifm_metric_id metric, const struct ifm_value *of_time)
+{
+    struct ifm_value change = *of_time;
+    if (ifm_is_ok(&change) && ifm_metrics[metric].better == IFM_BETTER_HIGHER) {
+        change.number = 100 * (1 / (1 + of_time->number / 100) - 1);
+        change.low = 100 * (1 / (1 + of_time->high / 100) - 1);
+        change.high = 100 * (1 / (1 + of_time->low / 100) - 1);
+    }
+    return change;
+}
+
 static const char *change_shown(const struct ifm_comparison_row *row, bool between, struct ifm_arena *arena)
 {
-    struct ifm_value change = row->change;
-    if (!ifm_is_ok(&change))
-        return "";
-    if (between && ifm_metrics[row->metric].better == IFM_BETTER_HIGHER) {
-        change.number = 100 * (1 / (1 + row->change.number / 100) - 1);
-        change.low = 100 * (1 / (1 + row->change.high / 100) - 1);
-        change.high = 100 * (1 / (1 + row->change.low / 100) - 1);
-    }
-    return ifm_comparison_change(&change, arena);
+    const struct ifm_value change = between ? ifm_comparison_for_people(row->metric, &row->change) : row->change;
+    return ifm_is_ok(&change) ? ifm_comparison_change(&change, arena) : "";
 }
 
 void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison_row *row)

@@ -42,6 +42,9 @@ void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_co
  * the interval holds more than noise (a drift, what an arm leaves behind, clocks), and says how sharp the comparison
  * is. */
 bool ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde);
+/* Between runs people read a change beside the two numbers that it is of, and machines one of time: of what is better
+ * where there is more, each is the other's inverse. */
+struct ifm_value ifm_comparison_for_people(enum ifm_metric_id metric, const struct ifm_value *of_time);
 /* A number with sign and interval: "-48.9 % [-49.2, -48.6]"; its state when it is none. */
 const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena);
 /* The arm's change of energy against its baseline, `*of` a token or a step; NULL where none was derived. */

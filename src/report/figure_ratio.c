@@ -222,7 +222,7 @@ static void draw(struct ratio *r, struct ifm_figure *out)
         stride == 1 ? "dots: each block" : ifm_arena_printf(chart->arena, "dots: one block in %zu", stride);
     const char *legend[] = {interval_words(r), open ? "open dot: undecided" : NULL, blocks ? dots : NULL,
                             bytes ? "triangle: how many times fewer bytes" : NULL,
-                            margin > 0 ? ifm_arena_printf(chart->arena, "band: margin ±%s", r->margin) : NULL};
+                            margin > 0 ? ifm_arena_printf(chart->arena, "band: equal within ±%s", r->margin) : NULL};
     size_t n = sizeof legend / sizeof legend[0], lines = ifm_chart_legend(chart, NULL, 0, legend, n);
     struct ifm_plot plot = ifm_chart_plot(chart, out, 8, IFM_CHART_WIDTH - 8, 0, bottom);
     plot.x = (struct ifm_plot_axis){IFM_SCALE_LOG, r->low, r->high, "x", "", false};
@@ -233,7 +233,7 @@ static void draw(struct ratio *r, struct ifm_figure *out)
     double from = ifm_plot_x(&plot, 1 / (1 + margin)), to = ifm_plot_x(&plot, 1 + margin);
     if (margin > 0)
         ifm_plot_rect(&plot, "margin", from, 0, to - from, bottom,
-                      ifm_arena_printf(chart->arena, "margin ±%s", r->margin));
+                      ifm_arena_printf(chart->arena, "equal within ±%s", r->margin));
     ifm_plot_line(&plot, "axis", ifm_plot_x(&plot, 1), 0, ifm_plot_x(&plot, 1), bottom);
     for (size_t i = 0; i < r->n_drawn; i++)
         add_row(r, &plot, r->drawn[i], r->height * (double)i);

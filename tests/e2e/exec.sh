@@ -30,7 +30,7 @@ needle=needle-$$
 grep -rq "$needle" private/private.json || fail "private.json does not hold the command lines"
 leaks=$(grep -rl "$needle" private | grep -v '/private.json$' || true)
 [ -z "$leaks" ] || fail "the command line stands in $leaks"
-grep -q '"sh-2"' private/plan.json || fail "the second arm is not called sh-2"
+grep -q '"sh-2nd"' private/plan.json || fail "the second arm is not called sh-2nd"
 mv private/private.json kept.json
 "$INFEROMETER" verify private >/dev/null 2>errors || fail "verify without private.json: $(cat errors)"
 status=0
@@ -48,7 +48,7 @@ echo data >"input-$needle"
 "$INFEROMETER" exec "sh -c : 'a \` $needle <b>'" "sh -c ': other $needle'" --prepare "sh -c ': $needle-hook'" \
     --repeats 24 --input "input-$needle" --publish-commands --quiet --out public >printed 2>errors ||
     fail "public: $(cat errors)"
-has -F "sh-2: sh -c ': other $needle'" <printed || fail "the terminal does not show the commands: $(cat printed)"
+has -F "sh-2nd: sh -c ': other $needle'" <printed || fail "the terminal does not show the commands: $(cat printed)"
 for file in config.lock.json plan.json report.md report.html; do
     has -F -e "$needle-hook" <"public/$file" && has -F "other $needle" <"public/$file" ||
         fail "$file does not hold the commands"
@@ -59,7 +59,7 @@ leaks=$(grep -rl "input-$needle" public | grep -v '/private.json$' || true)
 rm public/private.json
 "$INFEROMETER" verify public >/dev/null 2>errors || fail "verify of published commands: $(cat errors)"
 "$INFEROMETER" derive public >printed 2>errors || fail "derive of published commands: $(cat errors)"
-has -F "sh-2: sh -c ': other $needle'" <printed || fail "derive does not show the commands: $(cat printed)"
+has -F "sh-2nd: sh -c ': other $needle'" <printed || fail "derive does not show the commands: $(cat printed)"
 "$INFEROMETER" verify public >/dev/null 2>errors || fail "verify of what derive wrote: $(cat errors)"
 "$INFEROMETER" exec "sh -c ': $needle'" 'sleep 0.001' --publish-commands --repeats 24 --quiet --out shown >/dev/null \
     2>errors || fail "shown: $(cat errors)"

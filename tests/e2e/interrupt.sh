@@ -13,7 +13,7 @@ after=$(slots_of out)
 cmp -s kept <(head -c "$(stat -c %s kept)" out/samples/*-slots.csv) || fail "resume changed what was recorded before"
 "$INFEROMETER" verify out >/dev/null 2>errors || fail "verify: $(cat errors)"
 cut_short INT two 40 "$INFEROMETER" exec "sleep 0.01" "sleep 0.012" --cap 60s --warmup-cap 100ms --out two
-said='(sleep-2 against sleep [0-9.]+x|the machine disturbed)'
+said='(sleep-2nd against sleep-1st [0-9.]+x|the machine disturbed)'
 grep -qE "^note: preliminary, after [0-9]+ blocks?: $said" errors ||
     fail "nothing is said of what was measured: $(cat errors)"
 echo "$before slots kept, $after in the end"

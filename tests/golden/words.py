@@ -109,7 +109,7 @@ def points(lines):
 
 
 def conditions(lines):
-    """The words of "batch 4, 55 attention layers, margin ±0.3 %"; a sentence is none."""
+    """The words of "batch 4, 55 attention layers, equal means within ±0.3 %"; a sentence is none."""
     for line in lines:
         for piece in (match.group(1) for match in [CONDITIONS.match(line)] if match):
             for condition in piece.split(", "):

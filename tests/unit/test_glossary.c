@@ -99,7 +99,7 @@ static void what_is_printed_is_explained(void **state)
                                              {"98.3 %", "Bonferroni"},
                                              {"waiting for a CPU", "the program waited for a CPU"},
                                              {"1 in 20", "slow ones rarer than"},
-                                             {"may miss", "slow ones rarer than"},
+                                             {"too few to see", "slow ones rarer than"},
                                              {"level changes", "change point"},
                                              {"systematic error", "random error"},
                                              {"count on no more than is left", "weak baseline"},

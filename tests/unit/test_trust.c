@@ -128,6 +128,9 @@ static void solid_says_what_has_no_interval(void **state)
     s->numbers[HALF_TIME].value = bare;
     sample_fill(s->numbers, COUNT(decided));
     assert_has(again(s).cause, "; 2 times in the table have no interval");
+    s->numbers[HALF_TIME].metric = IFM_M_COMMAND_CPU_NS; /* decides nothing */
+    assert_has(again(s).cause, "; 1 time in the table has no interval");
+    s->numbers[HALF_TIME].metric = IFM_M_STEP_NS;
     s->numbers[CHANGE].metric = IFM_M_LATENCY_NS_P95; /* nothing is compared */
     assert_int_equal(again(s).word, IFM_TRUST_NOISY);
     assert_string_equal(again(s).place, D ", plain");

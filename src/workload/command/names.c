@@ -1,5 +1,5 @@
-/* Names for commands of one program: the script or short option that differs in all of them, or the nearest folder of
- * such scripts and programs; or a number. */
+/* Names for commands of one program: the script or option that differs in all of them, or the nearest folder of such
+ * scripts and programs. Of the very same command, or where nothing may be told, which one it is. */
 #include "workload/command/names.h"
 
 #include "base/text.h"
@@ -12,7 +12,7 @@
 
 enum {
     LONGEST_PIECE = 24,   /* a longer one makes a table wide */
-    LONGEST_PROGRAM = 20, /* in front of a piece: a name has 48 characters at most, with a number behind it */
+    LONGEST_PROGRAM = 18, /* in front of a piece: a name has 48 characters at most, "-10th" behind it */
 };
 
 /* Lines of one program. */
@@ -87,19 +87,39 @@ static bool is_program(const char *word)
     return access(word, X_OK) == 0;
 }
 
+/* "-9", or the name of a long option. */
+static bool is_option(const char *word)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz-";
+    const size_t length = strlen(word);
+    return (length == 2 && word[0] == '-' && isalnum((unsigned char)word[1])) ||
+           (length > 3 && strncmp(word, "--", 2) == 0 && strspn(word, letters) == length);
+}
+
 /* A word as a part of a name; NULL where it should not be one: names are published and commands are not, so that only
- * programs and options of one character ("-9") are taken. */
-static const char *piece_of(const char *word, struct ifm_arena *arena)
+ * programs and options are taken, and of "--key=value" the option. */
+static const char *piece_of(const char *whole, struct ifm_arena *arena)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./";
-    char *piece = ifm_arena_strdup(arena, word);
-    size_t length = strlen(piece);
-    const bool option = length == 2 && piece[0] == '-' && isalnum((unsigned char)piece[1]);
+    char *piece = ifm_arena_strdup(arena, whole);
+    if (strncmp(piece, "--", 2) == 0)
+        piece[strcspn(piece, "=")] = '\0';
+    const char *word = piece;
+    const size_t length = strlen(piece);
+    const bool option = is_option(piece);
     if (word[strspn(word, plain)] != '\0' || (length > 0 && !option && !is_program(word)))
         return NULL;
     const char *slash = strrchr(piece, '/');
     piece = slash == NULL ? piece : piece + (slash + 1 - piece);
     return strlen(piece) > LONGEST_PIECE ? NULL : piece;
+}
+
+/* "-9_c" of "-9" and "-c". */
+static const char *joined(const char *name, const char *piece, struct ifm_arena *arena)
+{
+    if (name[0] == '\0' || piece[0] == '\0')
+        return name[0] == '\0' ? piece : name;
+    return ifm_arena_printf(arena, "%s_%s", name, piece + strspn(piece, "-"));
 }
 
 /* Pieces of the words at one place, or of all that differ; false where they do not tell the lines apart. */
@@ -111,8 +131,7 @@ static bool take_pieces(struct kin *kin, size_t from, size_t to, struct ifm_aren
             const char *piece = piece_of(word_at(kin, i, at), arena);
             if (piece == NULL)
                 return false;
-            const bool joins = name[0] != '\0' && piece[0] != '\0';
-            name = ifm_arena_printf(arena, "%s%s%s", name, joins ? "_" : "", piece);
+            name = joined(name, piece, arena);
         }
         if (strlen(name) > LONGEST_PIECE)
             return false;
@@ -178,30 +197,96 @@ static const char *full_name(const char *program, const char *piece, struct ifm_
     return ifm_arena_printf(arena, "%.*s-%s", LONGEST_PROGRAM, program, bare);
 }
 
-/* The lines whose program is that of line `i`; nothing where it is alone, or was seen before. */
+/* What tells one command that is given again from others: its script, or its options. */
+static const char *piece_alone(const struct ifm_words *words, struct ifm_arena *arena)
+{
+    const char *name = "";
+    for (size_t i = 1; i < words->n; i++) {
+        const char *word = words->items[i], *piece = piece_of(word, arena);
+        if (piece != NULL && piece[0] != '-' && is_program(word))
+            return piece;
+        if (piece != NULL && is_option(piece))
+            name = joined(name, piece, arena);
+    }
+    return strlen(name) > LONGEST_PIECE ? "" : name;
+}
+
+static size_t first_like(const char *const *lines, size_t i)
+{
+    size_t at = 0;
+    while (strcmp(lines[at], lines[i]) != 0)
+        at++;
+    return at;
+}
+
+/* The lines whose program is that of line `i`, each once; nothing where it is alone, or was seen before. */
 static void name_kin(const char *const *lines, size_t n, size_t i, bool shell, const char *const *programs,
                      struct ifm_arena *arena, const char **names)
 {
     struct kin kin = {IFM_ARENA_ARRAY(arena, struct ifm_words, n), IFM_ARENA_ARRAY(arena, const char *, n), 0, 0, 0};
-    size_t *at = IFM_ARENA_ARRAY(arena, size_t, n);
+    size_t *at = IFM_ARENA_ARRAY(arena, size_t, n), all = 0;
     for (size_t k = 0; k < n; k++)
         if (strcmp(programs[k], programs[i]) == 0) {
             if (k < i)
                 return;
+            all++;
+            if (first_like(lines, k) < k)
+                continue;
             at[kin.n] = k;
             kin.words[kin.n++] = words_of(lines[k], shell, arena);
         }
-    if (kin.n < 2 || !differ(&kin, arena))
+    if (all < 2 || (kin.n > 1 && !differ(&kin, arena)))
         return;
+    if (kin.n == 1)
+        kin.pieces[0] = piece_alone(kin.words, arena);
     for (size_t k = 0; k < kin.n; k++)
-        names[at[k]] = full_name(programs[i], kin.pieces[k], arena);
+        for (size_t j = at[k]; j < n; j++)
+            if (first_like(lines, j) == at[k])
+                names[j] = full_name(programs[i], kin.pieces[k], arena);
+}
+
+/* "gzip-6-1st" and "gzip-6-2nd" of two that are called "gzip-6"; a number alone would be taken for an option. */
+static const char *ordinal(const char *name, unsigned which, struct ifm_arena *arena)
+{
+    static const char *const endings[] = {"th", "st", "nd", "rd"};
+    const bool teens = which % 100 >= 11 && which % 100 <= 13;
+    return ifm_arena_printf(arena, "%s-%u%s", name, which, endings[teens || which % 10 > 3 ? 0 : which % 10]);
+}
+
+static bool is_taken(const char *const *names, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Names that several have become names of their own. Whether any of them are of commands that differ. */
+static bool number_names(const char *const *lines, const char **names, size_t n, struct ifm_arena *arena)
+{
+    bool differ = false;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = names[i];
+        unsigned which = 0;
+        if (!is_taken(names + i + 1, n - i - 1, name))
+            continue;
+        for (size_t j = i; j < n; j++) {
+            if (strcmp(names[j], name) != 0)
+                continue;
+            const char *own = ordinal(name, ++which, arena);
+            while (is_taken(names, n, own)) /* "true-2nd" may be a program */
+                own = ordinal(name, ++which, arena);
+            names[j] = own;
+            differ |= first_like(lines, j) != first_like(lines, i);
+        }
+    }
+    return differ;
 }
 
 enum ifm_status ifm_command_names(const char *const *lines, size_t n, bool shell, struct ifm_arena *arena,
                                   const char **names, bool *numbered, struct ifm_error *error)
 {
     const char **programs = IFM_ARENA_ARRAY(arena, const char *, n);
-    *numbered = false;
     for (size_t i = 0; i < n; i++) {
         IFM_TRY(ifm_command_name(lines[i], shell, ifm_arena_printf(arena, "command %zu", i + 1), arena, &programs[i],
                                  error));
@@ -209,17 +294,6 @@ enum ifm_status ifm_command_names(const char *const *lines, size_t n, bool shell
     }
     for (size_t i = 0; i < n; i++)
         name_kin(lines, n, i, shell, programs, arena, names);
-    for (size_t i = 0; i < n; i++) {
-        const char *name = names[i];
-        unsigned again = 2;
-        for (size_t j = 0; j < i;) {
-            const bool taken = strcmp(names[j], names[i]) == 0;
-            if (taken) {
-                names[i] = ifm_arena_printf(arena, "%s-%u", name, again++);
-                *numbered = true;
-            }
-            j = taken ? 0 : j + 1; /* from the start: the new name may be taken too */
-        }
-    }
+    *numbered = number_names(lines, names, n, arena);
     return IFM_OK;
 }
