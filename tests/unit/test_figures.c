@@ -412,9 +412,7 @@ static void cells_of_like_names_have_ids_of_their_own(void **state)
     struct ifm_plan both = plan;
     both.cells = two;
     both.n_cells = 2;
-    struct ifm_derived all = derived;
-    all.numbers = of_two;
-    all.n_numbers = COUNT(of_two);
+    struct ifm_derived all = {.run_id = "a1b2", .config_hash = "5f70", .numbers = of_two, .n_numbers = COUNT(of_two)};
     build(&both, &all);
     struct ifm_figure a = {0}, b = {0};
     assert_true(draw(ifm_figure_ratio, 0, NULL, &a));
