@@ -167,6 +167,8 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
         field.text = ifm_is_ok(mean) ? ifm_quantity_beside(value, mean, builder->arena) : field.text;
         field.interval = ""; /* it is that of the time, or stands among all numbers */
     }
+    if (value != NULL)
+        ifm_quantity_of_integers(arm, metric, value->state, &field.text, &field.interval, builder->arena);
     return field;
 }
 

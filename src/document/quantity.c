@@ -316,3 +316,16 @@ const char *ifm_quantity_bytes_words(enum ifm_metric_id metric, double ratio, st
     const char *word = stored ? less ? "smaller" : "larger" : less ? "fewer" : "more";
     return ifm_arena_printf(arena, "%s %s", ifm_quantity_ratio(less ? ratio : 1 / ratio, arena), word);
 }
+
+void ifm_quantity_of_integers(const struct ifm_arm *arm, enum ifm_metric_id metric, enum ifm_state state,
+                              const char **text, const char **interval, struct ifm_arena *arena)
+{
+    if (!arm->integer)
+        return;
+    if (metric == IFM_M_FLOPS_PER_S && state == IFM_STATE_ABSENT)
+        *text = "integer";
+    if (metric != IFM_M_CEILING_FLOPS_PERCENT || state != IFM_STATE_OK)
+        return;
+    const char **last = ifm_is_empty(*interval) ? text : interval;
+    *last = ifm_arena_printf(arena, "%s of int8", *last);
+}

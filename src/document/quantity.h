@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "model/metric.h"
+#include "model/plan.h"
 #include "model/value.h"
 
 struct ifm_quantity {
@@ -46,5 +47,11 @@ const char *ifm_quantity_bytes_words(enum ifm_metric_id metric, double ratio, st
 const char *ifm_quantity_levels(double least, double most, struct ifm_arena *arena);
 /* Three significant digits, without an exponent from 0.0001 on: "7.9", "0.021". */
 const char *ifm_quantity_short(double number, struct ifm_arena *arena);
+
+/* Of an arm that multiplies codes as integers: no floating-point rate is missing there ("integer"), and its share is
+ * one of the ceiling int8, which it says. The texts are those of a field of the value, and stay where the arm is
+ * another. */
+void ifm_quantity_of_integers(const struct ifm_arm *arm, enum ifm_metric_id metric, enum ifm_state state,
+                              const char **text, const char **interval, struct ifm_arena *arena);
 
 #endif

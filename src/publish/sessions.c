@@ -32,7 +32,7 @@ static const char *shown(double number, enum ifm_metric_id metric, struct ifm_ar
 {
     const struct ifm_value value = {
         .number = number, .unit = ifm_metrics[metric].unit, .n_of = "", .reason = "", .remedy = "", .text = ""};
-    if (metric == IFM_M_SPEEDUP) /* three digits */
+    if (metric == IFM_M_SPEEDUP || metric == IFM_M_SPEEDUP_AT_CEILING) /* three digits */
         return ifm_arena_printf(arena, "%.*fx", number < 9.995 ? 2 : number < 99.95 ? 1 : 0, number);
     return ifm_quantity_number(&value, arena);
 }

@@ -170,7 +170,13 @@ static struct ifm_grid table_of(const struct ifm_chart *chart, const struct bars
             any |= ifm_chart_value(chart, arm->name, headings[c].metric) != NULL;
         if (!any || !ifm_document_is_row(chart->doc->derived, cell, arm))
             continue;
-        ifm_chart_arm_row(chart, &grid, arm->name);
+        struct ifm_field *row = ifm_chart_arm_row(chart, &grid, arm->name);
+        for (size_t c = 1; c < columns; c++) {
+            const struct ifm_value *value = ifm_chart_value(chart, arm->name, headings[c].metric);
+            if (value != NULL)
+                ifm_quantity_of_integers(arm, headings[c].metric, value->state, &row[c].text, &row[c].interval,
+                                         chart->arena);
+        }
     }
     struct ifm_field *row = ifm_chart_row(&grid, "measured ceiling");
     for (size_t k = 0, c = 1; k < KINDS; k++)

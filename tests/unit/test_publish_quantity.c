@@ -130,9 +130,37 @@ static void digits_follow_those_beside(void **state)
     assert_string_equal(ifm_quantity_beside(&median, &other, arena), "999 µs");
 }
 
+/* "absent" beside a share of another ceiling was read as a fault. */
+static void integers_name_their_ceiling(void **state)
+{
+    (void)state;
+    const struct ifm_arm codes = {.integer = true}, halves = {.integer = false};
+    const struct {
+        const struct ifm_arm *arm;
+        enum ifm_metric_id metric;
+        enum ifm_state state;
+        const char *text, *interval, *becomes, *beside;
+    } rows[] = {
+        {&codes, IFM_M_FLOPS_PER_S, IFM_STATE_ABSENT, "absent", "", "integer", ""},
+        {&codes, IFM_M_FLOPS_PER_S, IFM_STATE_REFUSED, "refused", "", "refused", ""},
+        {&codes, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_OK, "12.4 %", "±0.3", "12.4 %", "±0.3 of int8"},
+        {&codes, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_OK, "12.4 %", "", "12.4 % of int8", ""},
+        {&codes, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_ABSENT, "absent", "", "absent", ""},
+        {&halves, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_OK, "12.4 %", "±0.3", "12.4 %", "±0.3"},
+        {&halves, IFM_M_FLOPS_PER_S, IFM_STATE_ABSENT, "absent", "", "absent", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *text = rows[i].text, *interval = rows[i].interval;
+        ifm_quantity_of_integers(rows[i].arm, rows[i].metric, rows[i].state, &text, &interval, arena);
+        assert_string_equal(text, rows[i].becomes);
+        assert_string_equal(interval, rows[i].beside);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_name_their_ceiling),
         cmocka_unit_test(a_prefix_keeps_numbers_short),
         cmocka_unit_test(ticks_have_the_digits_of_their_step),
         cmocka_unit_test(the_interval_decides_the_digits),

@@ -11,14 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { SESSIONS = 3, NUMBERS = 3, ORIGINAL = SESSIONS };
+enum { SESSIONS = 3, NUMBERS = 3, LIMITS = 2, ORIGINAL = SESSIONS };
 
 struct bench {
     struct ifm_arena *arena;
     struct ifm_arm arms[3];
     struct ifm_cell cell;
     struct ifm_plan plan;
-    struct ifm_number numbers[SESSIONS + 1][NUMBERS];
+    struct ifm_number numbers[SESSIONS + 1][NUMBERS + LIMITS];
     struct ifm_derived derived[SESSIONS + 1];
     json_t *journals[SESSIONS + 1];
     struct ifm_run_view views[SESSIONS + 1]; /* the original last */
@@ -54,6 +54,8 @@ static void start(struct bench *b)
         b->numbers[i][0] = (struct ifm_number){"null", "base", IFM_M_STEP_NS, number(100, 1)};
         b->numbers[i][1] = (struct ifm_number){"null", "fast", IFM_M_STEP_NS, number(50, 0)};
         b->numbers[i][2] = (struct ifm_number){"null", "fast", IFM_M_SPEEDUP, number(2, 0.1)};
+        b->numbers[i][3] = (struct ifm_number){"null", "", IFM_M_CEILING_READ, number(i == 1 ? 5e10 : 1e11, 0)};
+        b->numbers[i][4] = (struct ifm_number){"null", "fast", IFM_M_SPEEDUP_AT_CEILING, number(1.2, 0.01)};
         b->derived[i] = (struct ifm_derived){.numbers = b->numbers[i], .n_numbers = NUMBERS};
         b->journals[i] = json_array();
         b->views[i] = (struct ifm_run_view){&b->plan, &b->derived[i], NULL};
@@ -194,14 +196,37 @@ static void times_are_told_from_ratios(void **state)
     stop(&b);
 }
 
+/* A ceiling that halves is told, with what is left at it; whether the run repeats is asked of times and ratios. */
+static void the_ceiling_has_a_row_and_no_say(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    for (size_t i = 0; i < SESSIONS + 1; i++) {
+        b.derived[i].n_numbers = NUMBERS + LIMITS;
+        b.views[i].events = events_of(b.journals[i], b.arena);
+    }
+    b.numbers[2][4].value.state = IFM_STATE_ABSENT;
+    b.numbers[2][4].value.reason = "the read ceiling moved";
+    ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
+    assert_int_equal(b.sessions.n, NUMBERS + LIMITS);
+    const struct ifm_sessions_row *bound = &b.sessions.rows[NUMBERS], *ceiling = &b.sessions.rows[NUMBERS + 1];
+    assert_true(bound->metric == IFM_M_SPEEDUP_AT_CEILING && bound->answer == IFM_REPEATABLE_UNKNOWN);
+    assert_string_equal(bound->reason, "the read ceiling moved");
+    assert_true(ceiling->metric == IFM_M_CEILING_READ && ceiling->answer == IFM_REPEATABLE_NO);
+    assert_true(ceiling->least == 5e10 && ceiling->most == 1e11);
+    assert_string_equal(ceiling->arm, "");
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_YES);
+    assert_int_equal(b.sessions.others, IFM_REPEATABLE_YES);
+    stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_furthest_session_decides),
-        cmocka_unit_test(what_one_session_lacks_is_open),
-        cmocka_unit_test(outputs_that_differ_are_no_repetition),
-        cmocka_unit_test(the_original_is_one_of_the_runs),
-        cmocka_unit_test(times_are_told_from_ratios),
+        cmocka_unit_test(the_ceiling_has_a_row_and_no_say), cmocka_unit_test(the_furthest_session_decides),
+        cmocka_unit_test(what_one_session_lacks_is_open),   cmocka_unit_test(outputs_that_differ_are_no_repetition),
+        cmocka_unit_test(the_original_is_one_of_the_runs),  cmocka_unit_test(times_are_told_from_ratios),
     };
     return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
 }

@@ -89,21 +89,25 @@ static void add(const struct ifm_run_view *views, size_t n, const struct ifm_run
         any_ratio |= out->rows[i].metric == IFM_M_SPEEDUP;
         any_other |= out->rows[i].metric != IFM_M_SPEEDUP;
     }
-    row.outputs = outputs(views, n, original, &row);
+    const bool is_limit = row.metric == IFM_M_CEILING_READ || row.metric == IFM_M_SPEEDUP_AT_CEILING;
+    row.outputs = is_limit ? "" : outputs(views, n, original, &row);
     measure(views, n, original, epsilon, &row);
-    out->answer = joined(out->answer, &row, out->n == 0);
+    IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
+    out->rows[out->n++] = row;
+    if (is_limit) /* says why ratios moved; repeats less well than they do */
+        return;
+    out->answer = joined(out->answer, &row, out->n == 1);
     if (row.metric == IFM_M_SPEEDUP)
         out->ratios = joined(out->ratios, &row, !any_ratio);
     else
         out->others = joined(out->others, &row, !any_other);
-    IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
-    out->rows[out->n++] = row;
 }
 
 void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
                   struct ifm_arena *arena, struct ifm_sessions *out)
 {
-    static const enum ifm_metric_id metrics[] = {IFM_M_SPEEDUP, IFM_M_STEP_NS, IFM_M_ENERGY_PER_STEP_J};
+    static const enum ifm_metric_id metrics[] = {IFM_M_SPEEDUP, IFM_M_STEP_NS, IFM_M_ENERGY_PER_STEP_J,
+                                                 IFM_M_SPEEDUP_AT_CEILING};
     const struct ifm_plan *plan = views[0].plan;
     *out = (struct ifm_sessions){.n_runs = n + (original != NULL)};
     for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++)
@@ -115,6 +119,12 @@ void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_r
                 if (arm->role != IFM_ROLE_CEILING && value_of(&views[0], &row) != NULL)
                     add(views, n, original, epsilon, arena, out, row);
             }
+    for (size_t c = 0; c < plan->n_cells; c++) {
+        struct ifm_sessions_row row = {
+            .cell = plan->cells[c].name, .arm = "", .metric = IFM_M_CEILING_READ, .reason = ""};
+        if (value_of(&views[0], &row) != NULL)
+            add(views, n, original, epsilon, arena, out, row);
+    }
 }
 
 const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struct ifm_run_view *session,

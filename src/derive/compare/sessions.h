@@ -13,7 +13,7 @@ enum ifm_repeatable { IFM_REPEATABLE_UNKNOWN = 0, IFM_REPEATABLE_NO, IFM_REPEATA
 /* One number of a cell and arm over all sessions. */
 struct ifm_sessions_row {
     const char *cell, *arm;
-    enum ifm_metric_id metric; /* step_ns, speedup or energy_per_step_j */
+    enum ifm_metric_id metric; /* step_ns, speedup, energy_per_step_j; speedup_at_ceiling, ceiling_read (arm "") */
     enum ifm_repeatable answer;
     double original;          /* of the run that they repeat; NaN = it has none */
     double mean, least, most; /* geometric mean; of the sessions, where the answer is known */
@@ -27,12 +27,13 @@ struct ifm_sessions {
     struct ifm_sessions_row *rows;
     size_t n, capacity;
     size_t n_runs;              /* sessions, and the original where there is one */
-    enum ifm_repeatable answer; /* of all rows: no outweighs unknown */
+    enum ifm_repeatable answer; /* of all rows but those of ceilings: no outweighs unknown */
     enum ifm_repeatable ratios; /* of the speed-ups alone, which a change of the whole machine leaves alone */
     enum ifm_repeatable others; /* of times and energy */
 };
 
-/* Speed-ups first. The cells and arms are those of the first session; ceilings are left out. `n` is 2 or more;
+/* Speed-ups first. The cells and arms are those of the first session; of ceilings that of
+ * reads and what is left at it stand last. `n` is 2 or more;
  * `original` is NULL where it has no numbers. */
 void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
                   struct ifm_arena *arena, struct ifm_sessions *out);
