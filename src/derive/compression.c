@@ -129,6 +129,13 @@ bool ifm_derive_is_withheld(const struct ifm_arm_work *arm)
            arm->refusal.rule != NULL || arm->broken != NULL;
 }
 
+/* In per cent; cut where rounding would show 89.97 % as the 90.0 % that it misses. */
+double ifm_shown_below(double share, double bar)
+{
+    const double shown = round(1000.0 * share) / 10.0;
+    return shown >= 100.0 * bar ? floor(1000.0 * share) / 10.0 : shown;
+}
+
 /* An exact arm whose speed-up its bytes and operations do not explain is held to the same bars: what it gains it may
  * gain from the baseline's weakness alone. */
 static void say_weak_rival(const struct ifm_cell_work *work)
@@ -211,7 +218,5 @@ void ifm_derive_say_compression(const struct ifm_cell_work *work)
             say_weak_rival(work);
         return;
     }
-    if (!ifm_derive_is_withheld(work->baseline))
-        ifm_derive_at_ceiling(work);
     say_dominated(work);
 }

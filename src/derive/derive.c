@@ -89,6 +89,7 @@ static void derive_cell(const struct ifm_cell_work *work)
         ifm_derive_comparison(&work->arms[a]);
     ifm_derive_rivals(work);
     ifm_derive_say_family(work);
+    ifm_derive_at_ceiling(work);
     ifm_derive_say_compression(work);
     ifm_derive_cell_ceilings(work);
     ifm_derive_caches(work);

@@ -296,8 +296,8 @@ def ceiling(kind):
 
 
 def stretches(v, kind):
-    """{(cell, round): rates of the stretches of its fastest probe}, each as long as a step of the baseline; of whole slots
-    where ceilings stand in blocks, and on GPUs."""
+    """{(cell, round): rates of the stretches of its fastest probe}, each as long as a step of the baseline; of whole
+    slots where ceilings stand in blocks, and on GPUs."""
     found = {}
     machine = v.run.plan.get("machine")
     for cell in v.cells_alike():

@@ -16,13 +16,6 @@ struct nearest {
     struct ifm_roof_range range;
 };
 
-/* In per cent; cut where rounding would show 89.97 % as the 90.0 % that it misses. */
-double ifm_shown_below(double share, double bar)
-{
-    const double shown = round(1000.0 * share) / 10.0;
-    return shown >= 100.0 * bar ? floor(1000.0 * share) / 10.0 : shown;
-}
-
 /* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
  * operations limit is another comparison; one that neither limits is a weak baseline, whichever share is the larger. */
 static bool find_nearest(const struct ifm_cell_work *work, struct nearest *out)
@@ -148,6 +141,11 @@ static void say_weak(const struct ifm_cell_work *work, const struct nearest *nea
 void ifm_derive_at_ceiling(const struct ifm_cell_work *work)
 {
     struct nearest near;
+    size_t compressed = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        compressed += ifm_derive_is_compressed(&work->arms[a]) && !ifm_derive_is_withheld(&work->arms[a]);
+    if (compressed == 0 || ifm_derive_is_withheld(work->baseline))
+        return;
     if (work->baseline->cache_resident) /* said by rule 3: memory is not what serves it */
         return;
     if (!find_nearest(work, &near)) {
