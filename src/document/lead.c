@@ -135,9 +135,11 @@ const char *ifm_counts_of_comparisons(const struct ifm_builder *builder, const s
     for (size_t i = 0; i < n_cells; i++)
         for (size_t a = 0; a < cells[i].n_arms; a++) {
             const struct ifm_value *change = ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_CHANGE_PERCENT);
+            const struct ifm_value *speedup = ifm_value_of(builder, &cells[i], &cells[i].arms[a], IFM_M_SPEEDUP);
+            const bool refused = speedup != NULL && speedup->state == IFM_STATE_REFUSED;
             n += change != NULL;
             for (size_t w = 0; w < N_WORDS; w++)
-                counts[w] += ifm_is_ok(change) && strcmp(change->text, words[w]) == 0;
+                counts[w] += ifm_is_ok(change) && !refused && strcmp(change->text, words[w]) == 0;
         }
     if (n == 0)
         return "";

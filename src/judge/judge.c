@@ -209,10 +209,18 @@ static bool wants_faster(const struct ifm_gate *gate, enum ifm_metric_id metric)
     }
 }
 
-/* A point may lie beyond a threshold while its comparison has no word: that is no improvement yet. */
-static void hold_to_word(const struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
+/* A point may lie beyond a threshold while its comparison has no word: that is no improvement yet. One whose speed-up
+ * is refused is none either, by what number of it ever; that nothing became slower is no speed-up, and stands. */
+static void hold_to_word(struct judging *j, struct ifm_gate_result *result, enum ifm_metric_id metric)
 {
     const struct ifm_number *change = ifm_derived_find(j->derived, result->cell, result->arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_value *speedup = ifm_derived_value(j->derived, result->cell, result->arm, IFM_M_SPEEDUP);
+    if (result->outcome == IFM_OUTCOME_PASS && wants_faster(result->gate, metric) && speedup != NULL &&
+        speedup->state == IFM_STATE_REFUSED) {
+        block(j, result, false, speedup->reason);
+        result->remedy = speedup->remedy;
+        return;
+    }
     if (result->outcome != IFM_OUTCOME_PASS || !wants_faster(result->gate, metric) || change == NULL ||
         change->value.state != IFM_STATE_OK || strcmp(change->value.text, "undecided") != 0)
         return;

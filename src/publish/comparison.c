@@ -192,10 +192,17 @@ static const char *add_findings(struct ifm_listing *listing, const struct ifm_co
     return notes;
 }
 
+/* The change of a refused speed-up inside a run (rule 3) is measured, and no answer: "faster" would say the same. */
+static bool is_refused(const struct ifm_comparison_row *row)
+{
+    return row->derived[1] == NULL && !row->energy && ifm_is_ok(&row->change) &&
+           row->speedup.state == IFM_STATE_REFUSED;
+}
+
 static const char *word_shown(const struct ifm_comparison_row *row)
 {
-    if (row->change.state != IFM_STATE_OK)
-        return ifm_state_label(row->change.state);
+    if (row->change.state != IFM_STATE_OK || is_refused(row))
+        return ifm_state_label(is_refused(row) ? row->speedup.state : row->change.state);
     if (row->word[0] != '\0')
         return row->word;
     return row->not_comparable[0] != '\0' ? "not comparable" : "";
@@ -357,7 +364,7 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_text(listing, "arm", row->arm);
     ifm_listing_set(listing, "reference", json_string(row->reference), between ? row->reference_label : row->reference);
     ifm_listing_set(listing, "metric", json_string(metric), between ? told : "");
-    ifm_listing_set(listing, "word", json_string(row->word), word_shown(row));
+    ifm_listing_set(listing, "word", json_string(is_refused(row) ? "" : row->word), word_shown(row));
     ifm_listing_set_value(listing, "change_percent", change, change_shown(row, between, arena));
     ifm_listing_set_bounds(listing, "change_low", "change_high", change);
     ifm_listing_set_level(listing, change);

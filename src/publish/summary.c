@@ -215,8 +215,11 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
     for (size_t a = 0; a < cell->n_arms; a++) {
         const char *arm = cell->arms[a].name;
         const struct ifm_value *change = ifm_derived_value(p->derived, cell->name, arm, IFM_M_CHANGE_PERCENT);
+        const struct ifm_value *speedup = ifm_derived_value(p->derived, cell->name, arm, IFM_M_SPEEDUP);
         if (change == NULL)
             continue;
+        if (ifm_is_ok(change) && speedup != NULL && speedup->state == IFM_STATE_REFUSED)
+            change = speedup; /* rule 3: no word of a change says what a speed-up must not */
         const char *where = place(p, cell, arm, true, arena);
         const char *price = price_of(p->derived, cell->name, arm, arena);
         add_line(lines, arena, where,
