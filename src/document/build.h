@@ -107,6 +107,14 @@ void ifm_add_finding(struct ifm_builder *builder, struct ifm_block *list, enum i
 /* The others of the kind of told[first], behind it. */
 void ifm_add_alike(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level,
                    const struct ifm_told *told, size_t n, size_t first);
+/* gravity.c: how much a finding touches what is compared; of a probe of a ceiling, or of what cannot run here, nothing.
+ */
+enum ifm_gravity { IFM_TOUCHES_NOTHING = 0, IFM_TOUCHES_NUMBERS, IFM_TOUCHES_OUTPUT, IFM_TOUCHES_RECORD };
+enum ifm_gravity ifm_gravity_of(const struct ifm_publication *from, const struct ifm_finding *finding);
+/* Is a comparison of the arm inactive beside others that have an answer? */
+bool ifm_is_left_out(const struct ifm_publication *from, const char *cell, const char *arm);
+/* Is the arm a row of its cell's table? */
+bool ifm_is_row_named(const struct ifm_publication *from, const char *cell, const char *arm);
 /* Does it concern a ceiling's probe alone? */
 bool ifm_finding_is_of_probe(const struct ifm_plan *plan, const struct ifm_finding *finding);
 /* Findings about the probes of a cell, folded, for the place of its ceilings (causes.c). */
@@ -188,6 +196,10 @@ const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_c
 const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n);
 /* That the times of the table give another ratio than `speedup`, with theirs; "" where they agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                 const struct ifm_arm *arm, const struct ifm_value *speedup);
+/* wide.c: why the interval of `speedup` is more than twice as wide as its times' are together; "" where it is not, or
+ * no rule says. */
+const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
 /* What a step of a whole model reads, where one is named: its weights whatever the cache is; "" where none is. `told`:
  * how many fewer bytes stand in the sentences of the arms. */

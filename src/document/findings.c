@@ -1,6 +1,5 @@
 /* Findings: what is doubtful, each kind once, worst first. */
 #include "document/build.h"
-#include "document/trust.h"
 #include <string.h>
 
 enum { FINDINGS_SHOWN = 5, FEW_NOTES = 5 };
@@ -53,7 +52,7 @@ static const char *words_of(const struct ifm_plan *plan, const struct ifm_told *
 static enum ifm_severity severity_of(const struct ifm_publication *from, const struct ifm_finding *finding)
 {
     const bool warns = finding->severity == IFM_SEVERITY_WARNING;
-    return warns && !ifm_touches_comparison(from, finding) ? IFM_SEVERITY_NOTE : finding->severity;
+    return warns && ifm_gravity_of(from, finding) == IFM_TOUCHES_NOTHING ? IFM_SEVERITY_NOTE : finding->severity;
 }
 
 /* Of a journal of thousands of cells, so that nothing here may compare each finding with each. */

@@ -40,66 +40,9 @@ static const char *rule_of(const char *reason, struct ifm_arena *arena)
     return strncmp(reason, "rule-", 5) == 0 ? ifm_arena_printf(arena, "%.7s", reason) : "";
 }
 
-static bool is_row(const struct ifm_publication *from, const char *cell_name, const char *arm_name)
-{
-    const struct ifm_cell *cell = ifm_plan_cell(from->plan, cell_name);
-    const struct ifm_arm *arm = cell == NULL ? NULL : ifm_cell_arm(cell, arm_name);
-    return arm != NULL && ifm_document_is_row(from->derived, cell, arm);
-}
-
-/* A check that the output must pass, a feature that had to run, or a program that had to end well. */
-static bool is_check(const struct ifm_finding *finding)
-{
-    const char *rule = finding->rule == NULL ? "" : finding->rule;
-    return strcmp(rule, "rule-10") == 0 || strcmp(rule, "rule-11") == 0 || strcmp(rule, "rule-12") == 0 ||
-           strstr(finding->text, "a run that fails") != NULL;
-}
-
 static const char *rule_text(const struct ifm_finding *finding)
 {
     return finding->rule == NULL ? "" : finding->rule;
-}
-
-/* A cell that this machine cannot run is absent from the tables, and touches no other. */
-static bool is_absent(const struct ifm_publication *from, const char *name)
-{
-    const struct ifm_cell *cell = ifm_plan_cell(from->plan, name);
-    return cell != NULL && !ifm_is_empty(cell->unsupported);
-}
-
-/* Was any comparison made? */
-static bool any_answer(const struct ifm_publication *from)
-{
-    for (size_t i = 0; i < from->derived->n_numbers; i++)
-        if (from->derived->numbers[i].metric == IFM_M_CHANGE_PERCENT && ifm_is_ok(&from->derived->numbers[i].value))
-            return true;
-    return false;
-}
-
-/* An arm whose feature had nothing to do, as where a cache is too short to compress: its row says so, and where others
- * have an answer, the word of trust is of these. */
-static bool is_left_out(const struct ifm_publication *from, const char *cell, const char *arm)
-{
-    const struct ifm_value *change =
-        ifm_is_empty(arm) ? NULL : ifm_derived_value(from->derived, cell, arm, IFM_M_CHANGE_PERCENT);
-    return change != NULL && change->state == IFM_STATE_INACTIVE && any_answer(from);
-}
-
-/* 0 = it touches nothing that is compared. */
-static int gravity_of(const struct ifm_publication *from, const struct ifm_finding *finding)
-{
-    if (finding->severity == IFM_SEVERITY_INVALID)
-        return 3;
-    if (finding->severity == IFM_SEVERITY_NOTE || is_absent(from, finding->cell) ||
-        is_left_out(from, finding->cell, finding->arm) ||
-        (!ifm_is_empty(finding->arm) && !is_row(from, finding->cell, finding->arm)))
-        return 0;
-    return is_check(finding) ? 2 : 1;
-}
-
-bool ifm_touches_comparison(const struct ifm_publication *from, const struct ifm_finding *finding)
-{
-    return gravity_of(from, finding) > 0;
 }
 
 /* That the run did not end, and what completes it: of no rule and no cell. */
@@ -117,13 +60,13 @@ static bool is_graver(const struct ifm_publication *from, const struct ifm_findi
     return ifm_finding_weight(from->plan, finding) > ifm_finding_weight(from->plan, than);
 }
 
-static const struct ifm_finding *gravest(const struct ifm_publication *from, int *gravity)
+static const struct ifm_finding *gravest(const struct ifm_publication *from, enum ifm_gravity *gravity)
 {
     const struct ifm_finding *best = NULL;
-    *gravity = 0;
+    *gravity = IFM_TOUCHES_NOTHING;
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
-        int its = gravity_of(from, finding);
+        const enum ifm_gravity its = ifm_gravity_of(from, finding);
         bool more = its > *gravity || (its > 0 && its == *gravity && is_graver(from, finding, best));
         if (more) {
             best = finding;
@@ -140,7 +83,7 @@ static const struct ifm_number *refused(const struct ifm_publication *from)
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
         enum ifm_metric_class kind = ifm_metrics[number->metric].kind;
-        if (number->value.state != IFM_STATE_REFUSED || !is_row(from, number->cell, number->arm))
+        if (number->value.state != IFM_STATE_REFUSED || !ifm_is_row_named(from, number->cell, number->arm))
             continue;
         if (kind == IFM_CLASS_TIME || kind == IFM_CLASS_COMPARE)
             return number;
@@ -164,7 +107,7 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
         bool same = strcmp(finding->text, reason) == 0 || strcmp(finding->text, bare) == 0;
-        if (same && gravity_of(from, finding) > 0)
+        if (same && ifm_gravity_of(from, finding) > 0)
             return true;
     }
     return false;
@@ -225,7 +168,7 @@ static struct decisions decisions_of(const struct ifm_publication *from, struct 
     struct decisions d = {.nearest = {.flag = ""}};
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
-        if (number->metric != IFM_M_CHANGE_PERCENT || is_left_out(from, number->cell, number->arm))
+        if (number->metric != IFM_M_CHANGE_PERCENT || ifm_is_left_out(from, number->cell, number->arm))
             continue;
         d.n++;
         d.unanswered += !ifm_is_ok(&number->value);
@@ -404,7 +347,7 @@ static struct bare bare_of(const struct ifm_publication *from)
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
         if (number->metric != IFM_M_STEP_NS || !ifm_is_ok(&number->value) || number->value.has_interval ||
-            ifm_is_empty(number->value.text) || !is_row(from, number->cell, number->arm))
+            ifm_is_empty(number->value.text) || !ifm_is_row_named(from, number->cell, number->arm))
             continue;
         bare.n++;
         bare.step = bare.step == NULL ? number : bare.step;
@@ -483,7 +426,7 @@ static const char *also_of(const struct ifm_publication *from, const struct ifm_
 {
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
-        const char *weak = gravity_of(from, finding) == 1 ? weakness_of(finding, arena) : "";
+        const char *weak = ifm_gravity_of(from, finding) == IFM_TOUCHES_NUMBERS ? weakness_of(finding, arena) : "";
         if ((trust->word == IFM_TRUST_NOISY || trust->word == IFM_TRUST_BIASED) && weak[0] != '\0')
             return ifm_arena_printf(arena, "weak baseline: %s", weak);
         if ((trust->word == IFM_TRUST_BIASED || trust->word == IFM_TRUST_WEAK) &&
@@ -498,13 +441,13 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     struct ifm_error distrust = {0};
     struct ifm_trust trust = {
         .word = IFM_TRUST_SOLID, .place = "", .rule = "", .remedy = "", .cause = "", .told = "", .arm = ""};
-    int gravity;
+    enum ifm_gravity gravity;
     const struct ifm_finding *finding = gravest(from, &gravity);
     const struct ifm_number *number = refused(from);
     const struct decisions decisions = decisions_of(from, arena);
     const size_t warnings = ifm_count_warnings(from);
     bool told = false;
-    if (gravity == 3 || (gravity == 2 && number == NULL)) {
+    if (gravity == IFM_TOUCHES_RECORD || (gravity == IFM_TOUCHES_OUTPUT && number == NULL)) {
         trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         told = true;
     } else if (ifm_derived_agree(from->plan, from->derived, &distrust) != IFM_OK) {
@@ -519,7 +462,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
             trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = told ? trust.cause : reason_of(from);
-    } else if (gravity == 1 && !is_open(&decisions, finding)) {
+    } else if (gravity == IFM_TOUCHES_NUMBERS && !is_open(&decisions, finding)) {
         trust = by_finding(from, finding, word_of(finding), arena);
         told = true;
         if (is_few(finding) && decisions.nearest.flag[0] != '\0')
@@ -528,7 +471,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust = by_finding(from, decisions.took, word_of(decisions.took), arena);
         if (decisions.nearest.disturbed && trust.word == IFM_TRUST_NOISY && trust.remedy[0] != '\0')
             trust.remedy = ifm_judge_quiet(&decisions.of, arena); /* what most blocks had is the main cause */
-        told = gravity_of(from, decisions.took) > 0;
+        told = ifm_gravity_of(from, decisions.took) > 0;
         if (decisions.alike > 1 && strncmp(trust.cause, "undecided: ", 11) == 0) {
             trust.place = "";
             trust.cause =

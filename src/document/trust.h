@@ -30,9 +30,6 @@ struct ifm_trust {
 };
 
 const char *ifm_trust_label(enum ifm_trust_word word); /* "do not use" */
-/* Does the finding touch a row of a table? One of a probe of a ceiling, or of what this machine cannot run, does not.
- */
-bool ifm_touches_comparison(const struct ifm_publication *publication, const struct ifm_finding *finding);
 struct ifm_trust ifm_trust_of(const struct ifm_publication *publication, struct ifm_arena *arena);
 
 #endif

@@ -380,6 +380,22 @@ static void what_is_left_at_the_ceiling_stands_with_the_answers(void **state)
     free(text);
 }
 
+/* An interval far wider than its times say is nobody's typing error: what widened it stands below. */
+static void a_wide_ratio_says_why(void **state)
+{
+    (void)state;
+    static const struct ifm_finding order = {IFM_SEVERITY_NOTE, "rule-07", D, "half", IFM_CARRIED_WORDS " (...)", true};
+    for (int i = 0; i < 3; i++) {
+        struct sample *s = sample_of(&order, i < 2);
+        s->numbers[SPEEDUP].value.low = i == 1 ? 1.995 : 1.5;
+        s->numbers[SPEEDUP].value.high = i == 1 ? 2.005 : 2.5;
+        char *text = brief(s);
+        assert_true((strstr(text, "¹ wider than by its times: its interval holds both orders of arms\n") != NULL) ==
+                    (i == 0));
+        free(text);
+    }
+}
+
 /* Twenty warnings are one line. */
 static void the_rest_is_counted(void **state)
 {
@@ -554,6 +570,7 @@ int main(void)
         cmocka_unit_test(a_mark_has_its_text),
         cmocka_unit_test(the_badge_and_the_findings_share_no_sentence),
         cmocka_unit_test(p50_is_a_remedy_where_there_is_one),
+        cmocka_unit_test(a_wide_ratio_says_why),
         cmocka_unit_test(the_rest_is_counted),
         cmocka_unit_test(warnings_are_counted_alike_everywhere),
         cmocka_unit_test(the_word_of_trust_takes_two_lines),

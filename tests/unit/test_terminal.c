@@ -59,8 +59,9 @@ static char *composed(const struct ifm_finding *findings, size_t n, bool markdow
     return text.data;
 }
 
-/* All that is invalid, and five of the rest: what is wrong before what is noisy, an arm before a probe. */
-static void a_handful_is_shown_and_the_rest_is_counted(void **state)
+/* Every kind of warning, the gravest first; of a probe alone it is a note, and where there are many the rest of these
+ * is counted. */
+static void warnings_are_shown_and_notes_are_counted(void **state)
 {
     (void)state;
     char *text = composed(many, COUNT(many), false);
@@ -73,14 +74,15 @@ static void a_handful_is_shown_and_the_rest_is_counted(void **state)
     assert_line(text, "warning: |" D "|half|a decision is disturbed|rule-02");
     assert_lacks(text, "a probe is not steady");
     assert_lacks(text, "4 %");
-    assert_lacks(text, "it changes after"); /* the whole run weighs more than one arm */
+    assert_has(text, "it changes after");
     assert_lacks(text, "a note about a cell");
-    assert_line(text, "3 more warnings|2 more notes|report.md|report.html");
+    assert_lacks(text, "more warning");
+    assert_line(text, "more notes|report.md|report.html");
     free(text);
 }
 
-/* The same of another cell, with other names behind it, takes the place of nothing else. */
-static void a_kind_is_told_once_before_the_next(void **state)
+/* The same of another cell, with other names behind it, is another kind. */
+static void other_names_are_another_kind(void **state)
 {
     (void)state;
     struct ifm_finding findings[7];
@@ -94,10 +96,11 @@ static void a_kind_is_told_once_before_the_next(void **state)
     findings[5] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", "it changes", false};
     findings[6] = (struct ifm_finding){IFM_SEVERITY_NOTE, "", D, "", "a note", false};
     char *text = composed(findings, 7, false);
-    static const char *const shown[] = {"5 of 8 arms", "7 of 10 arms", "3 of 4 arms", "it drifts", "it changes"};
+    static const char *const shown[] = {"5 of 8 arms", "7 of 10 arms", "1 of 2 arms",
+                                        "3 of 4 arms", "it drifts",    "it changes"};
     for (size_t i = 0; i < COUNT(shown); i++)
         assert_has(text, shown[i]);
-    assert_line(text, "1 more warning|1 more note|report.md");
+    assert_line(text, "1 more note|report.md");
     free(text);
 }
 
@@ -105,8 +108,8 @@ static void few_findings_are_all_shown(void **state)
 {
     (void)state;
     char *text = composed(many, 1, false);
-    assert_line(text, "warning: |" D "|read.linear|a probe is not steady|rule-07");
-    assert_lacks(text, "more warning");
+    assert_line(text, "note: |" D "|read.linear|a probe is not steady|rule-07"); /* it touches no row */
+    assert_lacks(text, "more note");
     free(text);
     text = composed(many, 0, false);
     assert_lacks(text, "warning");
@@ -114,26 +117,28 @@ static void few_findings_are_all_shown(void **state)
     free(text);
 }
 
-static void a_long_finding_takes_two_lines(void **state)
+/* The figures of a warning may stand at its end; of a note two lines are enough. */
+static void a_long_warning_is_said_to_its_end(void **state)
 {
     (void)state;
     char words[600] = "it begins";
     for (int i = 0; i < 60; i++)
         strcat(words, " and on");
     strcat(words, " to the end");
-    struct ifm_finding finding = {IFM_SEVERITY_WARNING, "rule-07", "", "", words, false};
+    struct ifm_finding finding = {IFM_SEVERITY_NOTE, "rule-07", "", "", words, false};
     char *text = composed(&finding, 1, false);
-    char *from = strstr(text, "warning: it begins");
+    char *from = strstr(text, "note: it begins");
     assert_non_null(from);
     char *second = strchr(from, '\n') + 1, *third = strchr(second, '\n') + 1;
     assert_has(second, " … (rule-07)\n");
     assert_true(third > second && *third == '\n');
     assert_lacks(from, "to the end");
     free(text);
-    finding.severity = IFM_SEVERITY_INVALID; /* what makes a run unusable is said to its end */
-    text = composed(&finding, 1, false);
-    assert_has(text, "to the end");
-    free(text);
+    for (finding.severity = IFM_SEVERITY_WARNING; finding.severity <= IFM_SEVERITY_INVALID; finding.severity++) {
+        text = composed(&finding, 1, false);
+        assert_has(text, "to the end");
+        free(text);
+    }
     text = composed(&finding, 1, true);
     assert_has(text, "to the end");
     free(text);
@@ -167,10 +172,10 @@ static void report_md_holds_everything(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_handful_is_shown_and_the_rest_is_counted),
-        cmocka_unit_test(a_kind_is_told_once_before_the_next),
+        cmocka_unit_test(warnings_are_shown_and_notes_are_counted),
+        cmocka_unit_test(other_names_are_another_kind),
         cmocka_unit_test(few_findings_are_all_shown),
-        cmocka_unit_test(a_long_finding_takes_two_lines),
+        cmocka_unit_test(a_long_warning_is_said_to_its_end),
         cmocka_unit_test(report_md_holds_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
