@@ -176,6 +176,21 @@ static void the_ratio_says_how_much_and_beyond_what(void **state)
     ifm_figure_free(&figure);
     figure = figure_of(ifm_figure_ratio, NULL);
     assert_null(strstr(figure.sentence, "scatter"));
+    assert_null(strstr(figure.svg.data, "class=\"q95\"")); /* nobody set a limit */
+    ifm_figure_free(&figure);
+    struct ifm_gate gate = {.name = "no-regression",
+                            .metric = "change_percent",
+                            .cell = "",
+                            .arm = "",
+                            .op = IFM_GATE_AT_MOST,
+                            .threshold = 3,
+                            .interval = true};
+    plan.gates = &gate;
+    plan.n_gates = 1;
+    figure = figure_of(ifm_figure_ratio, NULL);
+    assert_int_equal(count_of(figure.svg.data, "class=\"q95\""), 1);
+    assert_non_null(strstr(figure.svg.data, "dashed: gate "));
+    plan.n_gates = 0;
     ifm_figure_free(&figure);
 }
 
