@@ -101,19 +101,35 @@ static enum ifm_status session(const struct ifm_options *options, const char *di
                     "this session ended with %d, and no further one was started", code);
 }
 
+/* Why the original is not held against its sessions; "" = it is. */
+static const char *left_out(const struct ifm_run_view *original, const struct ifm_run_view *session,
+                            struct ifm_arena *arena)
+{
+    if (original->plan == NULL)
+        return "the original has no whole record: it is not held against its repeats";
+    const char *unlike = ifm_sessions_unlike(original, session, arena);
+    return unlike == NULL
+               ? ""
+               : ifm_arena_printf(arena, "the original has another %s: it is not held against its repeats", unlike);
+}
+
 static enum ifm_status tell(const struct ifm_options *options, const struct ifm_again *again,
-                            const struct ifm_folder *folders, struct ifm_arena *arena)
+                            const struct ifm_folder *folders, const struct ifm_folder *first, struct ifm_arena *arena)
 {
     struct ifm_run_view *views = IFM_ARENA_ARRAY(arena, struct ifm_run_view, again->times);
+    const struct ifm_run_view original = {first->plan, first->derived, first->events};
     struct ifm_sessions sessions;
     struct ifm_text text = {0};
     for (unsigned i = 0; i < again->times; i++)
         views[i] = (struct ifm_run_view){folders[i].plan, folders[i].derived, folders[i].events};
-    ifm_sessions(views, again->times, again->epsilon, arena, &sessions);
-    struct ifm_listing listing = ifm_sessions_listing(&sessions, views, again->times, again->epsilon, arena);
+    const char *why = left_out(&original, &views[0], arena);
+    const struct ifm_run_view *beside = why[0] == '\0' ? &original : NULL;
+    ifm_sessions(views, again->times, beside, again->epsilon, arena, &sessions);
+    struct ifm_listing listing = ifm_sessions_listing(&sessions, views, again->times, beside, again->epsilon, arena);
+    if (why[0] != '\0')
+        ifm_listing_remark(&listing, why);
     if (options->format == IFM_FORMAT_TABLE)
-        ifm_text_printf(&text, "%s within ±%.3g %% over %u sessions\n\n", ifm_repeatable_words(sessions.answer),
-                        100 * again->epsilon, again->times);
+        ifm_text_printf(&text, "%s\n\n", ifm_sessions_words(&sessions, again->epsilon, arena));
     ifm_cli_listing(&listing, options->format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
@@ -122,12 +138,20 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
                                                   : IFM_INVALID;
 }
 
+/* What can be repeated need not be whole: a run that broke off, or a configuration alone. */
+static void open_original(const char *dir, struct ifm_folder *out)
+{
+    struct ifm_error unreadable = {0};
+    if (ifm_folder_check(dir, false, &unreadable) == IFM_OK && ifm_folder_open(dir, out, &unreadable) != IFM_OK)
+        ifm_folder_close(out);
+}
+
 enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct ifm_again *again,
                                 struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_again asked = *again;
-    struct ifm_folder *folders = IFM_ARENA_ARRAY(arena, struct ifm_folder, again->times);
+    struct ifm_folder *folders = IFM_ARENA_ARRAY(arena, struct ifm_folder, again->times), original = {0};
     enum ifm_status status = IFM_OK;
     unsigned number = 0, opened = 0;
     asked.epsilon = asked.epsilon > 0 ? asked.epsilon : EPSILON;
@@ -143,8 +167,11 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
             status = ifm_folder_open(dir, &folders[i], error);
         }
     }
-    if (status == IFM_OK)
-        status = tell(options, &asked, folders, arena);
+    if (status == IFM_OK) {
+        open_original(options->dir, &original);
+        status = tell(options, &asked, folders, &original, arena);
+    }
+    ifm_folder_close(&original);
     for (unsigned i = 0; i < opened; i++)
         ifm_folder_close(&folders[i]);
     ifm_arena_destroy(arena);

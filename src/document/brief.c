@@ -407,7 +407,7 @@ static void add_notes(struct ifm_builder *builder, const struct ifm_trust *trust
 /* In two lines of the terminal (trust_line.c). */
 static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
 {
-    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
+    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
         trust.cause = "nothing was measured";
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", "");

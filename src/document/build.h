@@ -88,17 +88,33 @@ void ifm_build_numbers(struct ifm_builder *builder);       /* numbers.c */
 void ifm_build_environment(struct ifm_builder *builder);   /* environment.c */
 void ifm_build_configuration(struct ifm_builder *builder); /* environment.c */
 
-/* Findings of the same severity, rule and text are one, with all their places. Worst first. */
+/* Findings of the same severity, rule and text are one, with all their places. Worst first. Those of which only the
+ * figures differ are one kind, and kinds are what every medium counts. */
 struct ifm_told {
     const struct ifm_finding *first;
-    const char *place; /* "read.linear and 2 more" */
+    enum ifm_severity severity; /* as it is told: a warning that touches no comparison is a note */
+    const char *place;          /* "read.linear and 2 more" */
     size_t n;
-    size_t n_alike; /* later ones of which only the figures differ */
-    bool is_alike;  /* an earlier one is */
+    size_t n_alike;  /* later ones of its kind */
+    size_t alike_to; /* the first of its kind; of that itself */
+    bool is_alike;   /* another one is the first */
 };
 size_t ifm_gather_findings(struct ifm_builder *builder, struct ifm_told **out);
+/* Kinds of warnings, and of what makes a run invalid. */
+size_t ifm_count_warnings(const struct ifm_publication *from);
 void ifm_add_finding(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level,
                      const struct ifm_told *told);
+/* The others of the kind of told[first], behind it. */
+void ifm_add_alike(struct ifm_builder *builder, struct ifm_block *list, enum ifm_level level,
+                   const struct ifm_told *told, size_t n, size_t first);
+/* gravity.c: how much a finding touches what is compared; of a probe of a ceiling, or of what cannot run here, nothing.
+ */
+enum ifm_gravity { IFM_TOUCHES_NOTHING = 0, IFM_TOUCHES_NUMBERS, IFM_TOUCHES_OUTPUT, IFM_TOUCHES_RECORD };
+enum ifm_gravity ifm_gravity_of(const struct ifm_publication *from, const struct ifm_finding *finding);
+/* Is a comparison of the arm inactive beside others that have an answer? */
+bool ifm_is_left_out(const struct ifm_publication *from, const char *cell, const char *arm);
+/* Is the arm a row of its cell's table? */
+bool ifm_is_row_named(const struct ifm_publication *from, const char *cell, const char *arm);
 /* Does it concern a ceiling's probe alone? */
 bool ifm_finding_is_of_probe(const struct ifm_plan *plan, const struct ifm_finding *finding);
 /* Findings about the probes of a cell, folded, for the place of its ceilings (causes.c). */
@@ -181,6 +197,10 @@ const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm
 /* That the times of the table give another ratio than `speedup`, with theirs; "" where they agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
+/* wide.c: why the interval of `speedup` is more than twice as wide as its times' are together; "" where it is not, or
+ * no rule says. */
+const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                 const struct ifm_arm *arm, const struct ifm_value *speedup);
 /* What a step of a whole model reads, where one is named: its weights whatever the cache is; "" where none is. `told`:
  * how many fewer bytes stand in the sentences of the arms. */
 const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cells, size_t n, bool told);
@@ -206,8 +226,9 @@ void ifm_add_words(struct ifm_builder *builder, struct ifm_block *section);
 const char *ifm_cut(const struct ifm_builder *builder, const char *text, size_t most);
 /* Lines of the usual width that a text takes from `column` on. */
 size_t ifm_lines_of(const char *text, size_t column, size_t margin);
-/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose" in two lines, where anything of it
- * can be left out: clauses of the cause first, then all but the first remedy. `scope`: the trust's own, or "". */
+/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose; one run, ..." in two lines, where
+ * anything of it can be left out: clauses of the cause first, then all but the first remedy. Beside an answer the scope
+ * outweighs the remedy, else the remedy does. `scope`: the trust's own, or "". */
 const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope);
 /* What a weak baseline leaves of a cell's speed-ups: "with f16 at its ceiling: int4 1.63x [1.60, 1.66]"; "" where
  * nothing was found. */

@@ -1,5 +1,5 @@
 /* Findings of the page, by cause: one entry a rule with its gravest finding and the comparisons that it touches, the
- * others of the same rule behind it. What concerns a ceiling's probe alone stands with its ceiling. */
+ * other kinds of the same rule behind it. What concerns a ceiling's probe alone stands with its ceiling. */
 #include "document/build.h"
 #include "document/trust.h"
 #include <string.h>
@@ -97,18 +97,23 @@ static bool is_listed(struct ifm_builder *builder, const struct ifm_trust *trust
 {
     if (ifm_finding_is_of_probe(builder->from->plan, told->first))
         return false;
-    return told->n > 1 || told->n_alike > 0 || finding_of(builder, trust) != told->first ||
+    return told->n > 1 || told->n_alike > 0 || told->is_alike || finding_of(builder, trust) != told->first ||
            strcmp(ifm_cause_short(builder, trust), trust->cause) != 0;
 }
 
-/* Those that the section lists. */
+/* Those that the section lists: of a kind all or none. */
 static size_t gather_listed(struct ifm_builder *builder, const struct ifm_trust *trust, struct ifm_told **out)
 {
     const size_t n = ifm_gather_findings(builder, out);
-    size_t listed = 0;
-    for (size_t i = 0; i < n; i++)
-        if (is_listed(builder, trust, &(*out)[i]))
-            (*out)[listed++] = (*out)[i];
+    size_t *places = IFM_ARENA_ARRAY(builder->arena, size_t, n + 1), listed = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_listed(builder, trust, &(*out)[i]))
+            continue;
+        places[i] = listed;
+        (*out)[listed] = (*out)[i];
+        (*out)[listed].alike_to = places[(*out)[i].alike_to];
+        listed++;
+    }
     return listed;
 }
 
@@ -124,7 +129,7 @@ struct cause_group {
     const char *rule;
     const struct ifm_told *gravest;
     int weight;
-    size_t n; /* findings */
+    size_t n; /* kinds of findings */
     bool *touched;
 };
 struct cause_list {
@@ -141,6 +146,8 @@ static const char *rule_of(const struct ifm_told *told)
 static void join(const struct ifm_builder *builder, struct cause_list *causes, const struct rivals *all,
                  const struct ifm_told *told)
 {
+    if (told->is_alike)
+        return;
     struct cause_group *cause = &causes->items[ifm_names_add(causes->rules, rule_of(told))];
     int weight = ifm_finding_weight(builder->from->plan, told->first);
     if (cause->n++ == 0) {
@@ -221,6 +228,30 @@ static bool touches_all(const struct cause_group *cause, const struct rivals *al
     return true;
 }
 
+/* The others of its kind, and the other kinds each with its own. */
+static void add_others(struct ifm_builder *builder, struct ifm_block *section, const struct cause_group *cause,
+                       const struct ifm_told *told, size_t n_told)
+{
+    struct ifm_block *fold = ifm_add_section(
+        builder, section, IFM_LEVEL_PAGE,
+        ifm_arena_printf(builder->arena, "finding-%s", cause->rule[0] == '\0' ? "other" : cause->rule), "");
+    struct ifm_block *others = ifm_add_list(builder, fold, IFM_AS_FINDINGS);
+    fold->folded = true;
+    ifm_add_alike(builder, others, IFM_LEVEL_PAGE, told, n_told, cause->gravest->alike_to);
+    for (size_t i = 0; i < n_told; i++) {
+        if (told[i].is_alike || &told[i] == cause->gravest || strcmp(rule_of(&told[i]), cause->rule) != 0)
+            continue;
+        add_told(builder, others, &told[i]);
+        others->items[others->n_items - 1].rule = "";
+        ifm_add_alike(builder, others, IFM_LEVEL_PAGE, told, n_told, i);
+    }
+    const size_t more = cause->n - 1, alike = others->n_items - more;
+    const char *kinds = more == 0 ? "" : ifm_arena_printf(builder->arena, "%zu more", more),
+               *again = alike == 0 ? "" : ifm_arena_printf(builder->arena, "%zu alike", alike);
+    fold->title = ifm_arena_printf(builder->arena, "%s%s%s: %s", kinds, more > 0 && alike > 0 ? ", " : "", again,
+                                   subject_of(cause->rule));
+}
+
 static void add_cause(struct ifm_builder *builder, struct ifm_block *section, const struct cause_group *cause,
                       const struct rivals *all, const struct ifm_told *told, size_t n_told)
 {
@@ -232,19 +263,8 @@ static void add_cause(struct ifm_builder *builder, struct ifm_block *section, co
         ifm_say(builder, &item->line, IFM_TONE_STRONG, cause->n > 1 ? "With those below it touches" : "Touches");
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", touched_words(builder, all, cause->touched));
     }
-    if (cause->n < 2)
-        return;
-    struct ifm_block *fold =
-        ifm_add_section(builder, section, IFM_LEVEL_PAGE,
-                        ifm_arena_printf(builder->arena, "finding-%s", cause->rule[0] == '\0' ? "other" : cause->rule),
-                        ifm_arena_printf(builder->arena, "%zu more: %s", cause->n - 1, subject_of(cause->rule)));
-    fold->folded = true;
-    struct ifm_block *others = ifm_add_list(builder, fold, IFM_AS_FINDINGS);
-    for (size_t i = 0; i < n_told; i++)
-        if (&told[i] != cause->gravest && strcmp(rule_of(&told[i]), cause->rule) == 0) {
-            add_told(builder, others, &told[i]);
-            others->items[others->n_items - 1].rule = "";
-        }
+    if (cause->n > 1 || cause->gravest->n_alike > 0)
+        add_others(builder, section, cause, told, n_told);
 }
 
 void ifm_build_causes(struct ifm_builder *builder)
@@ -288,7 +308,8 @@ void ifm_add_probe_findings(struct ifm_builder *builder, const struct ifm_cell *
             fold->folded = true;
             list = ifm_add_list(builder, fold, IFM_AS_FINDINGS);
         }
-        struct ifm_told told = {.first = finding, .place = finding->arm, .n = 1};
+        struct ifm_told told = {
+            .first = finding, .severity = IFM_SEVERITY_NOTE, .place = finding->arm, .n = 1}; /* touches no comparison */
         add_told(builder, list, &told);
     }
     if (fold != NULL)

@@ -61,6 +61,7 @@ struct ifm_item {
     enum ifm_tone tone;
     size_t number;  /* of a numbered list; 0 = none */
     size_t n_alike; /* others that say the same of another place, or with other figures */
+    bool again;     /* one of these, behind it: no line of its own where there is no room */
     const char *place;
     struct ifm_line line;
     const char *rule; /* of honesty, "rule-07"; "" = none */
@@ -238,7 +239,5 @@ const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cel
                               struct ifm_arena *arena);
 /* Why rule 3 refused the arm's rates, which stands beside its speed-up; NULL when it did not. */
 const char *ifm_outcome_refused_rate(const struct ifm_derived *derived, const char *cell, const char *arm);
-/* How many findings there are of each severity; those of the same rule and text are one. */
-void ifm_count_findings(const struct ifm_derived *derived, size_t counts[IFM_SEVERITY_INVALID + 1]);
 
 #endif

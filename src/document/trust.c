@@ -9,7 +9,7 @@
 
 const char *ifm_trust_label(enum ifm_trust_word word)
 {
-    static const char *const labels[] = {"solid", "noisy", "biased", "do not use"};
+    static const char *const labels[] = {"solid", "noisy", "biased", "weak baseline", "do not use"};
     return labels[word];
 }
 
@@ -24,8 +24,10 @@ static const char *place_in(const struct ifm_publication *from, const char *cell
 /* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
 static enum ifm_trust_word word_of(const struct ifm_finding *finding)
 {
-    static const char *const bias[] = {"reaches only", "served by caches", "which arm ran before", "not the machine",
+    static const char *const bias[] = {"served by caches", "which arm ran before", "not the machine",
                                        "belongs to the clock"};
+    if (strstr(finding->text, "reaches only") != NULL)
+        return IFM_TRUST_WEAK;
     for (size_t i = 0; i < sizeof bias / sizeof *bias; i++)
         if (strstr(finding->text, bias[i]) != NULL)
             return IFM_TRUST_BIASED;
@@ -38,61 +40,9 @@ static const char *rule_of(const char *reason, struct ifm_arena *arena)
     return strncmp(reason, "rule-", 5) == 0 ? ifm_arena_printf(arena, "%.7s", reason) : "";
 }
 
-static bool is_row(const struct ifm_publication *from, const char *cell_name, const char *arm_name)
-{
-    const struct ifm_cell *cell = ifm_plan_cell(from->plan, cell_name);
-    const struct ifm_arm *arm = cell == NULL ? NULL : ifm_cell_arm(cell, arm_name);
-    return arm != NULL && ifm_document_is_row(from->derived, cell, arm);
-}
-
-/* A check that the output must pass, a feature that had to run, or a program that had to end well. */
-static bool is_check(const struct ifm_finding *finding)
-{
-    const char *rule = finding->rule == NULL ? "" : finding->rule;
-    return strcmp(rule, "rule-10") == 0 || strcmp(rule, "rule-11") == 0 || strcmp(rule, "rule-12") == 0 ||
-           strstr(finding->text, "a run that fails") != NULL;
-}
-
 static const char *rule_text(const struct ifm_finding *finding)
 {
     return finding->rule == NULL ? "" : finding->rule;
-}
-
-/* A cell that this machine cannot run is absent from the tables, and touches no other. */
-static bool is_absent(const struct ifm_publication *from, const char *name)
-{
-    const struct ifm_cell *cell = ifm_plan_cell(from->plan, name);
-    return cell != NULL && !ifm_is_empty(cell->unsupported);
-}
-
-/* Was any comparison made? */
-static bool any_answer(const struct ifm_publication *from)
-{
-    for (size_t i = 0; i < from->derived->n_numbers; i++)
-        if (from->derived->numbers[i].metric == IFM_M_CHANGE_PERCENT && ifm_is_ok(&from->derived->numbers[i].value))
-            return true;
-    return false;
-}
-
-/* An arm whose feature had nothing to do, as where a cache is too short to compress: its row says so, and where others
- * have an answer, the word of trust is of these. */
-static bool is_left_out(const struct ifm_publication *from, const char *cell, const char *arm)
-{
-    const struct ifm_value *change =
-        ifm_is_empty(arm) ? NULL : ifm_derived_value(from->derived, cell, arm, IFM_M_CHANGE_PERCENT);
-    return change != NULL && change->state == IFM_STATE_INACTIVE && any_answer(from);
-}
-
-/* 0 = it touches nothing that is compared. */
-static int gravity_of(const struct ifm_publication *from, const struct ifm_finding *finding)
-{
-    if (finding->severity == IFM_SEVERITY_INVALID)
-        return 3;
-    if (finding->severity == IFM_SEVERITY_NOTE || is_absent(from, finding->cell) ||
-        is_left_out(from, finding->cell, finding->arm) ||
-        (!ifm_is_empty(finding->arm) && !is_row(from, finding->cell, finding->arm)))
-        return 0;
-    return is_check(finding) ? 2 : 1;
 }
 
 /* That the run did not end, and what completes it: of no rule and no cell. */
@@ -110,13 +60,13 @@ static bool is_graver(const struct ifm_publication *from, const struct ifm_findi
     return ifm_finding_weight(from->plan, finding) > ifm_finding_weight(from->plan, than);
 }
 
-static const struct ifm_finding *gravest(const struct ifm_publication *from, int *gravity)
+static const struct ifm_finding *gravest(const struct ifm_publication *from, enum ifm_gravity *gravity)
 {
     const struct ifm_finding *best = NULL;
-    *gravity = 0;
+    *gravity = IFM_TOUCHES_NOTHING;
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
-        int its = gravity_of(from, finding);
+        const enum ifm_gravity its = ifm_gravity_of(from, finding);
         bool more = its > *gravity || (its > 0 && its == *gravity && is_graver(from, finding, best));
         if (more) {
             best = finding;
@@ -133,7 +83,7 @@ static const struct ifm_number *refused(const struct ifm_publication *from)
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
         enum ifm_metric_class kind = ifm_metrics[number->metric].kind;
-        if (number->value.state != IFM_STATE_REFUSED || !is_row(from, number->cell, number->arm))
+        if (number->value.state != IFM_STATE_REFUSED || !ifm_is_row_named(from, number->cell, number->arm))
             continue;
         if (kind == IFM_CLASS_TIME || kind == IFM_CLASS_COMPARE)
             return number;
@@ -149,23 +99,6 @@ static bool are_alike(const char *a, const char *b)
     return end != NULL && *end == '\0';
 }
 
-/* Kinds of warnings that touch what is compared: those that differ in their numbers alone are one. */
-static size_t count_warnings(const struct ifm_publication *from, struct ifm_arena *arena)
-{
-    const size_t n = from->derived->n_findings;
-    const char **kinds = IFM_ARENA_ARRAY(arena, const char *, n + 1);
-    size_t n_kinds = 0, k;
-    for (size_t i = 0; i < n; i++) {
-        if (gravity_of(from, &from->derived->findings[i]) == 0)
-            continue;
-        for (k = 0; k < n_kinds && !are_alike(kinds[k], from->derived->findings[i].text); k++)
-            continue;
-        kinds[k] = from->derived->findings[i].text;
-        n_kinds += k == n_kinds;
-    }
-    return n_kinds;
-}
-
 /* Does a finding say why the number is refused? It is the cause then, and none beside it. */
 static bool is_told(const struct ifm_publication *from, const struct ifm_number *number, struct ifm_arena *arena)
 {
@@ -174,7 +107,7 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
         bool same = strcmp(finding->text, reason) == 0 || strcmp(finding->text, bare) == 0;
-        if (same && gravity_of(from, finding) > 0)
+        if (same && ifm_gravity_of(from, finding) > 0)
             return true;
     }
     return false;
@@ -223,11 +156,11 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
 /* ---- undecided ---- */
 
 struct decisions {
-    size_t n, undecided, unanswered; /* unanswered: absent or refused */
-    struct ifm_more nearest;         /* of the one that needs fewest */
-    struct ifm_undecided of;         /* that one, or the first */
-    const struct ifm_finding *took;  /* the first that took a word; NULL = none did */
-    size_t alike;                    /* words that it, or its like, took */
+    size_t n, answered, undecided, unanswered; /* unanswered: absent or refused */
+    struct ifm_more nearest;                   /* of the one that needs fewest */
+    struct ifm_undecided of;                   /* that one, or the first */
+    const struct ifm_finding *took;            /* the first that took a word; NULL = none did */
+    size_t alike;                              /* words that it, or its like, took */
 };
 
 static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)
@@ -235,18 +168,22 @@ static struct decisions decisions_of(const struct ifm_publication *from, struct 
     struct decisions d = {.nearest = {.flag = ""}};
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
-        if (number->metric != IFM_M_CHANGE_PERCENT || is_left_out(from, number->cell, number->arm))
+        if (number->metric != IFM_M_CHANGE_PERCENT || ifm_is_left_out(from, number->cell, number->arm))
             continue;
         d.n++;
         d.unanswered += !ifm_is_ok(&number->value);
-        if (!ifm_is_ok(&number->value) || strcmp(number->value.text, "undecided") != 0)
+        const bool open = ifm_is_ok(&number->value) && strcmp(number->value.text, "undecided") == 0;
+        d.answered += ifm_is_ok(&number->value) && !open;
+        if (!open)
             continue;
         const struct ifm_undecided of = {from->derived, from->verdict, from->events,
                                          ifm_plan_cell(from->plan, number->cell), number->arm};
         const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
         const struct ifm_finding *took = of.cell == NULL ? NULL : ifm_judge_took(&of);
-        if (of.cell != NULL && ifm_judge_is_answered(from->verdict, of.cell, of.arm))
-            continue; /* the margin was not asked about */
+        if (of.cell != NULL && ifm_judge_is_answered(from->verdict, of.cell, of.arm)) {
+            d.answered++; /* the margin was not asked about */
+            continue;
+        }
         d.took = d.took == NULL ? took : d.took;
         d.alike += took != NULL && are_alike(took->text, d.took->text);
         const bool nearer = more.blocks > 0 && (d.nearest.blocks == 0 || more.blocks < d.nearest.blocks);
@@ -365,6 +302,37 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     return trust;
 }
 
+/* A gate that is inconclusive, beside comparisons that are not: nothing is wrong with the numbers, and they do not
+ * answer what was asked. */
+static const struct ifm_gate_result *inconclusive(const struct ifm_publication *from)
+{
+    for (size_t i = 0; from->verdict->outcome == IFM_OUTCOME_INCONCLUSIVE && i < from->verdict->n_gates; i++)
+        if (from->verdict->gates[i].outcome == IFM_OUTCOME_INCONCLUSIVE)
+            return &from->verdict->gates[i];
+    return NULL;
+}
+
+static struct ifm_trust by_gate(const struct ifm_publication *from, const struct ifm_gate_result *gate,
+                                struct ifm_arena *arena)
+{
+    const struct ifm_undecided of = {from->derived, from->verdict, from->events, ifm_plan_cell(from->plan, gate->cell),
+                                     gate->arm};
+    const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
+    const char *words = ifm_more_words(&more, arena), *longer = longer_of(from, arena);
+    return (struct ifm_trust){
+        .word = IFM_TRUST_NOISY,
+        .place = place_in(from, gate->cell, gate->arm, arena),
+        .cause = "the noise is too wide for the gate's limit",
+        .told = "",
+        .arm = "",
+        .rule = "",
+        .remedy = gate->further == 0 || more.hopeless ? "a quieter machine, or a limit further off"
+                  : words[0] != '\0'
+                      ? ifm_arena_printf(arena, "%s: %s", more.flag[0] != '\0' ? more.flag : longer, words)
+                      : ifm_arena_printf(arena, "%s, or a quieter machine", longer),
+    };
+}
+
 /* ---- numbers without an interval ---- */
 
 /* The times of steps that say why they have none: how many, and the first. */
@@ -379,7 +347,7 @@ static struct bare bare_of(const struct ifm_publication *from)
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
         if (number->metric != IFM_M_STEP_NS || !ifm_is_ok(&number->value) || number->value.has_interval ||
-            ifm_is_empty(number->value.text) || !is_row(from, number->cell, number->arm))
+            ifm_is_empty(number->value.text) || !ifm_is_row_named(from, number->cell, number->arm))
             continue;
         bare.n++;
         bare.step = bare.step == NULL ? number : bare.step;
@@ -426,19 +394,46 @@ static const char *reason_of(const struct ifm_publication *from)
     return from->verdict->n_reasons > 0 ? from->verdict->reasons[0] : "nothing was measured";
 }
 
-/* Runs of one thing differ by more than an interval of one says: whoever is told "solid" must not read it as "again".
- */
-static const char *scope_of(const struct ifm_publication *from, enum ifm_trust_word word)
+/* Runs of one thing differ by more than an interval of one says: memory lies elsewhere, neighbours have changed. */
+static const char *scope_of(const struct ifm_publication *from, const struct ifm_trust *trust, bool answers)
 {
-    static const struct ifm_remedy solid = {
-        "", "another run may differ by more than the intervals: inferometer rerun DIR --times 5",
-        "another run may differ by more than the intervals: measure again", NULL};
+    static const struct ifm_remedy again = {"", "one run, another may differ: inferometer rerun DIR --times 5",
+                                            "one run, another may differ: measure again", NULL};
     bool any = false;
+    if (trust->word == IFM_TRUST_DO_NOT_USE || strcmp(from->plan->device, "fake") == 0)
+        return "";
     for (size_t i = 0; i < from->derived->n_numbers && !any; i++)
         any = ifm_is_ok(&from->derived->numbers[i].value) && from->derived->numbers[i].value.has_interval;
-    if (!any)
+    return answers || (any && trust->word == IFM_TRUST_SOLID) ? ifm_remedy_in(&again, from) : "";
+}
+
+/* "f16 at 47.2 % of its read ceiling" of the finding that says so at length; "" of another. */
+static const char *weakness_of(const struct ifm_finding *finding, struct ifm_arena *arena)
+{
+    static const char before[] = "the baseline ", only[] = " reaches only ";
+    const char *name = strstr(finding->text, before), *share = strstr(finding->text, only);
+    if (name == NULL || share == NULL || share < name)
         return "";
-    return word == IFM_TRUST_SOLID ? ifm_remedy_in(&solid, from) : "";
+    name += strlen(before);
+    share += strlen(only);
+    return ifm_arena_printf(arena, "%.*s at %.*s", (int)(share - strlen(only) - name), name, (int)strcspn(share, ",:;"),
+                            share);
+}
+
+/* What the chosen cause would hide: a baseline that is weak whatever the noise, a machine under load whatever the
+ * baseline. */
+static const char *also_of(const struct ifm_publication *from, const struct ifm_trust *trust, struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < from->derived->n_findings; i++) {
+        const struct ifm_finding *finding = &from->derived->findings[i];
+        const char *weak = ifm_gravity_of(from, finding) == IFM_TOUCHES_NUMBERS ? weakness_of(finding, arena) : "";
+        if ((trust->word == IFM_TRUST_NOISY || trust->word == IFM_TRUST_BIASED) && weak[0] != '\0')
+            return ifm_arena_printf(arena, "weak baseline: %s", weak);
+        if ((trust->word == IFM_TRUST_BIASED || trust->word == IFM_TRUST_WEAK) &&
+            finding->severity == IFM_SEVERITY_WARNING && strncmp(finding->text, "the machine is under load", 25) == 0)
+            return "noisy: the machine is under load";
+    }
+    return "";
 }
 
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)
@@ -446,13 +441,13 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     struct ifm_error distrust = {0};
     struct ifm_trust trust = {
         .word = IFM_TRUST_SOLID, .place = "", .rule = "", .remedy = "", .cause = "", .told = "", .arm = ""};
-    int gravity;
+    enum ifm_gravity gravity;
     const struct ifm_finding *finding = gravest(from, &gravity);
     const struct ifm_number *number = refused(from);
     const struct decisions decisions = decisions_of(from, arena);
-    size_t warnings = count_warnings(from, arena);
+    const size_t warnings = ifm_count_warnings(from);
     bool told = false;
-    if (gravity == 3 || (gravity == 2 && number == NULL)) {
+    if (gravity == IFM_TOUCHES_RECORD || (gravity == IFM_TOUCHES_OUTPUT && number == NULL)) {
         trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         told = true;
     } else if (ifm_derived_agree(from->plan, from->derived, &distrust) != IFM_OK) {
@@ -467,7 +462,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
             trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = told ? trust.cause : reason_of(from);
-    } else if (gravity == 1 && !is_open(&decisions, finding)) {
+    } else if (gravity == IFM_TOUCHES_NUMBERS && !is_open(&decisions, finding)) {
         trust = by_finding(from, finding, word_of(finding), arena);
         told = true;
         if (is_few(finding) && decisions.nearest.flag[0] != '\0')
@@ -476,7 +471,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust = by_finding(from, decisions.took, word_of(decisions.took), arena);
         if (decisions.nearest.disturbed && trust.word == IFM_TRUST_NOISY && trust.remedy[0] != '\0')
             trust.remedy = ifm_judge_quiet(&decisions.of, arena); /* what most blocks had is the main cause */
-        told = gravity_of(from, decisions.took) > 0;
+        told = ifm_gravity_of(from, decisions.took) > 0;
         if (decisions.alike > 1 && strncmp(trust.cause, "undecided: ", 11) == 0) {
             trust.place = "";
             trust.cause =
@@ -485,17 +480,20 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     } else if (decisions.undecided + decisions.unanswered > 0) {
         trust = by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
+    } else if (inconclusive(from) != NULL) {
+        trust = by_gate(from, inconclusive(from), arena);
     } else {
         trust = by_nothing(from, decisions.n > 0, arena);
     }
     trust.warnings = warnings - (told && warnings > 0);
-    trust.scope = scope_of(from, trust.word);
+    trust.also = also_of(from, &trust, arena);
+    trust.settled = decisions.answered > 0 && decisions.undecided == 0;
+    trust.scope = scope_of(from, &trust, decisions.answered > 0);
     if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0) {
         static const struct ifm_remedy scripted = {
             "", "of scripted times (--device fake), which say nothing of any hardware",
             "of scripted times (device.kind=fake), which say nothing of any hardware", NULL};
         trust.cause = ifm_remedy_in(&scripted, from);
-        trust.scope = "";
     }
     return trust;
 }

@@ -10,7 +10,8 @@
 enum ifm_trust_word {
     IFM_TRUST_SOLID = 0,  /* nothing was refused, and no warning touches what is compared */
     IFM_TRUST_NOISY,      /* a warning does, or a comparison is undecided */
-    IFM_TRUST_BIASED,     /* a warning does that no noise explains: a weak baseline, an arm that disturbs itself */
+    IFM_TRUST_BIASED,     /* a warning does that no noise explains: an arm that caches serve, or that disturbs itself */
+    IFM_TRUST_WEAK,       /* the baseline is slower than it need be: nothing is wrong with the numbers */
     IFM_TRUST_DO_NOT_USE, /* a number is refused, a check failed, or the record is not valid */
 };
 
@@ -22,7 +23,9 @@ struct ifm_trust {
     const char *arm;    /* that it is told of; "" = none alone */
     const char *rule;   /* "rule-07"; "" = none */
     const char *remedy; /* "" = the cause names it */
-    const char *scope;  /* how far intervals reach, where there are some to use; "" = there are none */
+    const char *also;   /* a cause of the other word, in few words: "weak baseline: f16 at 47 % of ..."; "" = none */
+    const char *scope;  /* that intervals are of one run, where there are some to use; "" = there are none */
+    bool settled;       /* speed-ups stand as answers, and no comparison is undecided */
     size_t warnings;    /* kinds of them beside the cause that touch what is compared */
 };
 

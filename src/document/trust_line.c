@@ -85,7 +85,7 @@ static const char *first_remedy(const char *text, struct ifm_arena *arena)
 }
 
 struct parts {
-    const char *label, *cause, *whole, *rule, *remedy, *more, *scope;
+    const char *label, *cause, *whole, *also, *rule, *remedy, *more, *scope;
 };
 
 /* A cause that ends in its word keeps it. */
@@ -93,7 +93,7 @@ static const char *joined(const struct parts *p, struct ifm_arena *arena)
 {
     const bool lost = strstr(p->whole, "undecided") != NULL && strstr(p->cause, "undecided") == NULL;
     const bool has = p->remedy[0] != '\0';
-    return ifm_arena_printf(arena, "%s%s%s%s%s%s%s", p->cause, lost ? ": undecided" : "", p->rule,
+    return ifm_arena_printf(arena, "%s%s%s%s%s%s%s%s", p->cause, lost ? ": undecided" : "", p->rule, p->also,
                             has ? ". Remedy: " : "", p->remedy, p->more, p->scope);
 }
 
@@ -111,17 +111,25 @@ const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_c
 }
 
 /* What is said beside the answers of what a weak baseline leaves is not said again. */
-static const char *cause_beside(const char *cause, struct ifm_arena *arena)
+static const char *cause_beside(enum ifm_trust_word word, const char *cause, struct ifm_arena *arena)
 {
+    static const char role[] = "the baseline ";
     const char *left = strstr(cause, IFM_LEFT_WORDS);
+    if (word == IFM_TRUST_WEAK && strncmp(cause, role, sizeof role - 1) == 0)
+        cause += sizeof role - 1; /* the word says so */
     return left == NULL ? cause : ifm_arena_printf(arena, "%.*s", (int)(left - cause), cause);
 }
 
 /* Of a single clause that is longer than the lines its first words. */
 static const char *cut_words(const struct ifm_builder *builder, struct parts *p)
 {
-    const struct parts rest = {
-        .cause = "", .whole = p->cause, .rule = p->rule, .remedy = p->remedy, .more = p->more, .scope = ""};
+    const struct parts rest = {.cause = "",
+                               .whole = p->cause,
+                               .also = p->also,
+                               .rule = p->rule,
+                               .remedy = p->remedy,
+                               .more = p->more,
+                               .scope = p->scope};
     const size_t taken =
         ifm_columns_of(p->label) + 2 + ifm_columns_of(joined(&rest, builder->arena)) + LINES * INDENT + LOST;
     const size_t room =
@@ -133,25 +141,33 @@ static const char *cut_words(const struct ifm_builder *builder, struct parts *p)
 const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope)
 {
     struct ifm_arena *arena = builder->arena;
-    const char *own = cause_beside(trust->cause, arena), *see = builder->from->filed ? "the report" : "--verbose";
+    const char *own = cause_beside(trust->word, trust->cause, arena),
+               *see = builder->from->filed ? "the report" : "--verbose";
     const char *cause = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
     struct parts p = {.label = ifm_trust_label(trust->word), .cause = cause, .whole = cause, .remedy = trust->remedy};
     p.rule = trust->rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust->rule);
     p.more = trust->warnings == 0 ? ""
                                   : ifm_arena_printf(arena, "; %zu more warning%s: %s", trust->warnings,
                                                      trust->warnings == 1 ? "" : "s", see);
+    p.also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
     p.scope = scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", scope);
     for (;;) {
         const char *text = joined(&p, arena), *less;
         const size_t place = trust->place[0] == '\0' ? 0 : strlen(trust->place) + 2;
         if (ifm_lines_of(text, strlen(p.label) + 2, INDENT) <= LINES)
             return text;
-        if (p.scope[0] != '\0' && trust->word != IFM_TRUST_SOLID)
-            p.scope = ""; /* the cause says more */
+        if (p.scope[0] != '\0' && !trust->settled)
+            p.scope = ""; /* what decides says more */
+        else if (p.scope[0] != '\0' && p.rule[0] != '\0')
+            p.rule = "";
         else if ((less = shorter(p.cause + place, arena)) != NULL)
             p.cause = ifm_arena_printf(arena, "%.*s%s", (int)place, cause, less);
         else if ((less = first_remedy(p.remedy, arena)) != NULL)
             p.remedy = less;
+        else if (p.scope[0] != '\0' && p.remedy[0] != '\0')
+            p.remedy = "", p.cause = cause; /* it may come in vain; other runs tell */
+        else if (p.scope[0] != '\0' && strstr(p.more, " warning") != NULL)
+            p.more = ifm_arena_printf(arena, "; %zu more: %s", trust->warnings, see);
         else
             return cut_words(builder, &p);
     }

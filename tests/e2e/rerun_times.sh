@@ -7,7 +7,7 @@ need python3 python3
     fail "$(cat errors)"
 
 "$INFEROMETER" rerun first --times 3 --quiet --out again >table 2>errors || fail "rerun: $(cat errors)"
-head -1 table | grep -qx 'repeatable within ±5 % over 3 sessions' || fail "says: $(cat table)"
+head -1 table | grep -qx 'speed-ups and times repeatable within ±5 % over 4 runs' || fail "says: $(cat table)"
 for n in 1 2 3; do
     "$INFEROMETER" verify "again-$n" >/dev/null 2>errors || fail "again-$n: $(cat errors)"
 done
@@ -20,11 +20,18 @@ done
 python3 - <<'P' || fail "the JSON: $(cat json)"
 import json
 d = json.load(open("json"))
-assert d["repeatable"] == "repeatable" and d["epsilon_percent"] == 1 and len(set(d["sessions"])) == 2, d
+assert d["repeatable"] == d["speedups"] == "repeatable" and d["epsilon_percent"] == 1, d
+assert len(set(d["sessions"] + [d["original"]])) == 3, d
 assert {(r["arm"], r["metric"]) for r in d["rows"]} == {("f16", "step_ns"), ("int4", "step_ns"), ("int4", "speedup")}, d
 for r in d["rows"]:
-    assert r["least"] <= r["mean"] <= r["most"] and r["spread_percent"] <= 1 and r["answer"] == "repeatable", r
+    assert 0 < r["least"] <= r["mean"] <= r["most"] and 0 < r["original"], r
+    assert r["spread_percent"] <= 1 and r["answer"] == "repeatable", r
 P
+
+# A run that left no whole record has nothing to be held against its repeats.
+mkdir bare && cp first/config.lock.json first/run.log bare/
+"$INFEROMETER" rerun bare --times 2 --quiet --out of-bare >table 2>errors || fail "rerun of a bare one: $(cat errors)"
+head -1 table | grep -q 'over 2 runs$' && grep -q 'no whole record' table || fail "says: $(cat table)"
 
 # A session waits as a single one does; so short a wait is in vain, which a warning says.
 "$INFEROMETER" null --repeats 20 --quiet --out real >/dev/null 2>errors || [ $? = 3 ] || fail "null: $(cat errors)"
@@ -46,4 +53,4 @@ done
 refused run --times 2
 refused derive first --times 2
 ! compgen -G 'bad*' >/dev/null || fail "a folder was made"
-echo "5 sessions, 6 mistakes"
+echo "7 sessions, 6 mistakes"

@@ -74,7 +74,7 @@ static void a_gate_on_the_output_error_is_read_in_percent(void **state)
     struct ifm_gate_result result = {.gate = &gate, .cell = "decode", .arm = "int4", .remedy = ""};
     ifm_judge_decide(&result, &loss, &(struct ifm_derived){0}, arena);
     assert_int_equal(result.outcome, IFM_OUTCOME_FAIL);
-    assert_string_equal(result.reason, "output error is 11.87 %, above 3.12 % (the value alone, without an interval)");
+    assert_string_equal(result.reason, "output error is 11.9 %, above 3.12 % (the value alone, without an interval)");
     const struct ifm_verdict verdict = {.gates = &result, .n_gates = 1};
     struct ifm_gate_lines lines = {0};
     ifm_gate_lines_verdict(&verdict, arena, &lines);

@@ -102,7 +102,7 @@ static void what_is_printed_is_explained(void **state)
                                              {"too few to see", "slow ones rarer than"},
                                              {"level changes", "change point"},
                                              {"systematic error", "random error"},
-                                             {"count on no more than is left", "biased"},
+                                             {"count on no more than is left", "weak baseline"},
                                              {"needs 658 blocks", "needs blocks"},
                                              {"whether the order of slots matters", "leaves something behind"}};
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {

@@ -11,17 +11,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { SESSIONS = 3, NUMBERS = 3 };
+enum { SESSIONS = 3, NUMBERS = 3, ORIGINAL = SESSIONS };
 
 struct bench {
     struct ifm_arena *arena;
     struct ifm_arm arms[3];
     struct ifm_cell cell;
     struct ifm_plan plan;
-    struct ifm_number numbers[SESSIONS][NUMBERS];
-    struct ifm_derived derived[SESSIONS];
-    json_t *journals[SESSIONS];
-    struct ifm_run_view views[SESSIONS];
+    struct ifm_number numbers[SESSIONS + 1][NUMBERS];
+    struct ifm_derived derived[SESSIONS + 1];
+    json_t *journals[SESSIONS + 1];
+    struct ifm_run_view views[SESSIONS + 1]; /* the original last */
+    const struct ifm_run_view *original;     /* NULL: none is held against them */
     struct ifm_sessions sessions;
 };
 
@@ -49,7 +50,7 @@ static void start(struct bench *b)
     b->arms[2] = (struct ifm_arm){.name = "read", .role = IFM_ROLE_CEILING};
     b->cell = (struct ifm_cell){.name = "null", .arms = b->arms, .n_arms = 3};
     b->plan = (struct ifm_plan){.run_id = "0123456789ab", .cells = &b->cell, .n_cells = 1};
-    for (size_t i = 0; i < SESSIONS; i++) {
+    for (size_t i = 0; i < SESSIONS + 1; i++) {
         b->numbers[i][0] = (struct ifm_number){"null", "base", IFM_M_STEP_NS, number(100, 1)};
         b->numbers[i][1] = (struct ifm_number){"null", "fast", IFM_M_STEP_NS, number(50, 0)};
         b->numbers[i][2] = (struct ifm_number){"null", "fast", IFM_M_SPEEDUP, number(2, 0.1)};
@@ -61,9 +62,9 @@ static void start(struct bench *b)
 
 static const struct ifm_sessions_row *look(struct bench *b, double epsilon, const char *arm, enum ifm_metric_id metric)
 {
-    for (size_t i = 0; i < SESSIONS; i++)
+    for (size_t i = 0; i < SESSIONS + 1; i++)
         b->views[i].events = events_of(b->journals[i], b->arena);
-    ifm_sessions(b->views, SESSIONS, epsilon, b->arena, &b->sessions);
+    ifm_sessions(b->views, SESSIONS, b->original, epsilon, b->arena, &b->sessions);
     assert_int_equal(b->sessions.n, NUMBERS); /* nothing of the ceiling */
     for (size_t i = 0; i < b->sessions.n; i++)
         if (strcmp(b->sessions.rows[i].arm, arm) == 0 && b->sessions.rows[i].metric == metric)
@@ -74,7 +75,7 @@ static const struct ifm_sessions_row *look(struct bench *b, double epsilon, cons
 
 static void stop(struct bench *b)
 {
-    for (size_t i = 0; i < SESSIONS; i++)
+    for (size_t i = 0; i < SESSIONS + 1; i++)
         json_decref(b->journals[i]);
     ifm_arena_destroy(b->arena);
 }
@@ -135,7 +136,7 @@ static void outputs_that_differ_are_no_repetition(void **state)
         assert_string_equal(row->outputs, other ? "differ" : "equal");
         assert_int_equal(b.sessions.answer, other ? IFM_REPEATABLE_NO : IFM_REPEATABLE_YES);
         assert_string_equal(look(&b, 0.05, "fast", IFM_M_STEP_NS)->outputs, "");
-        struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, SESSIONS, 0.05, b.arena);
+        struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, SESSIONS, NULL, 0.05, b.arena);
         assert_int_equal(listing.n_rows, NUMBERS);
         assert_string_equal(json_string_value(json_object_get(listing.members, "repeatable")),
                             other ? "not repeatable" : "repeatable");
@@ -144,12 +145,63 @@ static void outputs_that_differ_are_no_repetition(void **state)
     }
 }
 
+/* Sessions that agree with each other and not with the run that they repeat show that a run is not to be relied on. */
+static void the_original_is_one_of_the_runs(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    b.original = &b.views[ORIGINAL];
+    for (size_t i = 0; i < SESSIONS; i++)
+        b.numbers[i][2].value = number(4.2 + 0.03 * (double)i, 0.05);
+    b.numbers[ORIGINAL][2].value = number(4.22, 0.01);
+    const struct ifm_sessions_row *row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_true(row->answer == IFM_REPEATABLE_YES && row->original == 4.22);
+    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
+                        "speed-ups and times repeatable within ±5 % over 4 runs");
+    b.numbers[ORIGINAL][2].value = number(3.59, 0.07);
+    row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_int_equal(row->answer, IFM_REPEATABLE_NO);
+    assert_true(row->least == 4.2 && fabs(row->spread - (1 - 3.59 / row->mean)) < 1e-12);
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO);
+    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
+                        "speed-ups not repeatable within ±5 % over 4 runs: fast 4.20x to 4.26x, the original 3.59x; "
+                        "times repeatable");
+    struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, SESSIONS, b.original, 0.05, b.arena);
+    const json_t *first = json_array_get(listing.rows, 0);
+    assert_string_equal(json_string_value(json_object_get(first, "metric")), "speedup"); /* what matters first */
+    assert_true(json_number_value(json_object_get(first, "original")) == 3.59);
+    assert_string_equal(json_string_value(json_object_get(listing.members, "speedups")), "not repeatable");
+    ifm_listing_end(&listing);
+    b.numbers[ORIGINAL][2].value.state = IFM_STATE_REFUSED; /* it broke off: nothing of it speaks */
+    row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_true(row->answer == IFM_REPEATABLE_YES && isnan(row->original));
+    stop(&b);
+}
+
+/* A machine that has become slower moves all times, and no ratio. */
+static void times_are_told_from_ratios(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    for (size_t m = 0; m < 2; m++)
+        b.numbers[2][m].value.number *= 1.2;
+    (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO);
+    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
+                        "speed-ups repeatable within ±5 % over 3 runs; times not repeatable");
+    stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_furthest_session_decides),
         cmocka_unit_test(what_one_session_lacks_is_open),
         cmocka_unit_test(outputs_that_differ_are_no_repetition),
+        cmocka_unit_test(the_original_is_one_of_the_runs),
+        cmocka_unit_test(times_are_told_from_ratios),
     };
     return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
 }

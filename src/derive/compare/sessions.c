@@ -25,8 +25,16 @@ static const char *lacking(const struct ifm_value *value)
     return value->number > 0 ? NULL : "it is not above 0";
 }
 
-static void measure(const struct ifm_run_view *views, size_t n, double epsilon, struct ifm_sessions_row *row)
+static double distance(double from, double mean)
 {
+    return fmax(from / mean - 1.0, 1.0 - from / mean);
+}
+
+static void measure(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
+                    struct ifm_sessions_row *row)
+{
+    const struct ifm_value *first = original == NULL ? NULL : value_of(original, row);
+    row->original = first != NULL && lacking(first) == NULL ? first->number : NAN;
     double logs = 0;
     row->least = INFINITY;
     row->within = NAN;
@@ -43,7 +51,8 @@ static void measure(const struct ifm_run_view *views, size_t n, double epsilon, 
         row->within = fmax(row->within, half_of(value)); /* of a NaN and a number the number */
     }
     row->mean = exp(logs / (double)n);
-    row->spread = fmax(row->most / row->mean - 1.0, 1.0 - row->least / row->mean);
+    row->spread = fmax(distance(row->most, row->mean), distance(row->least, row->mean));
+    row->spread = fmax(row->spread, distance(row->original, row->mean)); /* of a NaN and a number the number */
     row->answer = row->spread <= epsilon ? IFM_REPEATABLE_YES : IFM_REPEATABLE_NO;
 }
 
@@ -53,10 +62,11 @@ static const char *output_of(const struct ifm_run_view *view, const struct ifm_s
     return check == NULL || check->output_xxh3 == NULL ? "" : check->output_xxh3;
 }
 
-static const char *outputs(const struct ifm_run_view *views, size_t n, const struct ifm_sessions_row *row)
+static const char *outputs(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original,
+                           const struct ifm_sessions_row *row)
 {
-    const char *first = output_of(&views[0], row);
-    bool same = true;
+    const char *first = output_of(&views[0], row), *before = original == NULL ? "" : output_of(original, row);
+    bool same = before[0] == '\0' || strcmp(before, first) == 0; /* a run that was ended early has none */
     for (size_t i = 1; i < n; i++)
         same &= strcmp(output_of(&views[i], row), first) == 0;
     return !same ? "differ" : first[0] == '\0' ? "" : "equal";
@@ -71,24 +81,50 @@ static enum ifm_repeatable joined(enum ifm_repeatable all, const struct ifm_sess
     return own == IFM_REPEATABLE_NO || all == IFM_REPEATABLE_NO ? IFM_REPEATABLE_NO : IFM_REPEATABLE_UNKNOWN;
 }
 
-void ifm_sessions(const struct ifm_run_view *views, size_t n, double epsilon, struct ifm_arena *arena,
-                  struct ifm_sessions *out)
+static void add(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
+                struct ifm_arena *arena, struct ifm_sessions *out, struct ifm_sessions_row row)
 {
-    static const enum ifm_metric_id metrics[] = {IFM_M_STEP_NS, IFM_M_SPEEDUP, IFM_M_ENERGY_PER_STEP_J};
+    bool any_ratio = false, any_other = false;
+    for (size_t i = 0; i < out->n; i++) {
+        any_ratio |= out->rows[i].metric == IFM_M_SPEEDUP;
+        any_other |= out->rows[i].metric != IFM_M_SPEEDUP;
+    }
+    row.outputs = outputs(views, n, original, &row);
+    measure(views, n, original, epsilon, &row);
+    out->answer = joined(out->answer, &row, out->n == 0);
+    if (row.metric == IFM_M_SPEEDUP)
+        out->ratios = joined(out->ratios, &row, !any_ratio);
+    else
+        out->others = joined(out->others, &row, !any_other);
+    IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
+    out->rows[out->n++] = row;
+}
+
+void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
+                  struct ifm_arena *arena, struct ifm_sessions *out)
+{
+    static const enum ifm_metric_id metrics[] = {IFM_M_SPEEDUP, IFM_M_STEP_NS, IFM_M_ENERGY_PER_STEP_J};
     const struct ifm_plan *plan = views[0].plan;
-    *out = (struct ifm_sessions){.n = 0};
-    for (size_t c = 0; c < plan->n_cells; c++)
-        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
-            for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++) {
+    *out = (struct ifm_sessions){.n_runs = n + (original != NULL)};
+    for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++)
+        for (size_t c = 0; c < plan->n_cells; c++)
+            for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
                 const struct ifm_arm *arm = &plan->cells[c].arms[a];
                 struct ifm_sessions_row row = {
                     .cell = plan->cells[c].name, .arm = arm->name, .metric = metrics[m], .reason = ""};
-                if (arm->role == IFM_ROLE_CEILING || value_of(&views[0], &row) == NULL)
-                    continue;
-                row.outputs = outputs(views, n, &row);
-                measure(views, n, epsilon, &row);
-                out->answer = joined(out->answer, &row, out->n == 0);
-                IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
-                out->rows[out->n++] = row;
+                if (arm->role != IFM_ROLE_CEILING && value_of(&views[0], &row) != NULL)
+                    add(views, n, original, epsilon, arena, out, row);
             }
+}
+
+const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struct ifm_run_view *session,
+                                struct ifm_arena *arena)
+{
+    static const char machine[] = "environment";
+    struct ifm_likeness likeness = {.arena = arena};
+    ifm_likeness_runs(original, session, &likeness);
+    for (size_t i = 0; i < likeness.n; i++)
+        if (i < likeness.n_refusing || strncmp(likeness.items[i].field, machine, sizeof machine - 1) == 0)
+            return likeness.items[i].field;
+    return NULL;
 }

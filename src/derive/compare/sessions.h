@@ -1,7 +1,8 @@
 /* Between sessions: how far the numbers of one configuration, measured several times over, lie apart.
  *
- * Each session is a run of its own. A number is repeatable when no session is further than epsilon from their geometric
- * mean. What is asked is how well a whole measurement repeats, which the interval inside one run cannot say. Pure. */
+ * Each session is a run of its own; so is the original, the run that they repeat. A number is repeatable when no run,
+ * the original among them, is further than epsilon from the geometric mean of the sessions. What is asked is how well a
+ * whole measurement repeats, which the interval inside one run cannot say. Pure. */
 #ifndef IFM_DERIVE_COMPARE_SESSIONS_H
 #define IFM_DERIVE_COMPARE_SESSIONS_H
 
@@ -14,8 +15,9 @@ struct ifm_sessions_row {
     const char *cell, *arm;
     enum ifm_metric_id metric; /* step_ns, speedup or energy_per_step_j */
     enum ifm_repeatable answer;
-    double mean, least, most; /* geometric mean; where the answer is known */
-    double spread;            /* the furthest from the mean, relative */
+    double original;          /* of the run that they repeat; NaN = it has none */
+    double mean, least, most; /* geometric mean; of the sessions, where the answer is known */
+    double spread;            /* the furthest run from the mean, the original among them, relative */
     double within;            /* the widest half of an interval inside a session, relative; NaN = none has one */
     const char *reason;       /* why it is unknown; "" = it is known */
     const char *outputs;      /* "equal" or "differ"; "" where the last checks recorded none */
@@ -24,11 +26,19 @@ struct ifm_sessions_row {
 struct ifm_sessions {
     struct ifm_sessions_row *rows;
     size_t n, capacity;
+    size_t n_runs;              /* sessions, and the original where there is one */
     enum ifm_repeatable answer; /* of all rows: no outweighs unknown */
+    enum ifm_repeatable ratios; /* of the speed-ups alone, which a change of the whole machine leaves alone */
+    enum ifm_repeatable others; /* of times and energy */
 };
 
-/* The cells and arms are those of the first session; ceilings are left out. `n` is 2 or more. */
-void ifm_sessions(const struct ifm_run_view *views, size_t n, double epsilon, struct ifm_arena *arena,
-                  struct ifm_sessions *out);
+/* Speed-ups first. The cells and arms are those of the first session; ceilings are left out. `n` is 2 or more;
+ * `original` is NULL where it has no numbers. */
+void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
+                  struct ifm_arena *arena, struct ifm_sessions *out);
+/* What keeps the original from standing beside its sessions, as "environment.cpu.model": it was measured on another
+ * machine or device, or read other files. NULL: nothing does. */
+const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struct ifm_run_view *session,
+                                struct ifm_arena *arena);
 
 #endif

@@ -79,8 +79,8 @@ static void add_item(struct ifm_html *html, const struct ifm_block *list, const 
     else if (item->number > 0)
         ifm_text_printf(out, "<li value=\"%zu\">", item->number);
     else
-        ifm_text_add(out, "<li>");
-    if (item->label[0] != '\0')
+        ifm_text_add(out, item->again ? "<li class=\"again\">" : "<li>");
+    if (item->label[0] != '\0' && !item->again)
         ifm_text_printf(out, "<span class=\"tag %s\">%s</span>", ifm_html_tone(item->tone), item->label);
     if (item->place[0] != '\0')
         ifm_escape_print(ifm_escape_html, out, "<b>%s</b>%s", item->place, told ? "" : ": ");

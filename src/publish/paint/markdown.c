@@ -65,8 +65,8 @@ static void add_item(const struct ifm_block *list, const struct ifm_item *item, 
     if (item->number > 0)
         ifm_text_printf(out, "%zu. ", item->number);
     else
-        ifm_text_add(out, "- ");
-    if (item->label[0] != '\0')
+        ifm_text_add(out, item->again ? "  - " : "- ");
+    if (item->label[0] != '\0' && !item->again)
         ifm_text_printf(out, "**%s** ", item->label);
     bool told = list->purpose == IFM_AS_OUTCOMES;
     if (item->place[0] != '\0')

@@ -90,7 +90,8 @@ static size_t count_left_out(const struct ifm_block *list, const char *label)
 {
     size_t n = 0;
     for (size_t i = 0; i < list->n_items; i++)
-        n += list->items[i].level > IFM_LEVEL_ALWAYS && strcmp(list->items[i].label, label) == 0;
+        n += list->items[i].level > IFM_LEVEL_ALWAYS && !list->items[i].again &&
+             strcmp(list->items[i].label, label) == 0;
     return n;
 }
 

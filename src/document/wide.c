@@ -1,0 +1,39 @@
+/* Why the interval of a ratio is wider than those of the times that it is of. Computes no number that is printed. */
+#include "document/build.h"
+#include <math.h>
+#include <string.h>
+
+/* Half of an interval over its number; NaN without one. */
+static double half_of(const struct ifm_value *value)
+{
+    return ifm_is_ok(value) && value->has_interval ? 0.5 * (value->high - value->low) / value->number : NAN;
+}
+
+/* By the words of the rule that widened it. */
+static const char *cause_of(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    static const char drifts[] = "the difference to the baseline itself drifts";
+    const struct ifm_finding *widened = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
+    if (widened != NULL && strstr(widened->text, IFM_CARRIED_WORDS) != NULL)
+        return "its interval holds both orders of arms";
+    if (widened != NULL && strstr(widened->text, IFM_ORDER_HIDDEN_WORDS) != NULL)
+        return "its interval holds what the order of arms may do";
+    if (widened != NULL)
+        return "its interval holds the change at one clock too";
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell->name, f)) != NULL;)
+        if (strcmp(f->arm, arm->name) == 0 && strncmp(f->text, drifts, sizeof drifts - 1) == 0)
+            return "it changed in the run, and its interval holds both ends";
+    return "";
+}
+
+const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                 const struct ifm_arm *arm, const struct ifm_value *speedup)
+{
+    const double much = 2;
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const double own = half_of(ifm_value_of(builder, cell, arm, IFM_M_STEP_NS)),
+                 base = baseline == NULL ? NAN : half_of(ifm_value_of(builder, cell, baseline, IFM_M_STEP_NS));
+    if (!(half_of(speedup) > much * hypot(own, base)))
+        return "";
+    return cause_of(builder->from->derived, cell, arm);
+}
