@@ -99,6 +99,17 @@ static void say_bounds(const struct ifm_cell_work *work)
     ifm_text_free(&known);
 }
 
+static struct ifm_value moved_value(const struct ifm_cell_work *work)
+{
+    const double step = work->baseline == NULL ? 0 : ifm_ceiling_amount(work->baseline->arm, IFM_CEILING_READ);
+    struct ifm_roof_range range;
+    if (work->record == NULL)
+        return ifm_value_missing(work, "rounds");
+    return ifm_roof_range(work, IFM_CEILING_READ, step, &range)
+               ? ifm_value_real(100.0 * range.moved, (int64_t)range.rounds, "rounds")
+               : ifm_value_absent("needs two rounds of ceilings", "measure longer", (int64_t)range.rounds, "rounds");
+}
+
 void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
 {
     struct ifm_text note = {0};
@@ -107,6 +118,8 @@ void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)
         if (probes == 0)
             continue;
         ifm_derive_emit_cell(work, ifm_ceiling_metrics[kind], ceiling_value(work, kind));
+        if (kind == IFM_CEILING_READ)
+            ifm_derive_emit_cell(work, IFM_M_CEILING_READ_MOVED_PERCENT, moved_value(work));
         ifm_text_printf(&note, "%s%s %zu", note.size > 0 ? ", " : "", ifm_ceiling_name(kind), probes);
     }
     const char *words;

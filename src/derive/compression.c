@@ -10,11 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Below this share of its read ceiling, a baseline leaves room for speed-ups that compression has not earned. */
-#define BASELINE_AT_LEAST 0.90
-/* A baseline at this share of the ceiling of its operations is limited by them. */
-#define LIMITED_BY_OPERATIONS 0.70
-
 /* The larger of two, either of which may be unknown. */
 static double larger(double a, double b)
 {
@@ -123,73 +118,15 @@ void ifm_derive_bytes_ratio(const struct ifm_arm_work *arm)
 
 /* ---- findings ---- */
 
-static bool is_compressed(const struct ifm_arm_work *arm)
+bool ifm_derive_is_compressed(const struct ifm_arm_work *arm)
 {
     return arm->arm->lossy && arm->arm->stored > 0 && ifm_derive_is_compared(arm);
 }
 
-static bool is_withheld(const struct ifm_arm_work *arm)
+bool ifm_derive_is_withheld(const struct ifm_arm_work *arm)
 {
     return arm->work->record == NULL || arm->d->refusal.rule != NULL || arm->work->refusal.rule != NULL ||
            arm->refusal.rule != NULL || arm->broken != NULL;
-}
-
-/* What is left of each compressed arm's speed-up beside a baseline that takes what the ceiling alone would take: that
- * time over the arm's, both of all blocks, with the arm's interval. NULL = no arm has a comparison and an interval. */
-static const char *left_at_ceiling(const struct ifm_cell_work *work, double share)
-{
-    const char *said = NULL;
-    const struct ifm_value base = ifm_derive_step_value(work->baseline, NULL);
-    for (size_t a = 0; a < work->cell->n_arms && base.state == IFM_STATE_OK; a++) {
-        const struct ifm_arm_work *arm = &work->arms[a];
-        const char *name = arm->arm->name;
-        const struct ifm_value step = ifm_derive_step_value(arm, NULL);
-        if (!is_compressed(arm) || is_withheld(arm) || step.state != IFM_STATE_OK || !step.has_interval ||
-            !ifm_is_ok(ifm_derived_value(work->d->out, work->cell->name, name, IFM_M_SPEEDUP)))
-            continue;
-        const double least = share * base.number;
-        said =
-            ifm_arena_printf(work->d->arena, "%s%s%s %.2fx [%.2f, %.2f]", said == NULL ? "" : said,
-                             said == NULL ? "" : ", ", name, least / step.number, least / step.high, least / step.low);
-    }
-    return said;
-}
-
-/* In per cent; cut where rounding would show 89.97 % as the 90.0 % that it misses. */
-static double shown_below(double share, double bar)
-{
-    const double shown = round(1000.0 * share) / 10.0;
-    return shown >= 100.0 * bar ? floor(1000.0 * share) / 10.0 : shown;
-}
-
-/* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
- * operations limit is another comparison; one that neither limits is a weak baseline, whichever share is the larger. */
-static void say_weak_baseline(const struct ifm_cell_work *work)
-{
-    const struct ifm_arm_work *base = work->baseline;
-    struct ifm_log_mean read, flops;
-    if (base->cache_resident) /* said by rule 3: memory is not what serves it */
-        return;
-    if (!ifm_roof_share(base, IFM_CEILING_READ, &read)) {
-        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-03",
-                            "no read ceiling was measured beside the baseline %s: how much of a compressed arm's "
-                            "speed-up is the baseline's weakness cannot be told (ceilings: read)",
-                            base->arm->name);
-        return;
-    }
-    bool by_flops = ifm_roof_share(base, ifm_roof_of_operations(base), &flops) && flops.mean > read.mean;
-    const char *ceiling = by_flops ? ifm_ceiling_name(ifm_roof_of_operations(base)) : "read";
-    const double share = exp(by_flops ? flops.mean : read.mean);
-    const double bar = by_flops ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST;
-    if (share >= bar)
-        return;
-    const double shown = shown_below(share, bar);
-    const char *left = left_at_ceiling(work, share);
-    ifm_derive_say_cell(
-        work, IFM_SEVERITY_WARNING, "rule-03",
-        "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%%s%s", base->arm->name, shown, ceiling,
-        100.0 * bar, left == NULL ? ": ratios of compressed arms tell of the baseline's weakness too" : IFM_LEFT_WORDS,
-        left == NULL ? "" : left);
 }
 
 /* An exact arm whose speed-up its bytes and operations do not explain is held to the same bars: what it gains it may
@@ -205,12 +142,13 @@ static void say_weak_rival(const struct ifm_cell_work *work)
     }
     if (!beyond || !ifm_derive_nearest(work->baseline, &nearest))
         return;
-    const double bar = nearest.of_operations ? LIMITED_BY_OPERATIONS : BASELINE_AT_LEAST;
+    const double bar = nearest.of_operations ? IFM_LIMITED_BY_OPERATIONS : IFM_BASELINE_AT_LEAST;
     if (nearest.share < bar)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                             "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: speed-ups beyond "
                             "fewer bytes and operations tell of the baseline's weakness too",
-                            work->baseline->arm->name, shown_below(nearest.share, bar), nearest.ceiling, 100.0 * bar);
+                            work->baseline->arm->name, ifm_shown_below(nearest.share, bar), nearest.ceiling,
+                            100.0 * bar);
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
@@ -221,7 +159,8 @@ static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
 static struct ifm_frontier_point point_of(const struct ifm_arm_work *arm)
 {
     struct ifm_frontier_point out = {.stored = arm->arm->stored};
-    if (arm->arm->stored == 0 || is_withheld(arm) || !same_work(&arm->arm->ledger, &arm->work->baseline->arm->ledger))
+    if (arm->arm->stored == 0 || ifm_derive_is_withheld(arm) ||
+        !same_work(&arm->arm->ledger, &arm->work->baseline->arm->ledger))
         return out;
     struct ifm_loss_fact loss = ifm_derive_loss(arm->work, arm->arm->name);
     struct ifm_value step = ifm_derive_step_value(arm, NULL);
@@ -259,7 +198,7 @@ void ifm_derive_say_compression(const struct ifm_cell_work *work)
     size_t compressed = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
-        if (!is_compressed(arm) || is_withheld(arm))
+        if (!ifm_derive_is_compressed(arm) || ifm_derive_is_withheld(arm))
             continue;
         compressed++;
         if (arm->cache_resident && !work->baseline->cache_resident)
@@ -268,11 +207,11 @@ void ifm_derive_say_compression(const struct ifm_cell_work *work)
                                "is not that of moving fewer bytes alone");
     }
     if (compressed == 0) {
-        if (work->baseline != NULL && !is_withheld(work->baseline))
+        if (work->baseline != NULL && !ifm_derive_is_withheld(work->baseline))
             say_weak_rival(work);
         return;
     }
-    if (!is_withheld(work->baseline))
-        say_weak_baseline(work);
+    if (!ifm_derive_is_withheld(work->baseline))
+        ifm_derive_at_ceiling(work);
     say_dominated(work);
 }

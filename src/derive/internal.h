@@ -328,6 +328,16 @@ void ifm_derive_compression(const struct ifm_arm_work *arm, const struct ifm_val
 void ifm_derive_bytes_ratio(const struct ifm_arm_work *arm);
 /* Findings about compressed arms, once a cell: a weak baseline, help from caches, arms that another one dominates. */
 void ifm_derive_say_compression(const struct ifm_cell_work *work);
+/* Is the arm lossy, with a cache or weights of its own, and compared? Is what it shows withheld? */
+bool ifm_derive_is_compressed(const struct ifm_arm_work *arm);
+bool ifm_derive_is_withheld(const struct ifm_arm_work *arm);
+/* compare/at_ceiling.c: speedup_at_ceiling of the compressed arms, and the finding where the baseline is weak. Below this
+ * share of its read ceiling it leaves room for speed-ups that compression has not earned; at this share of the ceiling of
+ * its operations it is limited by them. */
+#define IFM_BASELINE_AT_LEAST 0.90
+#define IFM_LIMITED_BY_OPERATIONS 0.70
+void ifm_derive_at_ceiling(const struct ifm_cell_work *work);
+double ifm_shown_below(double share, double bar);
 /* Does a gate on this cell ask for the metric? */
 bool ifm_derive_is_wanted(const struct ifm_cell_work *work, enum ifm_metric_id metric);
 /* counters.c: numbers from columns and facts that only some passes have; absent where a gate asks for one in vain. */
@@ -444,6 +454,20 @@ double ifm_roof_clock(const struct ifm_roof *roof);
 /* How much the best rates of rounds of ceilings differ, as the standard deviation `sd` of their logarithms; false below
  * two rounds. */
 bool ifm_roof_spread(const struct ifm_roof *roof, struct ifm_log_mean *out);
+/* How far a roof moved while the arms ran: what a kernel at it would have had from step to step.
+ *
+ * Rounds of probes lie before, between and after the blocks, so they share the arms' conditions. In each the probe of the
+ * kind with the highest rate counts, by stretches of successive samples that move as much as one step of a kernel does
+ * (`amount`; each sample begins one): what is shorter a step averages out. `low` and `high` are the 10th and the 90th
+ * percentile of the rates of all stretches of all rounds (type 7 of Hyndman and Fan, The American Statistician 50, 1996,
+ * 361-365), `moved` is high / low - 1. Of percentiles, so that one pause does not make them. False below two rounds. */
+struct ifm_roof_range {
+    double low, high, moved; /* amount / ns */
+    size_t rounds;
+};
+/* A roof that moved further in the run has no bound made of it: another minute would give another one. */
+#define IFM_ROOF_STEADY 0.05
+bool ifm_roof_range(const struct ifm_cell_work *work, enum ifm_ceiling kind, double amount, struct ifm_roof_range *out);
 /* Of a step of a probe: what its ceiling is made of. */
 double ifm_roof_fastest_ns(const struct ifm_arm_work *arm);
 /* Is a probe's rate, ln(amount / ns), above what the device can do? */

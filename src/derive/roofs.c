@@ -6,8 +6,11 @@
  * roof. */
 #include "derive/internal.h"
 
+#include "base/arena.h"
+#include "stats/stats.h"
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 static bool is_usable(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
 {
@@ -253,19 +256,23 @@ double ifm_roof_excess(const struct ifm_arm_work *arm, enum ifm_ceiling kind, do
     return excess;
 }
 
-/* ln of the best rate of a round; false where the kind has no slot there. */
-static bool best_of_round(const struct ifm_cell_work *work, enum ifm_ceiling kind, size_t round, double *log_rate)
+/* The fastest probe of the kind in a block, or round, and ln of its rate there; NULL where the kind has no slot in it.
+ */
+static const struct ifm_arm_work *best_of_round(const struct ifm_cell_work *work, enum ifm_ceiling kind, size_t round,
+                                                double *log_rate)
 {
-    bool any = false;
+    const struct ifm_arm_work *best = NULL;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
         if (!is_usable(arm, kind) || !arm->present[round])
             continue;
         double own = log(ifm_ceiling_amount(arm->arm, kind) * arm->steps[round] / arm->time_ns[round]);
-        *log_rate = any ? fmax(*log_rate, own) : own;
-        any = true;
+        if (best != NULL && own <= *log_rate)
+            continue;
+        *log_rate = own;
+        best = arm;
     }
-    return any;
+    return best;
 }
 
 bool ifm_roof_spread(const struct ifm_roof *roof, struct ifm_log_mean *out)
@@ -274,7 +281,7 @@ bool ifm_roof_spread(const struct ifm_roof *roof, struct ifm_log_mean *out)
     double sum = 0, squares = 0, first = 0, own = 0;
     *out = (struct ifm_log_mean){0};
     for (size_t b = 0; work != NULL && b < work->n_blocks; b++) {
-        if (!work->is_round[b] || !best_of_round(work, roof->by->arm->ceiling, b, &own))
+        if (!work->is_round[b] || best_of_round(work, roof->by->arm->ceiling, b, &own) == NULL)
             continue;
         first = out->n == 0 ? own : first;
         sum += own - first;
@@ -286,6 +293,106 @@ bool ifm_roof_spread(const struct ifm_roof *roof, struct ifm_log_mean *out)
     out->df = (double)out->n - 1;
     out->sd = sqrt(fmax(0, squares - sum * sum / (double)out->n) / out->df);
     return true;
+}
+
+/* ---- how far a roof moved ---- */
+
+struct stretches {
+    double *rates; /* amount / ns; NULL: they are counted */
+    size_t n, rounds;
+    double amount; /* of a stretch, at least */
+};
+
+/* Samples of a stretch in the slot. GPUs count by slots, and so do ceilings in blocks, as their roofs do. */
+static size_t samples_of_stretch(const struct ifm_arm_work *probe, const struct ifm_slot *slot, double amount)
+{
+    const struct ifm_machine *machine = probe->d->plan->machine;
+    const double n = ceil(amount / (ifm_ceiling_amount(probe->arm, probe->arm->ceiling) * slot->inner));
+    if (!probe->work->cell->ceilings_apart || machine == NULL || machine->gpu != NULL || n >= slot->samples)
+        return slot->samples;
+    return n < 1 ? 1 : (size_t)n;
+}
+
+static void add_slot(const struct ifm_arm_work *probe, size_t k, struct stretches *out)
+{
+    const struct ifm_record *record = probe->work->record;
+    const struct ifm_slot *slot = &record->slots[k];
+    const struct ifm_sample *samples = &record->samples[record->first[k]];
+    const size_t n = samples_of_stretch(probe, slot, out->amount);
+    const double amount = ifm_ceiling_amount(probe->arm, probe->arm->ceiling) * slot->inner * (double)n;
+    double ns = 0;
+    for (size_t i = 0; i < slot->samples; i++) {
+        ns += (double)samples[i].duration_ns - (i >= n ? (double)samples[i - n].duration_ns : 0);
+        if (i + 1 < n || ns <= 0)
+            continue;
+        if (out->rates != NULL)
+            out->rates[out->n] = amount / ns;
+        out->n++;
+    }
+}
+
+/* Of the best probe of each round: of those that lose, time is lost. */
+static void add_cell(const struct ifm_cell_work *work, enum ifm_ceiling kind, struct stretches *out)
+{
+    const struct ifm_record *record = work->record;
+    const struct ifm_arm_work *best = NULL;
+    double rate = 0;
+    size_t looked_at = SIZE_MAX;
+    for (size_t k = 0, b = 0; record != NULL && k < record->n_slots; k++) {
+        const struct ifm_slot *slot = &record->slots[k];
+        while (b < work->n_blocks && work->block[b] < slot->block)
+            b++;
+        if (b == work->n_blocks || work->block[b] != slot->block || slot->arm >= work->cell->n_arms ||
+            (work->cell->ceilings_apart && !work->is_round[b]))
+            continue;
+        if (looked_at != b) {
+            looked_at = b;
+            best = best_of_round(work, kind, b, &rate);
+            out->rounds += best != NULL;
+        }
+        if (best == &work->arms[slot->arm])
+            add_slot(best, k, out);
+    }
+}
+
+/* The cells whose probes the roof is of. */
+static void add_all(const struct ifm_cell_work *asks, enum ifm_ceiling kind, struct stretches *out)
+{
+    const struct ifm_derivation *d = asks->d;
+    const bool alone = is_of_cell(&asks->roofs[kind], kind);
+    out->n = out->rounds = 0;
+    for (size_t c = 0; c < d->plan->n_cells; c++) {
+        const struct ifm_cell_work *work = &d->cells[c];
+        if (work == asks ||
+            (!alone && work->cell->threads == asks->cell->threads && !is_of_cell(&work->roofs[kind], kind)))
+            add_cell(work, kind, out);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bool ifm_roof_range(const struct ifm_cell_work *work, enum ifm_ceiling kind, double amount, struct ifm_roof_range *out)
+{
+    struct stretches all = {.amount = amount};
+    *out = (struct ifm_roof_range){0};
+    if (work->roofs[kind].by == NULL)
+        return false;
+    add_all(work, kind, &all);
+    out->rounds = all.rounds;
+    if (all.rounds < 2)
+        return false;
+    all.rates = ifm_zeros(all.n, sizeof *all.rates);
+    add_all(work, kind, &all);
+    qsort(all.rates, all.n, sizeof *all.rates, by_number);
+    const bool known = ifm_stats_quantile_sorted(all.rates, all.n, 0.1, &out->low) == IFM_STAT_OK &&
+                       ifm_stats_quantile_sorted(all.rates, all.n, 0.9, &out->high) == IFM_STAT_OK;
+    free(all.rates);
+    out->moved = known ? out->high / out->low - 1 : 0;
+    return known;
 }
 
 const char *ifm_roof_name(const struct ifm_roof *roof, const struct ifm_cell_work *asks, struct ifm_arena *arena)

@@ -92,6 +92,9 @@ static void add_sentences(struct ifm_builder *builder, const struct ifm_group *g
         for (size_t a = 0; a < group->first[i].n_arms; a++)
             if (ifm_is_ok(ifm_value_of(builder, &group->first[i], &group->first[i].arms[a], IFM_M_SPEEDUP)))
                 add_sentence(builder, list, &group->first[i], &group->first[i].arms[a], group->n > 1);
+    const char *pays = group->n == 1 ? ifm_pays_words(builder, group->first) : "";
+    if (pays[0] != '\0')
+        ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "pays %s", pays));
 }
 
 static bool all_told(const struct ifm_builder *builder, const struct ifm_group *group)

@@ -136,11 +136,11 @@ const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual
 const char *ifm_cell_tokens_heading(const struct ifm_cell *cell, const char *usual);
 /* Of what its tokens are, as their rate is no model's: "6 attention layers, generated data"; "" of other work. */
 const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell);
-/* "batch 4, kv_len 8192, hot cache, 2 threads, margin ±0.3 %", in about `most` bytes. */
+/* "batch 4, kv_len 8192, 2 threads, margin ±0.3 %", in about `most` bytes. */
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most);
 /* "batch 1": what attention.scale made of the batch that the name says; "" where it made nothing of it. */
 const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *cell);
-/* "batch 1, not the name's (scale 32), "; not `alike`: of cells beside it that have other batches now. */
+/* "batch 1 (divided by --scale 32), "; not `alike`: of cells beside it that have other batches now. */
 const char *ifm_cell_scaled_words(struct ifm_builder *builder, const struct ifm_cell *cell, bool alike);
 /* What was measured as the most that the machine gives, and by what. */
 void ifm_cell_ceilings(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section);
@@ -161,7 +161,7 @@ struct ifm_group {
 };
 struct ifm_group ifm_group_at(struct ifm_builder *builder, size_t first);
 const char *ifm_group_title(const struct ifm_group *group);
-/* "batch 1, not the name's (scale 32), ", where that is so of all its cells; where they differ, that they were divided,
+/* "batch 1 (divided by --scale 32), ", where that is so of all its cells; where they differ, that they were divided,
  * and each says its own. */
 const char *ifm_group_scaled(struct ifm_builder *builder, const struct ifm_group *group);
 /* Has any row the metric; `ok`: as a number. */
@@ -209,6 +209,10 @@ enum ifm_telling { IFM_TELL_ALL = 0, IFM_TELL_BARE, IFM_TELL_SHORT };
 /* The sentence about a compared arm. */
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, enum ifm_telling telling);
+
+/* "in memory, and in time beside this f16: int8, int4; if a model bears their output error" (pays.c); "" of a cell that
+ * compares no smaller form with another. */
+const char *ifm_pays_words(const struct ifm_builder *builder, const struct ifm_cell *cell);
 
 /* ---- the first screen of the page, and of report.md (page.c) ---- */
 

@@ -193,7 +193,7 @@ static const char *subject_of(const char *rule)
     static const char *const subjects[][2] = {
         {"rule-01", "numbers that are missing"},
         {"rule-02", "blocks that the machine disturbed"},
-        {"rule-03", "what the machine can do"},
+        {"rule-03", "ceilings, and arms far from them"},
         {"rule-04", "parts of the record that disagree"},
         {"rule-05", "energy"},
         {"rule-06", "tokens"},

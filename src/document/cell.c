@@ -496,13 +496,16 @@ const char *ifm_cell_scaled_words(struct ifm_builder *builder, const struct ifm_
     if (scaled[0] == '\0' || baseline == NULL)
         return "";
     const char *scale = ifm_arm_setting(baseline, "attention.scale");
-    return alike ? ifm_arena_printf(builder->arena, "%s, not the name's (scale %s), ", scaled, scale)
+    return alike ? ifm_arena_printf(builder->arena, "%s (divided by --scale %s), ", scaled, scale)
                  : ifm_arena_printf(builder->arena, "batches divided by scale %s, ", scale);
 }
 
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
 {
-    const char *cache = cell->measure.cache == IFM_CACHE_COLD ? "cold cache" : "hot cache";
+    /* A "hot cache" was taken for data that lie in it, and inputs rotate so that they do not: what is as ever is not
+     * said, and what a cache serves is called cache-resident. */
+    const bool cold = cell->measure.cache == IFM_CACHE_COLD;
+    const char *cache = cold ? "cold cache, " : "";
     const char *threads =
         cell->threads == 1 ? "1 thread" : ifm_arena_printf(builder->arena, "%u threads", cell->threads);
     const char *gpu = ifm_device_facts_of(builder->from->events, cell->name).gpu;
@@ -517,10 +520,9 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
                                 scripted ? threads : "from start to end of one run", margin);
     const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
-    bool lost = true, cold = cell->measure.cache == IFM_CACHE_COLD;
-    for (int shorter = 0; shorter < 3 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
-        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ",
-                                shorter == 2 && !cold ? "" : cache, shorter == 2 && !cold ? "" : ", ", threads,
+    bool lost = true;
+    for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
+        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads,
                                 shorter > 0 ? "" : ", equal means within ±", shorter > 0 ? "" : margin, resident);
         const size_t taken = strlen(rest);
         shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
@@ -540,7 +542,7 @@ void ifm_build_cell(struct ifm_builder *builder, const struct ifm_cell *cell)
     if (in_detail(builder)) {
         section->folded = true;
         const char *what = ifm_cell_counts_programs(cell) ? "counts and figures" : "rates, ceilings, figures";
-        section->title = ifm_arena_printf(builder->arena, "%s: %s", cell->name, what);
+        section->title = ifm_arena_printf(builder->arena, "Details: %s (%s)", cell->name, what);
     } else {
         section->subtitle = ifm_arena_printf(builder->arena, "%s%s", ifm_cell_scaled_words(builder, cell, true),
                                              ifm_cell_conditions(builder, cell, SIZE_MAX));

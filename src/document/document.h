@@ -166,7 +166,7 @@ struct ifm_block {
     bool elsewhere; /* the page says it in another place: its first screen, a figure; of a list report.md too */
     /* of a section; of a list of notes `id` alone */
     const char *id, *title;         /* "" = none; of the verdict its label */
-    const char *subtitle;           /* "hot cache, 8 threads"; "" = none */
+    const char *subtitle;           /* "cold cache, 8 threads"; "" = none */
     enum ifm_tone tone;             /* of the verdict; of a line */
     bool folded;                    /* behind its title */
     struct ifm_block *first, *last; /* what it holds */
@@ -232,7 +232,7 @@ static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone to
 struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
 
 /* What an arm gives up for its speed, in words: bytes, error and rule 3's share stand together, since none of them
- * stands alone (rule 10): "moves 3.71x fewer bytes, output error 7.9 %, KL 0.021"; "" for an arm without a ratio of
+ * stands alone (rule 10): "moves 3.71x fewer bytes, output error 7.9 %, attention KL 0.021"; "" for an arm without a ratio of
  * bytes: one that stores nothing, or is compared with nothing. A number that is not there is said to be so, never left
  * out. */
 const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cell, const char *arm,

@@ -4,6 +4,7 @@
 #include "document/build.h"
 #include "document/quantity.h"
 #include "model/machine_facts.h"
+#include <ctype.h>
 #include <string.h>
 
 enum { FEW_SENTENCES = 12, SHORT_SENTENCES = 4, REASONS_SHOWN = 3, PROGRAMS_NAMED = 4 };
@@ -75,8 +76,19 @@ static size_t sentences_most(const struct ifm_builder *builder)
     return builder->from->plan->n_cells == 1 ? FEW_SENTENCES : SHORT_SENTENCES;
 }
 
+static void add_pays(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_cell *cell)
+{
+    const char *pays = ifm_pays_words(builder, cell);
+    if (pays[0] == '\0')
+        return;
+    struct ifm_line *line = ifm_add_line(builder, parent, IFM_LEVEL_PAGE, IFM_AS_TEXT, "");
+    ifm_say(builder, line, IFM_TONE_STRONG, "Does it pay?");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " %c%s.", toupper((unsigned char)pays[0]), pays + 1);
+}
+
 static void add_outcomes(struct ifm_builder *builder, struct ifm_block *parent, const struct ifm_cell *cell)
 {
+    add_pays(builder, parent, cell);
     struct ifm_block *list = ifm_add_list(builder, parent, IFM_AS_OUTCOMES);
     if (!ifm_is_empty(cell->unsupported)) {
         ifm_add_sentence(builder, list, ifm_arena_printf(builder->arena, "absent: %s", cell->unsupported));

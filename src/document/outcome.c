@@ -34,13 +34,13 @@ static const char *error_words(const struct ifm_value *loss, const struct ifm_va
     return loss != NULL || owes ? "output error not recorded" : "";
 }
 
-/* "KL 0.021" beside a loss. */
+/* "attention KL 0.021" beside a loss. */
 static const char *spread_words(const struct ifm_value *kl, const struct ifm_value *tv, struct ifm_arena *arena)
 {
     if (ifm_is_ok(kl))
-        return ifm_arena_printf(arena, "KL %s", ifm_quantity_of(kl, arena).number);
+        return ifm_arena_printf(arena, "attention KL %s", ifm_quantity_of(kl, arena).number);
     if (kl != NULL && ifm_is_ok(tv))
-        return ifm_arena_printf(arena, "KL infinite (tokens dropped), TV %s", ifm_quantity_short(tv->number, arena));
+        return ifm_arena_printf(arena, "attention KL infinite (tokens dropped), TV %s", ifm_quantity_short(tv->number, arena));
     return "";
 }
 

@@ -9,15 +9,6 @@
 
 /* ---- the first screen ---- */
 
-static bool any_ok(const struct ifm_builder *builder, enum ifm_metric_id metric)
-{
-    const struct ifm_derived *derived = builder->from->derived;
-    for (size_t i = 0; i < derived->n_numbers; i++)
-        if (derived->numbers[i].metric == metric && ifm_is_ok(&derived->numbers[i].value))
-            return true;
-    return false;
-}
-
 /* Prompts through one attention, without what a model does around it. */
 static const char *tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell)
 {
@@ -52,11 +43,11 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
     }
     if (all[0] == '\0')
         return;
-    const char *kl = any_ok(builder, IFM_M_ATTENTION_KL_NATS) ? "KL is of attention weights. " : "";
     ifm_add_line(builder, section, section->level, IFM_AS_SCOPE,
                  ifm_arena_printf(builder->arena,
-                                  "Measured: %s, not a whole model. %sNothing here says anything of perplexity.", all,
-                                  kl));
+                                  "Measured: %s, not a whole model: how much output error one bears, and its "
+                                  "perplexity, nothing here says.",
+                                  all));
 }
 
 /* The terminal's last line, whose finding below has the rest of the sentence. */

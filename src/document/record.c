@@ -65,7 +65,7 @@ void ifm_build_limits(struct ifm_builder *builder)
         resident |= from->plan->cells[i].cache_resident;
         programs |= from->plan->cells[i].n_arms > 1 && ifm_cell_counts_programs(&from->plan->cells[i]);
     }
-    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_VERBOSE, "limits", "Limits of this report");
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_VERBOSE, "limits", "Limits");
     struct ifm_line *line = ifm_add_line(
         builder, section, IFM_LEVEL_VERBOSE, IFM_AS_TEXT,
         "These numbers hold for this machine, this configuration and these minutes. Arms of one cell were interleaved "

@@ -11,7 +11,7 @@ static void add_notes(struct ifm_builder *builder)
     const struct ifm_document *document = builder->document;
     if (document->n_notes == 0)
         return;
-    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "notes", "Notes of the tables");
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "notes", "Notes");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++)

@@ -19,7 +19,7 @@ static void build_definitions(struct ifm_builder *builder)
             used[n++] = &ifm_metrics[m];
     if (n == 0)
         return;
-    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_PAGE, "definitions", "What the numbers mean");
+    struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_PAGE, "definitions", "Glossary");
     section->folded = true;
     struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_ASIDE, "Source and limits of each: ");
     ifm_say_code(builder, line, "inferometer explain METRIC");

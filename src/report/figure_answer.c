@@ -56,6 +56,27 @@ static const char *short_name(const struct answer *a, const struct ifm_cell *cel
     return ifm_arena_printf(a->chart->arena, "%s, %s", place, arm->name);
 }
 
+/* An arm has the colour of its cell's figures, in each cell that has it; another arm has another one. */
+static const char *series_of(const struct answer *a, const struct ifm_chart *chart, const struct ifm_arm *arm)
+{
+    static const char *const classes[] = {"s1", "s2", "s3", "s4", "s5", "s6", "s7", "s0"};
+    const char *own = ifm_chart_series(chart, arm);
+    bool taken = false;
+    for (size_t i = 0; i < a->n; i++) {
+        if (strcmp(a->marks[i].arm->name, arm->name) == 0)
+            return a->marks[i].class;
+        taken |= strcmp(a->marks[i].class, own) == 0;
+    }
+    for (size_t k = 0; taken && k < sizeof classes / sizeof *classes; k++) {
+        bool used = false;
+        for (size_t i = 0; i < a->n; i++)
+            used |= strcmp(a->marks[i].class, classes[k]) == 0;
+        if (!used)
+            return classes[k];
+    }
+    return own;
+}
+
 static bool add_mark(struct answer *a, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     struct ifm_chart chart = chart_of(a, cell);
@@ -64,6 +85,7 @@ static bool add_mark(struct answer *a, const struct ifm_cell *cell, const struct
         return false;
     if (a->n == MOST)
         return true;
+    const char *class = series_of(a, &chart, arm);
     const struct ifm_value *error = ifm_chart_shown(&chart, arm->name, IFM_M_LOSS_RMS_REL);
     const struct ifm_value *stored = ifm_chart_shown(&chart, arm->name, IFM_M_COMPRESSION_RATIO);
     const struct ifm_value *change = ifm_chart_shown(&chart, arm->name, IFM_M_CHANGE_PERCENT);
@@ -75,7 +97,7 @@ static bool add_mark(struct answer *a, const struct ifm_cell *cell, const struct
                                             lossy ? error : NULL,
                                             ifm_chart_is_positive(stored) && stored->number != 1 ? stored : NULL,
                                             short_name(a, cell, arm),
-                                            ifm_chart_series(&chart, arm),
+                                            class,
                                             open,
                                             0};
     a->n_open += open;
@@ -372,7 +394,7 @@ static void draw(struct answer *a, struct ifm_figure *out)
         IFM_SCALE_LOG, a->low, a->high, "x", ifm_arena_printf(a->chart->arena, "speed against %s", of), false};
     plot.y = (struct ifm_plot_axis){.hidden = true};
     const char *legend[] = {interval_words(a), a->n_open > 0 ? "open dot: undecided" : NULL,
-                            a->n_lossy > 0 && a->n > a->n_lossy ? "below: compared in time alone" : NULL};
+                            a->n_lossy > 0 && a->n > a->n_lossy ? "below the line: a row each, no output error" : NULL};
     const size_t n = sizeof legend / sizeof *legend, lines = ifm_chart_legend(a->chart, NULL, 0, legend, n);
     plot.height = foot + 42 + 16 * (double)lines;
     ifm_plot_open(&plot, out->title, "");

@@ -316,7 +316,7 @@ static struct ifm_grid table_of(const struct frontier *f)
                                            {"stored bytes", IFM_M_STORED_BYTES, false, 0},
                                            {"bits/value", IFM_M_BITS_PER_VALUE, false, 0},
                                            {"output error", IFM_M_LOSS_RMS_REL, false, 0},
-                                           {"KL", IFM_M_ATTENTION_KL_NATS, false, 0},
+                                           {"attention KL", IFM_M_ATTENTION_KL_NATS, false, 0},
                                            {tokens ? "tokens" : "speed", f->speed_metric, false, 0},
                                            {"frontier", IFM_M_NONE, true, 0}};
     struct ifm_grid grid = ifm_chart_grid(f->chart, headings, sizeof headings / sizeof headings[0], f->n_points);

@@ -487,7 +487,7 @@ static void add_block_rows(const struct timeline_sheet *sheet, struct ifm_grid *
                              n == 1 ? "" : "the first by ", first->cause);
     }
     if (more > 0)
-        ifm_chart_row(grid, ifm_arena_printf(arena, "%zu more disturbed blocks", more));
+        ifm_chart_row(grid, ifm_arena_printf(arena, "%zu more disturbed block%s", more, more == 1 ? "" : "s"));
 }
 
 static struct ifm_grid numbers_of(const struct timeline_sheet *sheet)

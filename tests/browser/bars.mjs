@@ -1,5 +1,6 @@
 // bars.mjs FILE WORD: the page of the default run is small (its folds closed), and its first screen holds answer, chart,
-// trust (WORD, as the terminal says it) and the command that repeats it.
+// trust (WORD, as the terminal says it) and the command that repeats it; on a phone the answer and what to distrust. No
+// drawing stands alone in a row of the desk.
 import {statSync} from 'node:fs';
 import {complain, open, withBrowser} from './browser.mjs';
 
@@ -34,6 +35,17 @@ await withBrowser(async browser => {
     complain(`trust is "${said}" on the page and "${word}" on the terminal`);
   holds('findings in sight', await page.evaluate(() => [...document.querySelectorAll('#findings .findings > li')]
     .filter(item => item.checkVisibility() && !item.closest('details')).length), MOST.findings);
+  const alone = await page.evaluate(() => {
+    document.querySelectorAll('#cell-1 details').forEach(fold => { fold.open = true; });
+    const box = (figure, part) => figure.querySelector(part).getBoundingClientRect();
+    const figures = [...document.querySelectorAll('.figures figure')].filter(figure => figure.clientWidth > 800);
+    const empty = figures.filter(figure => box(figure, 'figcaption').left < box(figure, '.drawing').right ||
+      box(figure, '.scroll').right > figure.getBoundingClientRect().right + 1);
+    document.querySelectorAll('details').forEach(fold => { fold.open = false; });
+    return {figures: figures.length, empty: empty.map(figure => figure.id)};
+  });
+  if (alone.figures === 0 || alone.empty.length > 0)
+    complain(`of ${alone.figures} figures with tables these have no words beside them: ${alone.empty.join(' ')}`);
   await page.evaluate(() => scrollTo({top: 2000, behavior: 'instant'}));
   const bar = await page.evaluate(() => document.querySelector('nav.bar').getBoundingClientRect().top);
   if (bar !== 0)
@@ -47,6 +59,8 @@ await withBrowser(async browser => {
   const pdf = await page.pdf({format: 'A4', margin});
   holds('sheets', pdf.toString('latin1').match(/\/Type \/Page\b/g).length, MOST.sheets);
   const phone = await open(browser, file, {viewport: {width: 390, height: 844}});
+  const ends = await phone.evaluate(() => document.querySelector('#answer .trust').getBoundingClientRect().bottom);
+  holds('trust on a phone ends at', Math.ceil(ends), 844);
   await phone.evaluate(() => document.querySelectorAll('details').forEach(fold => { fold.open = true; }));
   const menu = await phone.evaluate(() => {
     const bar = document.querySelector('nav.bar');

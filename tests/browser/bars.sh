@@ -21,6 +21,8 @@ spoilt 's/svg text{fill:var(--ink);font:13px/svg text{fill:var(--ink);font:9px/'
 spoilt 's/<div id="answer"/<p style="height:500px"><div id="answer"/' 'chart ends at: [0-9]*, at most'
 spoilt 's/scrollbar-width:none/scrollbar-width:auto/' 'a bar of the system below them'
 spoilt 's/drawn{display:flow-root}/drawn{display:grid;grid-template-columns:40rem 25rem}/' 'of the width'
+spoilt 's/<div id="answer"/<p style="height:400px"><div id="answer"/' 'trust on a phone ends at: [0-9]*, at most'
+spoilt 's/display:grid;grid-template-columns:24rem/display:block;grid-template-columns:24rem/' 'no words beside them'
 check axe out/report.html
 check bars out/report.html "$word"
 cat said

@@ -10,6 +10,7 @@ import math
 import os
 
 WARMUP = "0"  # the phase; every other slot is measured: of blocks, and of rounds of ceilings
+CEILING = "2"  # the phase of the latter
 
 
 class Run:
@@ -294,6 +295,41 @@ def ceiling(kind):
     return of
 
 
+def stretches(v, kind):
+    """{(cell, round): rates of the stretches of its fastest probe}, each as long as a step of the baseline; of whole slots
+    where ceilings stand in blocks, and on GPUs."""
+    found = {}
+    machine = v.run.plan.get("machine")
+    for cell in v.cells_alike():
+        fastest = {}
+        apart = cell.plan.get("ceilings_apart", False)
+        for name, arm in cell.arms.items():
+            view = View(v.run, cell.plan["name"], name, v.published)
+            if arm["ceiling"] != kind or not amount(view, kind):
+                continue
+            for block, (time, steps) in totals(view).items():
+                slots = [s for s in view.slots() if int(s["block"]) == block]
+                if apart != (slots[0]["phase"] == CEILING):
+                    continue
+                if block not in fastest or amount(view, kind) * steps / time > fastest[block][0]:
+                    fastest[block] = amount(view, kind) * steps / time, view, slots
+        for block, (_, view, slots) in fastest.items():
+            for slot in slots:
+                own, n = amount(view, kind) * int(slot["inner"]), len(slot["x"])
+                if apart and machine and not machine.get("gpu"):
+                    step_of = amount(v.baseline(), kind) if v.baseline() else 0
+                    n = max(1, min(n, math.ceil(step_of / own)))
+                found.setdefault((cell.plan["name"], block), []).extend(
+                    own * n / sum(slot["x"][i:i + n]) for i in range(len(slot["x"]) - n + 1))
+    return found
+
+
+def moved(v):
+    found = stretches(v, "read")
+    rates = [rate for rates in found.values() for rate in rates]
+    return 100 * (quantile(rates, 0.9) / quantile(rates, 0.1) - 1) if len(found) > 1 else None
+
+
 def roofline(v):
     shares = [v.number("ceiling_read_percent"), v.number("ceiling_flops_percent")]
     return max(s for s in shares if s is not None) / 100
@@ -469,6 +505,7 @@ RECOMPUTED = {
     "ceiling_flops_percent": share("flops"),
     "roofline_score": roofline,
     "ceiling_read": ceiling("read"),
+    "ceiling_read_moved_percent": moved,
     "ceiling_copy": ceiling("copy"),
     "ceiling_flops": ceiling("flops"),
     "ridge_point": ridge,
@@ -539,7 +576,7 @@ NOT_RECOMPUTED = {
                     "command_strays command_run_delay_ns".split(),
                     "sums and a maximum of one column, as steal_ns, which is recomputed"),
     **dict.fromkeys("attention_kl_nats attention_tv quality_percent quality_loss_pp tokens_prompt_per_s "
-                    "load_ns latency_ns_p999 ceiling_read_percent ceiling_write ceiling_int8 "
+                    "load_ns latency_ns_p999 speedup_at_ceiling ceiling_read_percent ceiling_write ceiling_int8 "
                     "memory_bus memory_bus_percent "
                     "ceiling_clock "
                     "ceiling_flops_clock ceiling_l1 ceiling_l2 ceiling_l3 ceiling_read_spread_percent "

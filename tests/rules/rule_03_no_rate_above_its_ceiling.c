@@ -273,6 +273,110 @@ static void start_apart(struct fixture *fx, double base_ns, double other_ns)
     fx_generate(fx);
 }
 
+/* Two rounds of probes around the blocks of a compressed arm; the clock is in samples of the round `first` and of the
+ * other one, even ones and odd ones. */
+static void start_rounds(struct fixture *fx, double base_ns, double first_even, double first_odd, double other_even,
+                         double other_odd)
+{
+    static const struct ifm_machine machine = {.threads = 1};
+    start_compressed(fx, base_ns, 130000, true);
+    fx->cells[0].ceilings_apart = true;
+    fx->plan.machine = &machine;
+    fx_generate(fx);
+    struct ifm_record *r = &fx->parts[0].record;
+    for (size_t k = 0, round = SIZE_MAX; k < r->n_slots; k++) {
+        struct ifm_slot *slot = &r->slots[k];
+        if (slot->phase != IFM_PHASE_CEILING)
+            continue;
+        round = round == SIZE_MAX ? slot->block : round;
+        int64_t now = slot->start_ns;
+        for (size_t i = 0; i < slot->samples; i++) {
+            struct ifm_sample *sample = &r->samples[r->first[k] + i];
+            const double by =
+                slot->block == round ? (i % 2 == 0 ? first_even : first_odd) : (i % 2 == 0 ? other_even : other_odd);
+            *sample = (struct ifm_sample){now, (int64_t)((double)sample->duration_ns * by)};
+            slot->end_ns = now += sample->duration_ns;
+        }
+    }
+    fx_derive(fx);
+}
+
+/* The ceiling of 10 GB/s leaves 160 us / 130 us of the speed-up; the interval holds how far it moved. */
+static void what_is_left_at_a_steady_ceiling_is_a_number(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_rounds(&fx, 200000, 1, 1, 0.975, 0.975);
+    const struct ifm_value *left = fx_value(&fx, "other", "speedup_at_ceiling"),
+                           *step = fx_value(&fx, "other", "step_ns");
+    const double moved = fx_value(&fx, "", "ceiling_read_moved_percent")->number;
+    assert_true(moved > 1 && moved < 5);
+    assert_int_equal(left->state, IFM_STATE_OK);
+    const double fastest = 1e9 * 1600000 / fx_value(&fx, "", "ceiling_read")->number;
+    assert_true(fabs(left->number * step->number / fastest - 1) < 1e-9 && left->has_interval);
+    assert_true(left->low <= fastest / step->high * (1 + 1e-9) && left->low < left->number);
+    assert_true(left->high > 1.015 * fastest / step->low); /* the round that was slower */
+    assert_string_equal(left->text, "read");
+    assert_non_null(fx_finding(&fx, "rule-03", "worst case: only base is idealised"));
+    assert_null(fx_finding(&fx, "rule-03", "not shown to be faster"));
+    fx_stop(&fx);
+    start_compressed(&fx, 200000, 170000, true); /* 160 us / 170 us */
+    fx_derive(&fx);
+    assert_true(fx_value(&fx, "other", "speedup_at_ceiling")->number < 1);
+    assert_non_null(fx_finding(&fx, "rule-03", "] (not shown to be faster); worst case"));
+    fx_stop(&fx);
+}
+
+/* A ceiling that differs from round to round by a fifth gives no bound, and the share of it is a range. */
+static void a_ceiling_that_moves_leaves_no_bound(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_rounds(&fx, 200000, 1, 1, 0.8, 0.8);
+    const double moved = fx_value(&fx, "", "ceiling_read_moved_percent")->number;
+    assert_true(moved > 20 && moved < 30);
+    fx_expect(&fx, "other", "speedup_at_ceiling", IFM_STATE_ABSENT, "read ceiling moved by");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
+    const struct ifm_finding *weak = fx_finding(&fx, "rule-03", "the baseline base reaches only");
+    assert_non_null(weak);
+    assert_non_null(strstr(weak->text, "only 64 to 8"));
+    assert_non_null(strstr(weak->text, "(below 90 %), which moved by 2"));
+    assert_null(strstr(weak->text, "would leave"));
+    fx_stop(&fx);
+    start_rounds(&fx, 175000, 1, 1, 0.8, 0.8); /* 9.1 GB/s of 12.5, and of 10: is it weak? */
+    assert_non_null(
+        fx_finding(&fx, "rule-03", "the baseline base reaches|which moved by|whether it is weak cannot be told"));
+    fx_stop(&fx);
+}
+
+/* What is shorter than a step of the baseline (1.6 MB, of 1 MB in a sample) averages out in it. */
+static void what_is_shorter_than_a_step_does_not_move_a_ceiling(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_rounds(&fx, 200000, 0.8, 1, 0.8, 1);
+    assert_true(fx_value(&fx, "", "ceiling_read_moved_percent")->number < 5);
+    fx_expect(&fx, "other", "speedup_at_ceiling", IFM_STATE_OK, "");
+    fx_stop(&fx);
+}
+
+/* A record with one round, as short cells have: nothing tells how steady the ceiling is. */
+static void one_round_leaves_no_bound(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_rounds(&fx, 200000, 1, 1, 1, 1);
+    struct ifm_record *r = &fx.parts[0].record;
+    const size_t n = r->n_slots;
+    while (r->n_slots > 0 && r->slots[r->n_slots - 1].phase == IFM_PHASE_CEILING)
+        r->n_slots--;
+    assert_true(r->n_slots < n);
+    fx_derive(&fx);
+    fx_expect(&fx, "", "ceiling_read_moved_percent", IFM_STATE_ABSENT, "two rounds");
+    fx_expect(&fx, "other", "speedup_at_ceiling", IFM_STATE_ABSENT, "one round of probes");
+    fx_stop(&fx);
+}
+
 /* Ceilings in rounds of their own: the most that a slot of them shows is the limit, in no interval. */
 static void ceilings_apart_are_limits(void **state)
 {
@@ -584,6 +688,10 @@ int main(void)
         cmocka_unit_test(speedup_within_the_ratio_stands_alone),
         cmocka_unit_test(compression_explains_no_more_than_its_bytes),
         cmocka_unit_test(a_weak_baseline_is_said),
+        cmocka_unit_test(what_is_left_at_a_steady_ceiling_is_a_number),
+        cmocka_unit_test(a_ceiling_that_moves_leaves_no_bound),
+        cmocka_unit_test(what_is_shorter_than_a_step_does_not_move_a_ceiling),
+        cmocka_unit_test(one_round_leaves_no_bound),
         cmocka_unit_test(ceilings_apart_are_limits),
         cmocka_unit_test(waits_inside_slots_lower_no_ceiling),
         cmocka_unit_test(an_arm_above_the_probes_raises_the_ceiling),

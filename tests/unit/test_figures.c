@@ -221,6 +221,44 @@ static void a_page_does_not_grow_with_the_blocks(void **state)
     }
 }
 
+/* The second arm of another cell is another one: it does not look like the second arm of the first. The same arm does. */
+static void a_colour_is_one_arms(void **state)
+{
+    (void)state;
+    struct ifm_arm others[] = {arms[0], {.name = "ours", .role = IFM_ROLE_VARIANT, .workload = "attention"}, arms[2]};
+    struct ifm_cell all[] = {cells[0], cells[0]};
+    struct ifm_number more[COUNT(numbers) + 2];
+    memcpy(more, numbers, sizeof numbers);
+    all[1].name = "other";
+    all[1].arms = others;
+    all[1].n_arms = COUNT(others);
+    for (size_t a = 1; a < COUNT(others); a++)
+        more[COUNT(numbers) + a - 1] =
+            (struct ifm_number){all[1].name, others[a].name, IFM_M_SPEEDUP, RATE(1.5, 1.4, 1.6)};
+    sample_fill(more, COUNT(more));
+    struct ifm_plan both = plan;
+    struct ifm_derived of_both = derived;
+    both.cells = all;
+    both.n_cells = COUNT(all);
+    of_both.numbers = more;
+    of_both.n_numbers = COUNT(more);
+    build(&both, &of_both);
+    struct ifm_figure figure = figure_of(ifm_figure_answer, NULL);
+    const char *classes[] = {">int8</text>", "s1", ">ours</text>", "s4", ">int4</text>", "s2"};
+    for (size_t i = 0; i < COUNT(classes); i += 2) {
+        const char *at = figure.svg.data;
+        while ((at = strstr(at, classes[i])) != NULL) {
+            const char *group = at++;
+            while (group > figure.svg.data && strncmp(group, "<g class=\"", 10) != 0)
+                group--;
+            assert_memory_equal(group + 10, classes[i + 1], 2);
+        }
+    }
+    assert_int_equal(count_of(figure.svg.data, ">int4</text>"), 2);
+    assert_int_equal(count_of(figure.svg.data, ">ours</text>"), 1);
+    ifm_figure_free(&figure);
+}
+
 static void axis_of(ifm_figure_maker *maker, double *low, double *high)
 {
     struct ifm_figure figure = figure_of(maker, NULL);
@@ -594,6 +632,7 @@ int main(void)
         TEST(the_ratio_says_how_much_and_beyond_what),
         TEST(a_page_does_not_grow_with_the_blocks),
         TEST(a_refused_speed_is_named_and_not_drawn),
+        TEST(a_colour_is_one_arms),
         TEST(an_axis_holds_the_interval_of_one_comparison),
         TEST(a_label_ends_at_the_edge),
         TEST(an_undecided_arm_looks_so),

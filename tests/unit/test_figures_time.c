@@ -180,6 +180,7 @@ static void disturbed_blocks_are_told_first(void **state)
     (void)state;
     struct shown s;
     fx_start(&s.fx);
+    s.fx.warmup_blocks = 5; /* none of the 12 that are counted */
     s.fx.drift = 0.3;
     fx_generate(&s.fx);
     disturb(&s.fx, 3, 12);
@@ -213,7 +214,16 @@ static void many_disturbed_blocks_are_one_element(void **state)
     expect_text(s.timeline.sentence, "10 of 40 blocks");
     assert_int_equal(count(s.timeline.svg.data, "<rect class=\"disturbed\""), 1); /* in the legend */
     assert_int_equal(count(s.timeline.svg.data, "<path class=\"disturbed\""), 1);
+    assert_non_null(field_of(&s.timeline.numbers, "2 more disturbed blocks", "remarks"));
     hold_drawing(&s.timeline);
+    stop(&s);
+    fx_start(&s.fx);
+    s.fx.blocks = 40;
+    fx_generate(&s.fx);
+    for (unsigned b = 0; b < 36; b += 4)
+        disturb(&s.fx, b, 30);
+    show(&s);
+    assert_non_null(field_of(&s.timeline.numbers, "1 more disturbed block", "remarks"));
     stop(&s);
 }
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#include "document/document.h"
+#include "document/build.h"
 #include "document/quantity.h"
 #include "facts.h"
 #include "publish/comparison.h"
@@ -60,6 +60,7 @@ static struct ifm_number numbers[] = {
     {C, "int4", IFM_M_ATTENTION_KL_NATS, PLAIN(0.021)},
     {C, "int4", IFM_M_ATTENTION_TV, PLAIN(0.08)},
     {C, "int4", IFM_M_ERROR_RMS_REL, PLAIN(3e-7)},
+    {C, "int4", IFM_M_SPEEDUP_AT_CEILING, RATE(1.9, 1.8, 2.0)},
     {C, "int4", IFM_M_SPEEDUP_OVER_FASTEST, SHARE(2.5, 2.48, 2.52, "library")},
     {C, "int4", IFM_M_SPEEDUP_OVER_OWN, SHARE(2.5, 2.48, 2.52, "library")},
     {C, "evict<b>", IFM_M_SPEEDUP_OVER_OWN, SHARE(3.1, 3.0, 3.2, "own")},
@@ -162,6 +163,47 @@ static void one_sentence_has_all_three(void **state)
     ifm_arena_destroy(arena);
 }
 
+static struct ifm_value *value_of(const char *arm, enum ifm_metric_id metric)
+{
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (strcmp(numbers[i].arm, arm) == 0 && numbers[i].metric == metric)
+            return &numbers[i].value;
+    return NULL;
+}
+
+/* Memory is sure, time may be the baseline's weakness, and whoever loses output pays under a condition. */
+static void whether_it_pays_is_said(void **state)
+{
+    (void)state;
+    struct ifm_number kept[COUNT(numbers)];
+    memcpy(kept, numbers, sizeof kept);
+    struct ifm_publication p = publication();
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_builder builder = {.from = &p, .arena = arena};
+    static const char given[] = "; if a model bears their output error", beside[] = "in memory, and in time beside this "
+                                                                                     "f16: ";
+    struct ifm_value *left = value_of("int4", IFM_M_SPEEDUP_AT_CEILING);
+    assert_facts(ifm_pays_words(&builder, cells), "in memory and time: int4; in memory, and in time beside this f16: "
+                                                  "evict<b>|; if a model bears their output error");
+    assert_null(strstr(ifm_pays_words(&builder, cells), "odd"));     /* refused: nothing is known */
+    assert_null(strstr(ifm_pays_words(&builder, cells), "library")); /* it stores nothing */
+    left->low = 0.99;
+    assert_string_equal(ifm_pays_words(&builder, cells), ifm_arena_printf(arena, "%sint4, evict<b>%s", beside, given));
+    left->state = IFM_STATE_ABSENT;
+    assert_has(ifm_pays_words(&builder, cells), ifm_arena_printf(arena, "%sint4, ", beside));
+    value_of("int4", IFM_M_CHANGE_PERCENT)->text = "undecided";
+    value_of("evict<b>", IFM_M_CHANGE_PERCENT)->text = "slower";
+    assert_string_equal(ifm_pays_words(&builder, cells),
+                        ifm_arena_printf(arena, "in memory alone: int4 (undecided), evict<b> (slower)%s", given));
+    value_of("int4", IFM_M_COMPRESSION_RATIO)->number = value_of("evict<b>", IFM_M_COMPRESSION_RATIO)->number = 0.9;
+    assert_string_equal(ifm_pays_words(&builder, cells), "not at all: int4, evict<b>");
+    value_of("int4", IFM_M_CHANGE_PERCENT)->text = "faster";
+    value_of("int4", IFM_M_LOSS_RMS_REL)->number = 0;
+    assert_string_equal(ifm_pays_words(&builder, cells), "in time alone: int4; not at all: evict<b>");
+    memcpy(numbers, kept, sizeof kept);
+    ifm_arena_destroy(arena);
+}
+
 static void nothing_rounds_to_the_nominal_ratio(void **state)
 {
     (void)state;
@@ -190,8 +232,8 @@ static void the_table_shows_loss_beside_speed(void **state)
     assert_int_equal(ifm_compose_document(&p, IFM_LEVEL_ALWAYS, false, true, &text, &error), IFM_OK);
     assert_line(text.data, "vs baseline", "stored");
     assert_line(text.data, "stored", "output error");
-    assert_line(text.data, "output error", "KL");
-    assert_line(text.data, "KL", "kernel error");
+    assert_line(text.data, "output error", "attention KL");
+    assert_line(text.data, "attention KL", "kernel error");
     assert_line(text.data, "faster 3.420x", "3.9996x smaller");
     assert_line(text.data, "3.9996x", "7.90 %");
     assert_line(text.data, "7.90 %", "0.021");
@@ -266,7 +308,7 @@ static void summary_and_compare_tell_the_price(void **state)
     ifm_summary_compose(&p, &text);
     assert_line(text.data, "- int4: faster", "3.71x fewer");
     assert_line(text.data, "3.71x fewer", "7.90 %");
-    assert_line(text.data, "7.90 %", "KL 0.021");
+    assert_line(text.data, "7.90 %", "attention KL 0.021");
     assert_null(strstr(strstr(text.data, "- library"), "fewer bytes"));
     ifm_text_clear(&text);
     struct ifm_arena *arena = ifm_arena_create();
@@ -329,7 +371,8 @@ int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_sentence_has_all_three),        cmocka_unit_test(nothing_rounds_to_the_nominal_ratio),
+        cmocka_unit_test(one_sentence_has_all_three),        cmocka_unit_test(whether_it_pays_is_said),
+        cmocka_unit_test(nothing_rounds_to_the_nominal_ratio),
         cmocka_unit_test(the_table_shows_loss_beside_speed), cmocka_unit_test(other_cells_have_no_such_columns),
         cmocka_unit_test(the_report_has_a_table_of_it),      cmocka_unit_test(summary_and_compare_tell_the_price),
         cmocka_unit_test(compare_tells_the_energy),

@@ -389,7 +389,7 @@ static void hostile_names_are_escaped(void **state)
     assert_lacks(html.data, "<img");
     assert_has(html.data, "&lt;img src=x onerror=&#39;a()&#39;&gt;");
     assert_has(html.data, "a&quot;b &amp; c|d");
-    assert_has(html.data, "kv_len 8192, batch &lt;b&gt;, hot cache"); /* the shape; what nobody chose is left out */
+    assert_has(html.data, "kv_len 8192, batch &lt;b&gt;, 0 threads"); /* the shape; what nobody chose is left out */
     assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_FOLDED, false, true, &md, &error), IFM_OK);
     assert_has(md.data, "\\<img src=x onerror='a()'\\>");
     assert_has(md.data, "c\\|d");

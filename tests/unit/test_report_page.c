@@ -269,9 +269,9 @@ static void layers_of_a_model_are_counted_and_not_measured(void **state)
         struct ifm_text html = {0};
         assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
         assert_has(html.data, layers == 1
-                                  ? "Measured: 1 attention layer, generated data, not a whole model."
+                                  ? "Measured: 1 attention layer, generated data, not a whole model: "
                                   : "Measured: one attention layer at a time, counted 32 times, generated data, not a "
-                                    "whole model.");
+                                    "whole model: ");
         ifm_text_free(&html);
     }
 }
@@ -387,6 +387,32 @@ static void many_cells_are_counted_and_listed(void **state)
     free(part);
 }
 
+/* Who follows a word of the contents finds it as the heading. */
+static void contents_are_headings(void **state)
+{
+    (void)state;
+    struct ifm_publication publication = sample_publication(NULL);
+    struct ifm_text html = {0};
+    char id[64], word[64], heading[128];
+    size_t n = 0;
+    assert_int_equal(ifm_compose_document(&publication, IFM_LEVEL_PAGE, false, true, &html, &error), IFM_OK);
+    const char *bar = strstr(html.data, "<nav class=\"bar"), *end = strstr(bar, "</nav>");
+    for (const char *at = bar; (at = strstr(at, "<a href=\"#")) != NULL && at < end; at++, n++) {
+        assert_int_equal(sscanf(at, "<a href=\"#%63[^\"]\">%63[^<]", id, word), 2);
+        snprintf(heading, sizeof heading, " id=\"%s\"", id);
+        const char *place = strstr(html.data, heading);
+        assert_non_null(place);
+        snprintf(heading, sizeof heading, "<h2>%s", word);
+        const char *first = strstr(place, "<h2>");
+        if (strcmp(id, "answer") != 0 && (first == NULL || strncmp(first, heading, strlen(heading)) != 0))
+            fail_msg("contents say \"%s\" of: %.80s", word, place);
+    }
+    assert_true(n >= 8);
+    assert_has(bar, ">Details</a>");
+    assert_has(bar, ">Every number</a>");
+    ifm_text_free(&html);
+}
+
 /* ---- the manual ---- */
 
 /* Ids of the page's sections; those of cells are one. */
@@ -459,6 +485,7 @@ int main(void)
         cmocka_unit_test(at_most_five_causes_are_in_sight),
         cmocka_unit_test(the_first_screen_says_the_outcome_with_its_price),
         cmocka_unit_test(many_cells_are_counted_and_listed),
+        cmocka_unit_test(contents_are_headings),
         cmocka_unit_test(the_manual_knows_every_section),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

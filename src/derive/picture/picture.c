@@ -304,10 +304,12 @@ static void draw_blocks(const struct sitter *s, struct ifm_picture *out)
         if (k + 1 < record->n_slots && next->phase == slot->phase && next->block == slot->block)
             continue;
         bool marked = s->work->marked[b];
-        if (!s->work->is_round[b++])
+        if (!s->work->is_round[b++]) {
+            const uint32_t number = (uint32_t)out->n_blocks + 1;
             out->blocks[out->n_blocks++] =
-                (struct ifm_picture_block){slot->block, record->slots[from].start_ns, slot->end_ns, marked,
+                (struct ifm_picture_block){number, record->slots[from].start_ns, slot->end_ns, marked,
                                            marked ? ifm_derive_mark_cause(record, from, k + 1, s->arena) : ""};
+        }
         from = k + 1;
     }
 }

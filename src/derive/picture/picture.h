@@ -48,7 +48,7 @@ struct ifm_picture_arm {
 };
 
 struct ifm_picture_block {
-    uint32_t block; /* its number in the record */
+    uint32_t block; /* from 1 on; the record counts warm-up and rounds of ceilings too */
     int64_t start_ns, end_ns;
     bool marked;       /* rule 2: a machine cause was recorded beside it */
     const char *cause; /* "stolen time 12 % of a slot", "" when it is not marked */

@@ -332,34 +332,22 @@ static void add_head(struct ifm_html *html)
     ifm_text_add(out, "</style>\n</head>\n");
 }
 
-/* Contents that stay in sight: a word for each section. */
+/* Contents that stay in sight: the heading of each section, up to its first mark. Of cells the first fold alone. */
 static void add_bar(struct ifm_html *html)
 {
-    static const char *const words[][2] = {
-        {"answer", "Answer"},
-        {"gates", "Gates"},
-        {"classes", "Classes"},
-        {"cells", "Cells"},
-        {"results", "Results"},
-        {"cell-1", "Details"},
-        {"notes", "Notes"},
-        {"changed", "Changes"},
-        {"causes", "Causes"},
-        {"findings", "Findings"},
-        {"advice", "Advice"},
-        {"checklists", "Checklists"},
-        {"repeat", "Repeat"},
-        {"limits", "Limits"},
-        {"numbers", "Numbers"},
-        {"environment", "Machine"},
-        {"configuration", "Settings"},
-        {"definitions", "Glossary"},
-    };
+    static const char details[] = "Details";
     ifm_text_add(html->out, "<nav class=\"bar scroll\" aria-label=\"Contents\">");
-    for (const struct ifm_block *block = html->document->root.first; block != NULL; block = block->next)
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (strcmp(block->id, words[i][0]) == 0)
-                ifm_text_printf(html->out, "<a href=\"#%s\">%s</a>\n", words[i][0], words[i][1]);
+    for (const struct ifm_block *block = html->document->root.first; block != NULL; block = block->next) {
+        const char *title = block->purpose == IFM_AS_VERDICT ? "Answer" : block->title;
+        const bool cell = strncmp(block->id, "cell-", 5) == 0;
+        if (block->id[0] == '\0' || title[0] == '\0' ||
+            (cell && (strcmp(block->id, "cell-1") != 0 || strncmp(title, details, sizeof details - 1) != 0)))
+            continue;
+        size_t length = strcspn(title, ":,(");
+        length -= length > 0 && title[length - 1] == ' ';
+        ifm_escape_print(ifm_escape_html, html->out, "<a href=\"#%s\">%s</a>\n", block->id,
+                         ifm_arena_printf(html->document->arena, "%.*s", (int)length, title));
+    }
     ifm_text_add(html->out, "</nav>\n");
 }
 

@@ -1,0 +1,165 @@
+/* What a weak baseline leaves of a speed-up: the compressed arm as it was, beside a baseline that takes the time that
+ * its ceiling alone would take (rule 3). Only the baseline is idealised: it is the worst case for the arm. Where the
+ * ceiling moved while the arms ran, there is no such number. */
+#include "derive/internal.h"
+
+#include "base/text.h"
+#include "model/plan_json.h"
+#include <math.h>
+
+/* The ceiling that the baseline was nearest to. */
+struct nearest {
+    enum ifm_ceiling kind;
+    double share, bar; /* of the ceiling; below `bar` the baseline is weak */
+    double amount;     /* of a step */
+    bool known;        /* is the range? */
+    struct ifm_roof_range range;
+};
+
+/* In per cent; cut where rounding would show 89.97 % as the 90.0 % that it misses. */
+double ifm_shown_below(double share, double bar)
+{
+    const double shown = round(1000.0 * share) / 10.0;
+    return shown >= 100.0 * bar ? floor(1000.0 * share) / 10.0 : shown;
+}
+
+/* What bytes can explain they explain against a baseline that memory limits and that uses what memory gives. One that
+ * operations limit is another comparison; one that neither limits is a weak baseline, whichever share is the larger. */
+static bool find_nearest(const struct ifm_cell_work *work, struct nearest *out)
+{
+    const struct ifm_arm_work *base = work->baseline;
+    const enum ifm_ceiling operations = ifm_roof_of_operations(base);
+    struct ifm_log_mean read, flops;
+    if (!ifm_roof_share(base, IFM_CEILING_READ, &read))
+        return false;
+    const bool by_flops = ifm_roof_share(base, operations, &flops) && flops.mean > read.mean;
+    *out = (struct nearest){.kind = by_flops ? operations : IFM_CEILING_READ,
+                            .share = exp(by_flops ? flops.mean : read.mean),
+                            .bar = by_flops ? IFM_LIMITED_BY_OPERATIONS : IFM_BASELINE_AT_LEAST};
+    out->amount = ifm_ceiling_amount(base->arm, out->kind);
+    out->known = ifm_roof_range(work, out->kind, out->amount, &out->range);
+    return true;
+}
+
+static bool is_steady(const struct nearest *near)
+{
+    return near->known && near->range.moved <= IFM_ROOF_STEADY;
+}
+
+/* "which moved by 29 % within the run (71.2 GB/s to 91.8 GB/s)" */
+static const char *movement(const struct ifm_cell_work *work, const struct nearest *near, const char *subject)
+{
+    const char *unit = ifm_metrics[ifm_ceiling_metrics[near->kind]].unit;
+    char low[48], high[48];
+    return ifm_arena_printf(work->d->arena, "%s moved by %.0f %% within the run (%s to %s)", subject,
+                            100.0 * near->range.moved, ifm_format_human(1e9 * near->range.low, unit, low),
+                            ifm_format_human(1e9 * near->range.high, unit, high));
+}
+
+static const char *remedy_of(const struct nearest *near)
+{
+    return !near->known                     ? "measure longer"
+           : near->kind == IFM_CEILING_READ ? "measure where nothing else uses the memory"
+                                            : "measure where nothing else runs";
+}
+
+static const char *why_not(const struct ifm_cell_work *work, const struct nearest *near)
+{
+    const char *name = ifm_arena_printf(work->d->arena, "the %s ceiling", ifm_ceiling_name(near->kind));
+    if (!near->known)
+        return ifm_arena_printf(work->d->arena, "one round of probes cannot tell how far %s moves", name);
+    return ifm_arena_printf(work->d->arena, "%s, more than %.0f %%: another run would give another bound",
+                            movement(work, near, name), 100.0 * IFM_ROOF_STEADY);
+}
+
+/* At the fastest that was seen of the ceiling; its interval holds the ceiling's range and the arm's interval. */
+static struct ifm_value left_of(const struct ifm_arm_work *arm, const struct nearest *near)
+{
+    const struct ifm_cell_work *work = arm->work;
+    const struct ifm_value step = ifm_derive_step_value(arm, NULL);
+    if (!is_steady(near))
+        return ifm_value_absent(why_not(work, near), remedy_of(near), (int64_t)near->range.rounds, "rounds");
+    const double most = exp(work->roofs[near->kind].log_rate);
+    struct ifm_value value = ifm_value_real(near->amount / most / step.number, step.n, step.n_of);
+    value.text = ifm_ceiling_name(near->kind);
+    if (step.has_interval)
+        ifm_value_bracket(&value, near->amount / fmax(most, near->range.high) / step.high,
+                          near->amount / fmin(most, near->range.low) / step.low, step.level);
+    return value;
+}
+
+static bool is_left(const struct ifm_arm_work *arm)
+{
+    return ifm_derive_is_compressed(arm) && !ifm_derive_is_withheld(arm) &&
+           ifm_derive_step_value(arm, NULL).state == IFM_STATE_OK &&
+           ifm_is_ok(ifm_derived_value(arm->d->out, arm->work->cell->name, arm->arm->name, IFM_M_SPEEDUP));
+}
+
+/* "int8 0.92x [0.89, 0.95] (not shown to be faster), int4 1.27x [1.25, 1.30]"; NULL = no arm has a bound. */
+static const char *bounds(const struct ifm_cell_work *work)
+{
+    const char *said = NULL;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const char *name = work->arms[a].arm->name;
+        const struct ifm_value *left =
+            ifm_derived_value(work->d->out, work->cell->name, name, IFM_M_SPEEDUP_AT_CEILING);
+        if (!ifm_is_ok(left) || !left->has_interval)
+            continue;
+        said = ifm_arena_printf(work->d->arena, "%s%s%s %.2fx [%.2f, %.2f]%s", said == NULL ? "" : said,
+                                said == NULL ? "" : ", ", name, left->number, left->low, left->high,
+                                left->low <= 1 ? " (not shown to be faster)" : "");
+    }
+    return said;
+}
+
+/* Of a ceiling that moved the share is a range: "46 to 62 %". */
+static void say_unsteady(const struct ifm_cell_work *work, const struct nearest *near)
+{
+    const double most =
+        near->known ? near->share * exp(work->roofs[near->kind].log_rate) / near->range.low : near->share;
+    const bool weak = most < near->bar;
+    const char *range = near->known
+                            ? ifm_arena_printf(work->d->arena, "%.0f to %.0f", 100.0 * near->share, 100.0 * most)
+                            : ifm_arena_printf(work->d->arena, "%.1f", ifm_shown_below(near->share, near->bar));
+    const char *below = weak ? ifm_arena_printf(work->d->arena, " (below %.0f %%)", 100.0 * near->bar) : "";
+    ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
+                        "the baseline %s reaches %s%s %% of its %s ceiling%s, %s: %s cannot be told" IFM_REMEDY "%s",
+                        work->baseline->arm->name, weak ? "only " : "", range, ifm_ceiling_name(near->kind), below,
+                        near->known ? movement(work, near, "which") : "of which one round of probes was taken",
+                        weak ? "how much of a speed-up is its weakness" : "whether it is weak", remedy_of(near));
+}
+
+static void say_weak(const struct ifm_cell_work *work, const struct nearest *near)
+{
+    const char *name = work->baseline->arm->name, *left = bounds(work);
+    const char *rest =
+        left == NULL
+            ? ": ratios of compressed arms tell of the baseline's weakness too"
+            : ifm_arena_printf(work->d->arena, IFM_LEFT_WORDS "%s; worst case: only %s is idealised", left, name);
+    if (!is_steady(near))
+        say_unsteady(work, near);
+    else
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
+                            "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%%s", name,
+                            ifm_shown_below(near->share, near->bar), ifm_ceiling_name(near->kind), 100.0 * near->bar,
+                            rest);
+}
+
+void ifm_derive_at_ceiling(const struct ifm_cell_work *work)
+{
+    struct nearest near;
+    if (work->baseline->cache_resident) /* said by rule 3: memory is not what serves it */
+        return;
+    if (!find_nearest(work, &near)) {
+        ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-03",
+                            "no read ceiling was measured beside the baseline %s: how much of a compressed arm's "
+                            "speed-up is the baseline's weakness cannot be told (ceilings: read)",
+                            work->baseline->arm->name);
+        return;
+    }
+    for (size_t a = 0; a < work->cell->n_arms; a++)
+        if (is_left(&work->arms[a]))
+            ifm_derive_emit(&work->arms[a], IFM_M_SPEEDUP_AT_CEILING, left_of(&work->arms[a], &near));
+    if (near.share < near.bar)
+        say_weak(work, &near);
+}

@@ -1,0 +1,73 @@
+/* Does a smaller form pay: one sentence on memory and time for all arms of a cell. Says derive's words, decides nothing;
+ * what a model bears is not measured, so an arm that loses something pays only under that condition. */
+#include "document/build.h"
+#include <string.h>
+
+enum kind { BOTH = 0, BESIDE, MEMORY, TIME, NEITHER, KINDS };
+
+/* A gain in time may be the weakness of this baseline: it is none where one at its ceiling leaves it. */
+static bool is_beside(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_value *left = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_AT_CEILING);
+    return !ifm_is_ok(left) || !left->has_interval || left->low <= 1;
+}
+
+/* What an arm gains; KINDS: it was not compared, or is not known to store less or more. */
+static enum kind kind_of(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_value *stored = ifm_value_of(builder, cell, arm, IFM_M_COMPRESSION_RATIO);
+    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    if (!ifm_is_compared(builder, cell, arm) || !ifm_is_ok(stored) || stored->number == 1 || !ifm_is_ok(speedup) ||
+        !ifm_is_ok(change))
+        return KINDS;
+    const bool faster = strcmp(change->text, "faster") == 0, smaller = stored->number > 1;
+    if (faster && smaller)
+        return is_beside(builder, cell, arm) ? BESIDE : BOTH;
+    return faster ? TIME : smaller ? MEMORY : NEITHER;
+}
+
+/* "int8 (slower), int4"; "" = none is of the kind. */
+static const char *names_of(const struct ifm_builder *builder, const struct ifm_cell *cell, enum kind kind)
+{
+    const char *names = "";
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_arm *arm = &cell->arms[a];
+        if (kind_of(builder, cell, arm) != kind)
+            continue;
+        const char *word = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT)->text;
+        names = ifm_arena_printf(builder->arena, "%s%s%s", names, names[0] == '\0' ? "" : ", ", arm->name);
+        if (kind == MEMORY)
+            names = ifm_arena_printf(builder->arena, "%s (%s)", names, word);
+    }
+    return names;
+}
+
+/* Does an arm that pays in anything lose something of its output? */
+static bool any_loses(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *loss = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_LOSS_RMS_REL);
+        if (kind_of(builder, cell, &cell->arms[a]) < NEITHER && !(ifm_is_ok(loss) && loss->number == 0))
+            return true;
+    }
+    return false;
+}
+
+const char *ifm_pays_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const char *words[KINDS] = {"in memory and time",
+                                ifm_arena_printf(builder->arena, "in memory, and in time beside this %s",
+                                                 baseline == NULL ? "baseline" : baseline->name),
+                                "in memory alone", "in time alone", "not at all"};
+    const char *text = "";
+    for (enum kind kind = BOTH; kind < KINDS; kind++) {
+        const char *names = names_of(builder, cell, kind);
+        if (names[0] != '\0')
+            text = ifm_arena_printf(builder->arena, "%s%s%s: %s", text, text[0] == '\0' ? "" : "; ", words[kind], names);
+    }
+    if (text[0] == '\0' || !any_loses(builder, cell))
+        return text;
+    return ifm_arena_printf(builder->arena, "%s; if a model bears their output error", text);
+}
