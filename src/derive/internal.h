@@ -331,9 +331,9 @@ void ifm_derive_say_compression(const struct ifm_cell_work *work);
 /* Is the arm lossy, with a cache or weights of its own, and compared? Is what it shows withheld? */
 bool ifm_derive_is_compressed(const struct ifm_arm_work *arm);
 bool ifm_derive_is_withheld(const struct ifm_arm_work *arm);
-/* compare/at_ceiling.c: speedup_at_ceiling of the compressed arms, and the finding where the baseline is weak. Below this
- * share of its read ceiling it leaves room for speed-ups that compression has not earned; at this share of the ceiling of
- * its operations it is limited by them. */
+/* compare/at_ceiling.c: speedup_at_ceiling of the compressed arms, and the finding where the baseline is weak. Below
+ * this share of its read ceiling it leaves room for speed-ups that compression has not earned; at this share of the
+ * ceiling of its operations it is limited by them. */
 #define IFM_BASELINE_AT_LEAST 0.90
 #define IFM_LIMITED_BY_OPERATIONS 0.70
 void ifm_derive_at_ceiling(const struct ifm_cell_work *work);
@@ -456,11 +456,13 @@ double ifm_roof_clock(const struct ifm_roof *roof);
 bool ifm_roof_spread(const struct ifm_roof *roof, struct ifm_log_mean *out);
 /* How far a roof moved while the arms ran: what a kernel at it would have had from step to step.
  *
- * Rounds of probes lie before, between and after the blocks, so they share the arms' conditions. In each the probe of the
- * kind with the highest rate counts, by stretches of successive samples that move as much as one step of a kernel does
+ * Rounds of probes lie before, between and after the blocks, so they share the arms' conditions. In each the probe of
+ * the kind with the highest rate counts, by stretches of successive samples that move as much as one step of a kernel
+ * does
  * (`amount`; each sample begins one): what is shorter a step averages out. `low` and `high` are the 10th and the 90th
- * percentile of the rates of all stretches of all rounds (type 7 of Hyndman and Fan, The American Statistician 50, 1996,
- * 361-365), `moved` is high / low - 1. Of percentiles, so that one pause does not make them. False below two rounds. */
+ * percentile of the rates of all stretches of all rounds (type 7 of Hyndman and Fan, The American Statistician 50,
+ * 1996, 361-365), `moved` is high / low - 1. Of percentiles, so that one pause does not make them. False below two
+ * rounds. */
 struct ifm_roof_range {
     double low, high, moved; /* amount / ns */
     size_t rounds;

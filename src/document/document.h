@@ -232,9 +232,9 @@ static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone to
 struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);
 
 /* What an arm gives up for its speed, in words: bytes, error and rule 3's share stand together, since none of them
- * stands alone (rule 10): "moves 3.71x fewer bytes, output error 7.9 %, attention KL 0.021"; "" for an arm without a ratio of
- * bytes: one that stores nothing, or is compared with nothing. A number that is not there is said to be so, never left
- * out. */
+ * stands alone (rule 10): "moves 3.71x fewer bytes, output error 7.9 %, attention KL 0.021"; "" for an arm without a
+ * ratio of bytes: one that stores nothing, or is compared with nothing. A number that is not there is said to be so,
+ * never left out. */
 const char *ifm_outcome_price(const struct ifm_derived *derived, const char *cell, const char *arm,
                               struct ifm_arena *arena);
 /* Why rule 3 refused the arm's rates, which stands beside its speed-up; NULL when it did not. */

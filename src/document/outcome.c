@@ -40,7 +40,8 @@ static const char *spread_words(const struct ifm_value *kl, const struct ifm_val
     if (ifm_is_ok(kl))
         return ifm_arena_printf(arena, "attention KL %s", ifm_quantity_of(kl, arena).number);
     if (kl != NULL && ifm_is_ok(tv))
-        return ifm_arena_printf(arena, "attention KL infinite (tokens dropped), TV %s", ifm_quantity_short(tv->number, arena));
+        return ifm_arena_printf(arena, "attention KL infinite (tokens dropped), TV %s",
+                                ifm_quantity_short(tv->number, arena));
     return "";
 }
 

@@ -1,5 +1,5 @@
-/* Does a smaller form pay: one sentence on memory and time for all arms of a cell. Says derive's words, decides nothing;
- * what a model bears is not measured, so an arm that loses something pays only under that condition. */
+/* Does a smaller form pay: one sentence on memory and time for all arms of a cell. Says derive's words, decides
+ * nothing; what a model bears is not measured, so an arm that loses something pays only under that condition. */
 #include "document/build.h"
 #include <string.h>
 
@@ -65,7 +65,8 @@ const char *ifm_pays_words(const struct ifm_builder *builder, const struct ifm_c
     for (enum kind kind = BOTH; kind < KINDS; kind++) {
         const char *names = names_of(builder, cell, kind);
         if (names[0] != '\0')
-            text = ifm_arena_printf(builder->arena, "%s%s%s: %s", text, text[0] == '\0' ? "" : "; ", words[kind], names);
+            text =
+                ifm_arena_printf(builder->arena, "%s%s%s: %s", text, text[0] == '\0' ? "" : "; ", words[kind], names);
     }
     if (text[0] == '\0' || !any_loses(builder, cell))
         return text;

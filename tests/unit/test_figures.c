@@ -221,7 +221,8 @@ static void a_page_does_not_grow_with_the_blocks(void **state)
     }
 }
 
-/* The second arm of another cell is another one: it does not look like the second arm of the first. The same arm does. */
+/* The second arm of another cell is another one: it does not look like the second arm of the first. The same arm does.
+ */
 static void a_colour_is_one_arms(void **state)
 {
     (void)state;

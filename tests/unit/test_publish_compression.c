@@ -180,8 +180,9 @@ static void whether_it_pays_is_said(void **state)
     struct ifm_publication p = publication();
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_builder builder = {.from = &p, .arena = arena};
-    static const char given[] = "; if a model bears their output error", beside[] = "in memory, and in time beside this "
-                                                                                     "f16: ";
+    static const char given[] = "; if a model bears their output error", beside[] =
+                                                                             "in memory, and in time beside this "
+                                                                             "f16: ";
     struct ifm_value *left = value_of("int4", IFM_M_SPEEDUP_AT_CEILING);
     assert_facts(ifm_pays_words(&builder, cells), "in memory and time: int4; in memory, and in time beside this f16: "
                                                   "evict<b>|; if a model bears their output error");
@@ -371,11 +372,10 @@ int main(void)
 {
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_sentence_has_all_three),        cmocka_unit_test(whether_it_pays_is_said),
-        cmocka_unit_test(nothing_rounds_to_the_nominal_ratio),
-        cmocka_unit_test(the_table_shows_loss_beside_speed), cmocka_unit_test(other_cells_have_no_such_columns),
-        cmocka_unit_test(the_report_has_a_table_of_it),      cmocka_unit_test(summary_and_compare_tell_the_price),
-        cmocka_unit_test(compare_tells_the_energy),
+        cmocka_unit_test(one_sentence_has_all_three),          cmocka_unit_test(whether_it_pays_is_said),
+        cmocka_unit_test(nothing_rounds_to_the_nominal_ratio), cmocka_unit_test(the_table_shows_loss_beside_speed),
+        cmocka_unit_test(other_cells_have_no_such_columns),    cmocka_unit_test(the_report_has_a_table_of_it),
+        cmocka_unit_test(summary_and_compare_tell_the_price),  cmocka_unit_test(compare_tells_the_energy),
     };
     return cmocka_run_group_tests_name("publish_compression", tests, NULL, NULL);
 }
