@@ -19,6 +19,7 @@
 struct ifm_invocation {
     int argc;
     char **argv;
+    const struct ifm_verb *(*find)(const char *name); /* a command; NULL = there is none of that name */
 };
 extern struct ifm_invocation ifm_invocation;
 

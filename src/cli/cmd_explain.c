@@ -157,7 +157,7 @@ static bool explain_name(const struct ifm_glossary *words, const char *text, str
         print_metric(metric);
     if (word != NULL || metric != NULL || params > 0)
         return true;
-    const struct ifm_verb *verb = ifm_verb_find(text);
+    const struct ifm_verb *verb = ifm_invocation.find(text);
     if (verb != NULL)
         print_command(verb, arena);
     return verb != NULL;

@@ -364,8 +364,14 @@ static void print_overview(void)
 {
     printf("inferometer measures LLM inference and refuses numbers that it cannot defend.\n\n"
            "usage: inferometer COMMAND [OPTIONS]\n\n");
-    for (const struct ifm_verb *verb = ifm_verbs; verb->name != NULL; verb++)
-        printf("  %-11s %s\n", verb->name, verb->help);
+    enum { COLUMN = 14 };
+    struct ifm_text text = {0};
+    for (const struct ifm_verb *verb = ifm_verbs; verb->name != NULL; verb++) {
+        ifm_text_printf(&text, "  %-11s ", verb->name);
+        ifm_text_wrap(&text, verb->help, ifm_cli_width(), COLUMN, COLUMN);
+        ifm_text_add(&text, "\n");
+    }
+    ifm_cli_print(&text, stdout);
     printf("\n`inferometer help COMMAND` lists a command's options. Start with `inferometer decode`.\n"
            "Exit codes: 0 accepted, 1 rejected, 2 usage, 3 measurement invalid or gate inconclusive, "
            "4 capability missing, 5 internal, 130 interrupted.\n");

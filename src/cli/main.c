@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     open_streams();
     catch_limit();
     setlocale(LC_CTYPE, "C.UTF-8"); /* tables are UTF-8; numbers keep the decimal point */
-    ifm_invocation = (struct ifm_invocation){argc, argv};
+    ifm_invocation = (struct ifm_invocation){argc, argv, ifm_verb_find};
     enum ifm_status status = start(argc, argv, &error);
     /* A rejected measurement is not an error: it has no message, and nothing is printed. */
     if (status != IFM_OK && error.message[0] != '\0')

@@ -473,10 +473,13 @@ static void shorten_reasons(struct ifm_builder *builder, struct ifm_block *block
         shorten_reasons(builder, inner, trust);
 }
 
-/* Of one gate that is not passed the verdict's reason says all that a table would. */
-static bool needs_gate_table(const struct ifm_verdict *verdict)
+/* Of one gate that is not passed the verdict's reason says all that a table would; whoever reads a file looks for it.
+ */
+static bool needs_gate_table(const struct ifm_builder *builder)
 {
-    return verdict->n_gates > 1 || (verdict->n_gates == 1 && verdict->outcome == IFM_OUTCOME_PASS);
+    const struct ifm_verdict *verdict = builder->from->verdict;
+    return verdict->n_gates > 1 || (verdict->n_gates == 1 && builder->from->filed) ||
+           (verdict->n_gates == 1 && verdict->outcome == IFM_OUTCOME_PASS);
 }
 
 void ifm_build_brief(struct ifm_builder *builder)
@@ -484,7 +487,7 @@ void ifm_build_brief(struct ifm_builder *builder)
     const struct ifm_trust trust = ifm_trust_of(builder->from, builder->arena);
     ifm_build_lead(builder);
     shorten_reasons(builder, &builder->document->root, &trust);
-    if (needs_gate_table(builder->from->verdict))
+    if (needs_gate_table(builder))
         ifm_build_gate_table(builder);
     add_cells(builder);
     add_notes(builder, &trust);

@@ -191,8 +191,8 @@ size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, con
  * passes. */
 const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                            const struct ifm_value *change);
-/* Below the table of `n` cells: "34 runs are too few to see slow ones rarer than 1 in 12", by the arm of fewest runs; "" of other
- * work than programs, and of runs enough. */
+/* Below the table of `n` cells: "34 runs are too few to see slow ones rarer than 1 in 12", by the arm of fewest runs;
+ * "" of other work than programs, and of runs enough. */
 const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n);
 /* That the times of the table give another ratio than `speedup`, with theirs; "" where they agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,

@@ -524,9 +524,8 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
     bool lost = true;
     for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
-        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache,
-                                threads, shorter > 0 ? "" : ", equal means within ±", shorter > 0 ? "" : margin,
-                                resident);
+        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads,
+                                shorter > 0 ? "" : ", equal means within ±", shorter > 0 ? "" : margin, resident);
         const size_t taken = strlen(rest);
         shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
     }

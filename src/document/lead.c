@@ -284,6 +284,8 @@ void ifm_build_gate_table(struct ifm_builder *builder)
         struct ifm_field seen = ifm_field_value(builder, observed);
         if (ifm_is_ok(observed)) /* the ends themselves, as it is they that are held against the limit */
             seen.interval = ifm_quantity_range(observed, arena);
+        if (ifm_is_ok(observed) && strcmp(observed->unit, "%") == 0)
+            ifm_judge_seen(gate, &result->observed, arena, &seen.text, &seen.interval);
         if (result->few_runs > 0)
             seen.interval = ifm_arena_printf(arena, "%s, %lld runs", seen.interval, (long long)result->few_runs);
         *ifm_grid_at(&grid, i, 3) = seen;

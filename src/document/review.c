@@ -73,11 +73,20 @@ static void add_rung(struct ifm_builder *builder, struct ifm_block *list, const 
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, "; %zu more among the findings", n - 1);
 }
 
+/* What was measured beside the change accounts for it: nobody need look elsewhere. */
+static bool is_explained(const struct ifm_verdict *verdict)
+{
+    bool all = verdict->n_triage > 0;
+    for (size_t i = 0; i < verdict->n_triage; i++)
+        all &= verdict->triage[i].explained;
+    return all;
+}
+
 static void add_causes(struct ifm_builder *builder)
 {
     const struct ifm_verdict *verdict = builder->from->verdict;
     enum ifm_tone tone = builder->document->root.first->tone;
-    if (verdict->n_rca == 0 || (tone != IFM_TONE_BAD && tone != IFM_TONE_WARN))
+    if (verdict->n_rca == 0 || is_explained(verdict) || (tone != IFM_TONE_BAD && tone != IFM_TONE_WARN))
         return;
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_ALWAYS, "causes", "Where to look for the cause");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);

@@ -112,6 +112,17 @@ static const char *as_speed(const struct ifm_gate *gate, const struct ifm_value 
                : "";
 }
 
+void ifm_judge_seen(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena,
+                    const char **number, const char **range)
+{
+    const struct gate_reading r = reading_of(gate, v);
+    const int digits = digits_of(&r, arena);
+    *number = ifm_arena_printf(arena, "%s %s", shown(r.number, digits, arena), r.told.unit);
+    *range = !v->has_interval
+                 ? ""
+                 : ifm_arena_printf(arena, "[%s, %s]", shown(r.low, digits, arena), shown(r.high, digits, arena));
+}
+
 /* "speed-up is 1.86 [1.84, 1.88]"; its level where it is not 95 %. */
 static const char *observed(const struct gate_reading *r, int digits, struct ifm_arena *arena)
 {

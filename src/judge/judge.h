@@ -39,6 +39,7 @@ struct ifm_class_label {
 /* What else changed with the time of a compared arm, and whether it explains the change. */
 struct ifm_triage_line {
     const char *cell, *arm, *text;
+    bool explained; /* something that was measured beside it accounts for the change */
 };
 
 struct ifm_verdict {
@@ -114,6 +115,9 @@ const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct i
 const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of);
 /* Why there is no word on a comparison, "undecided after 24 blocks: ..."; "" where it has one, or no number. */
 const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena *arena);
+/* A change in percent as the gate's sentence has it, number and ends: "9.37 %" and "[8.25, 11.8]". */
+void ifm_judge_seen(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena,
+                    const char **number, const char **range);
 /* Does the gate judge an interval of `v`? The best that was seen of a limit has none: its value decides. */
 bool ifm_judge_by_interval(const struct ifm_gate *gate, const struct ifm_value *v);
 /* The gate's name; of one that has only its metric's, as people read that. */

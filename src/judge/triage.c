@@ -371,8 +371,17 @@ static void tell_measured(struct story *story, const struct ifm_plan *plan, cons
     }
 }
 
+/* Three digits, as the gates' sentences have them. */
+static int decimals_of(double percent)
+{
+    const double size = fabs(percent);
+    const int decimals = size > 0 ? 2 - (int)floor(log10(size)) : 1;
+    return decimals < 0 ? 0 : decimals > 3 ? 3 : decimals;
+}
+
 static const char *one_line(const struct ifm_plan *plan, const struct ifm_cell *cell, const struct ifm_number *change,
-                            const struct ifm_derived *derived, const struct beside *beside, struct ifm_arena *arena)
+                            const struct ifm_derived *derived, const struct beside *beside, bool *explained,
+                            struct ifm_arena *arena)
 {
     const struct ifm_value *v = &change->value;
     const char *construction = ifm_judge_construction(cell, change->arm, arena);
@@ -382,7 +391,7 @@ static const char *one_line(const struct ifm_plan *plan, const struct ifm_cell *
                           .room = n == 0 ? 1.0 : room_beside_work(beside->first[at], n, v->number),
                           .threads = strcmp(plan->device, "cuda") == 0 ? 1 : cell->threads};
     story.waited = n == 0 ? 0.0 : waited_for(beside->first[at], n);
-    ifm_text_printf(&story.text, "time %+.1f %% (%s)", v->number, v->text);
+    ifm_text_printf(&story.text, "time %+.*f %% (%s)", decimals_of(v->number), v->number, v->text);
     if (construction[0] != '\0')
         ifm_text_printf(&story.text, "; by construction %s", construction);
     /* No column, but a fact of the plan: a compressed arm moves another amount of bytes by design. */
@@ -400,6 +409,7 @@ static const char *one_line(const struct ifm_plan *plan, const struct ifm_cell *
             tell(&story, beside->first[at] + i, true, v->number, arena);
     tell_measured(&story, plan, cell, change, derived, arena);
     conclude(&story, v, construction[0] != '\0');
+    *explained = story.n_causes > 0 && story.causes[0].part >= EXPLAINS_ALL && strcmp(v->text, "undecided") != 0;
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);
     ifm_text_free(&story.text);
     return line;
@@ -415,11 +425,13 @@ void ifm_judge_triage(const struct ifm_plan *plan, const struct ifm_derived *der
         const struct ifm_cell *cell = change->metric == IFM_M_CHANGE_PERCENT ? ifm_plan_cell(plan, change->cell) : NULL;
         if (cell == NULL)
             continue;
-        const char *text = change->value.state == IFM_STATE_OK ? one_line(plan, cell, change, derived, &beside, arena)
-                                                               : ifm_judge_failed_program(cell, change, derived, arena);
+        bool explained = false;
+        const char *text = change->value.state == IFM_STATE_OK
+                               ? one_line(plan, cell, change, derived, &beside, &explained, arena)
+                               : ifm_judge_failed_program(cell, change, derived, arena);
         if (text == NULL)
             continue;
         IFM_ARENA_GROW(arena, verdict->triage, verdict->n_triage, capacity);
-        verdict->triage[verdict->n_triage++] = (struct ifm_triage_line){change->cell, change->arm, text};
+        verdict->triage[verdict->n_triage++] = (struct ifm_triage_line){change->cell, change->arm, text, explained};
     }
 }

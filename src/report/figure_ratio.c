@@ -25,8 +25,9 @@ struct ratio {
     const struct row *drawn[IFM_CHART_MOST];
     size_t n_drawn;
     const char *baseline, *margin;
-    double low, high; /* of the axis */
-    double height;    /* of a row */
+    const struct ifm_gate *gate; /* the first on a comparison of this cell; NULL = none */
+    double low, high;            /* of the axis */
+    double height;               /* of a row */
 };
 
 /* What derive may decide, the class of its word, and how a sentence goes on. */
@@ -79,6 +80,29 @@ static void collect(struct ratio *r)
     }
 }
 
+/* A gate's threshold as a speed; 0 = there is none. */
+static double limit_of(const struct ratio *r)
+{
+    const struct ifm_gate *gate = r->gate;
+    if (gate == NULL)
+        return 0;
+    return ifm_metric_of(gate->metric) == IFM_M_SPEEDUP ? gate->threshold : 1 / (1 + gate->threshold / 100);
+}
+
+static const struct ifm_gate *gate_of(const struct ifm_chart *chart)
+{
+    const struct ifm_plan *plan = chart->doc->plan;
+    for (size_t g = 0; g < plan->n_gates; g++) {
+        const struct ifm_gate *gate = &plan->gates[g];
+        const enum ifm_metric_id metric = ifm_metric_of(gate->metric);
+        const bool speed = metric == IFM_M_SPEEDUP && gate->threshold > 0;
+        const bool change = metric == IFM_M_CHANGE_PERCENT && gate->threshold > -100;
+        if ((speed || change) && (gate->cell[0] == '\0' || strcmp(gate->cell, chart->cell->name) == 0))
+            return gate;
+    }
+    return NULL;
+}
+
 static void hold(struct ratio *r, double value)
 {
     if (!(value > 0) || !ifm_chart_is_drawable(value))
@@ -113,6 +137,7 @@ static void fit(struct ratio *r)
     double margin = 1 + 4 * r->chart->cell->measure.margin; /* the band is seen, however near all arms are */
     hold(r, margin);
     hold(r, 1 / margin);
+    hold(r, limit_of(r));
     double air = pow(r->high / r->low, 0.04);
     r->low = fmax(r->low / air, 1e-300);
     r->high = fmin(r->high * air, 1e300);
@@ -220,9 +245,13 @@ static void draw(struct ratio *r, struct ifm_figure *out)
     const size_t stride = stride_of(r);
     const char *dots =
         stride == 1 ? "dots: each block" : ifm_arena_printf(chart->arena, "dots: one block in %zu", stride);
-    const char *legend[] = {interval_words(r), open ? "open dot: undecided" : NULL, blocks ? dots : NULL,
-                            bytes ? "triangle: how many times fewer bytes" : NULL,
-                            margin > 0 ? ifm_arena_printf(chart->arena, "band: equal within ±%s", r->margin) : NULL};
+    const char *legend[] = {
+        interval_words(r),
+        open ? "open dot: undecided" : NULL,
+        blocks ? dots : NULL,
+        bytes ? "triangle: how many times fewer bytes" : NULL,
+        margin > 0 ? ifm_arena_printf(chart->arena, "band: equal within ±%s", r->margin) : NULL,
+        r->gate == NULL ? NULL : ifm_arena_printf(chart->arena, "dashed: gate %s", ifm_judge_gate_name(r->gate))};
     size_t n = sizeof legend / sizeof legend[0], lines = ifm_chart_legend(chart, NULL, 0, legend, n);
     struct ifm_plot plot = ifm_chart_plot(chart, out, 8, IFM_CHART_WIDTH - 8, 0, bottom);
     plot.x = (struct ifm_plot_axis){IFM_SCALE_LOG, r->low, r->high, "x", "", false};
@@ -235,6 +264,8 @@ static void draw(struct ratio *r, struct ifm_figure *out)
         ifm_plot_rect(&plot, "margin", from, 0, to - from, bottom,
                       ifm_arena_printf(chart->arena, "equal within ±%s", r->margin));
     ifm_plot_line(&plot, "axis", ifm_plot_x(&plot, 1), 0, ifm_plot_x(&plot, 1), bottom);
+    if (r->gate != NULL)
+        ifm_plot_line(&plot, "q95", ifm_plot_x(&plot, limit_of(r)), 0, ifm_plot_x(&plot, limit_of(r)), bottom);
     for (size_t i = 0; i < r->n_drawn; i++)
         add_row(r, &plot, r->drawn[i], r->height * (double)i);
     ifm_chart_legend(chart, &plot, bottom + 38, legend, n);
@@ -355,7 +386,7 @@ static struct ifm_grid table_of(const struct ratio *r)
 
 bool ifm_figure_ratio(const struct ifm_chart *chart, struct ifm_figure *out)
 {
-    struct ratio r = {.chart = chart};
+    struct ratio r = {.chart = chart, .gate = gate_of(chart)};
     collect(&r);
     if (r.n_drawn == 0)
         return false;

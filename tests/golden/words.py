@@ -27,7 +27,7 @@ NAMES = (
     r"\b(faster|slower|equivalent|undecided|absent|refused|inactive|blocked|inconclusive|verified|interrupted)\b",
     r"^(warning|note|solid|noisy|biased|weak baseline|do not use)(?=: )",
     r"(?:^Checklists  |, )([A-Z][a-z]+ (?:lock|checklist)) \([^)]*\): \d+ of",
-    r"(?<=, )(cold cache|margin)\b",
+    r"(?<=, )(cold cache|equal means within)\b",
     r"\b(MEASURED|PASS|FAIL|BLOCKED|INVALID|INCONCLUSIVE)\b",
     r"\b((?:read|write|copy|flops|matrix|L\d) ceiling|other programs|stolen time|steady state|working set|warm-up)\b",
     r"\b(attention layers|generated data|output error|kernel error|more warnings|no interval|on both sides)\b",

@@ -250,7 +250,8 @@ static void p50_is_a_remedy_where_there_is_one(void **state)
         assert_int_equal(count_of(text, "Remedy: go by p50"), cpu ? 0 : 1);
         free(text);
         struct ifm_text whole = {0};
-        assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_VERBOSE, false, false, &whole, &error), IFM_OK);
+        assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_VERBOSE, false, false, &whole, &error),
+                         IFM_OK);
         assert_int_equal(count_of(whole.data, "Remedy: more blocks"), cpu ? 1 : 0);
         ifm_text_free(&whole);
     }

@@ -176,6 +176,21 @@ static void the_ratio_says_how_much_and_beyond_what(void **state)
     ifm_figure_free(&figure);
     figure = figure_of(ifm_figure_ratio, NULL);
     assert_null(strstr(figure.sentence, "scatter"));
+    assert_null(strstr(figure.svg.data, "class=\"q95\"")); /* nobody set a limit */
+    ifm_figure_free(&figure);
+    struct ifm_gate gate = {.name = "no-regression",
+                            .metric = "change_percent",
+                            .cell = "",
+                            .arm = "",
+                            .op = IFM_GATE_AT_MOST,
+                            .threshold = 3,
+                            .interval = true};
+    plan.gates = &gate;
+    plan.n_gates = 1;
+    figure = figure_of(ifm_figure_ratio, NULL);
+    assert_int_equal(count_of(figure.svg.data, "class=\"q95\""), 1);
+    assert_non_null(strstr(figure.svg.data, "dashed: gate "));
+    plan.n_gates = 0;
     ifm_figure_free(&figure);
 }
 
@@ -204,6 +219,45 @@ static void a_page_does_not_grow_with_the_blocks(void **state)
         assert_int_equal(count_of(figure.svg.data, "h0"), 3 * cases[i].dots);
         ifm_figure_free(&figure);
     }
+}
+
+/* The second arm of another cell is another one: it does not look like the second arm of the first. The same arm does.
+ */
+static void a_colour_is_one_arms(void **state)
+{
+    (void)state;
+    struct ifm_arm others[] = {arms[0], {.name = "ours", .role = IFM_ROLE_VARIANT, .workload = "attention"}, arms[2]};
+    struct ifm_cell all[] = {cells[0], cells[0]};
+    struct ifm_number more[COUNT(numbers) + 2];
+    memcpy(more, numbers, sizeof numbers);
+    all[1].name = "other";
+    all[1].arms = others;
+    all[1].n_arms = COUNT(others);
+    for (size_t a = 1; a < COUNT(others); a++)
+        more[COUNT(numbers) + a - 1] =
+            (struct ifm_number){all[1].name, others[a].name, IFM_M_SPEEDUP, RATE(1.5, 1.4, 1.6)};
+    sample_fill(more, COUNT(more));
+    struct ifm_plan both = plan;
+    struct ifm_derived of_both = derived;
+    both.cells = all;
+    both.n_cells = COUNT(all);
+    of_both.numbers = more;
+    of_both.n_numbers = COUNT(more);
+    build(&both, &of_both);
+    struct ifm_figure figure = figure_of(ifm_figure_answer, NULL);
+    const char *classes[] = {">int8</text>", "s1", ">ours</text>", "s4", ">int4</text>", "s2"};
+    for (size_t i = 0; i < COUNT(classes); i += 2) {
+        const char *at = figure.svg.data;
+        while ((at = strstr(at, classes[i])) != NULL) {
+            const char *group = at++;
+            while (group > figure.svg.data && strncmp(group, "<g class=\"", 10) != 0)
+                group--;
+            assert_memory_equal(group + 10, classes[i + 1], 2);
+        }
+    }
+    assert_int_equal(count_of(figure.svg.data, ">int4</text>"), 2);
+    assert_int_equal(count_of(figure.svg.data, ">ours</text>"), 1);
+    ifm_figure_free(&figure);
 }
 
 static void axis_of(ifm_figure_maker *maker, double *low, double *high)

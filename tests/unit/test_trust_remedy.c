@@ -21,11 +21,12 @@ static void what_is_known_comes_before_minutes_more(void **state)
     static const struct {
         double low, high, needed;
         const char *cause, *remedy;
-    } rows[] = {
-        {-1.32, 1.1, 4000, ", though a margin of 1.4 % would call them equal", "--margin 1.4% where that is enough, or --cap 1700s: about 28 min"},
-        {-1.32, 1.1, 40, "", "--cap 20s: about 7 s more"},
-        {0.1, 1.1, 4000, "", "--cap 1700s: about 28 min"},
-        {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call them equal", "not even an hour more would decide: --margin 1.4% where"}};
+    } rows[] = {{-1.32, 1.1, 4000, ", though a margin of 1.4 % would call them equal",
+                 "--margin 1.4% where that is enough, or --cap 1700s: about 28 min"},
+                {-1.32, 1.1, 40, "", "--cap 20s: about 7 s more"},
+                {0.1, 1.1, 4000, "", "--cap 1700s: about 28 min"},
+                {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call them equal",
+                 "not even an hour more would decide: --margin 1.4% where"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct sample *s = open_sample(NULL, 0);
         s->numbers[CHANGE].value.number = rows[i].low > 0 ? 0.6 : -0.002;

@@ -111,12 +111,31 @@ static void add_curve(const struct ifm_block *curve, struct ifm_text *out)
 static void add_block(const struct ifm_block *block, int depth, struct ifm_text *out);
 static void add_blocks(const struct ifm_block *parent, int depth, struct ifm_text *out);
 
+/* The heading has "gate so and so fails", and a paragraph the numbers behind its colon. */
+static void add_first_reason(const struct ifm_line *line, struct ifm_text *out)
+{
+    const char *text = line->n == 1 ? line->spans[0].text : "", *behind = strstr(text, ": ");
+    if (behind == NULL) {
+        add_line(line, out);
+        return;
+    }
+    struct ifm_text lead = {0};
+    ifm_text_printf(&lead, "%.*s", (int)(behind - text), text);
+    ifm_escape_markdown(lead.data, out);
+    ifm_text_free(&lead);
+    ifm_text_add(out, "\n\n");
+    ifm_escape_markdown(behind + 2, out);
+}
+
 /* "## FAIL: the first reason", then the others. */
 static void add_reasons(const struct ifm_block *list, struct ifm_text *out)
 {
     for (size_t i = 0; i < list->n_items; i++) {
         ifm_text_add(out, i == 0 ? ": " : "\n- ");
-        add_line(&list->items[i].line, out);
+        if (i == 0)
+            add_first_reason(&list->items[i].line, out);
+        else
+            add_line(&list->items[i].line, out);
         ifm_text_add(out, i == 0 ? "\n" : "");
     }
     ifm_text_add(out, list->n_items == 1 ? "\n" : "\n\n");
