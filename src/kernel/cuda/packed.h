@@ -14,9 +14,8 @@
 enum {
     IFM_PACKED_WARPS = 12,     /* of a block of the split kernels: registers for 168 a lane */
     IFM_PACKED_STAGES_64 = 40, /* items on their way to a block */
-    IFM_PACKED_STAGES_128 = 20,
-    IFM_PACKED_STAGES_INT2_128 = 18, /* its items are longer */
-    IFM_PACKED_PLAIN_WARPS = 16,     /* of the plain kernel */
+    IFM_PACKED_STAGES_128 = 18,
+    IFM_PACKED_PLAIN_WARPS = 16, /* of the plain kernel */
 };
 
 struct ifm_packed_unit {
