@@ -296,10 +296,9 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struc
                                    .multiprocessors = gpu->multiprocessors,
                                    .major = gpu->major,
                                    .no_clusters = true,
+                                   .no_waves = true, /* each would fill a ring first */
                                    .block_rate = BLOCK_RATE};
     char name[48];
-    if (a->n_units > gpu->multiprocessors) /* a block a unit would be waves of blocks that each fill a ring first */
-        work.tokens = 0;
     for (uint32_t i = 1; i < a->n_units; i++)
         if (units[i + 1].item - units[i].item != units[1].item)
             work.tokens = 0;
