@@ -162,7 +162,7 @@ __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const h
 template <int D> struct part_of_unit {
     attention<D> work;
     float sums[4];
-    bool settled; /* body pages are done with, and sums are not of rotated values. FEW: not used */
+    bool settled; /* body pages are done with, and sums are not of rotated values. APART: not used */
 };
 
 template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &part)
@@ -176,8 +176,8 @@ template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &par
     part.settled = false;
 }
 
-/* A tile of the sink or the ring, f16. FEW: its values go to columns 4 on, so that they stay apart from body pages'. */
-template <int D, bool FEW>
+/* A tile of the sink or the ring, f16. APART: its values go to columns 4 on. */
+template <int D, bool APART>
 __device__ __forceinline__ void attend_side(part_of_unit<D> &part, uint32_t stage, uint32_t q, float scale,
                                             uint32_t left, uint32_t lane)
 {
@@ -185,16 +185,16 @@ __device__ __forceinline__ void attend_side(part_of_unit<D> &part, uint32_t stag
     float c[4];
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
-        const uint4 x = load_shared(q + (32 * i + (FEW ? lane % 16 : lane)) * 16);
+        const uint4 x = load_shared(q + (32 * i + (APART ? lane % 16 : lane)) * 16);
         work.q[2 * i][0] = x.x;
         work.q[2 * i][1] = x.y;
         work.q[2 * i + 1][0] = x.z;
         work.q[2 * i + 1][1] = x.w;
     }
     score<D, ROWS>(scale, work, stage, left, lane, c);
-    if (FEW) {
+    if (APART) {
         float most[4] = {fmaxf(c[0], c[2]), fmaxf(c[1], c[3])};
-        raise_to<D, FEW>(work, most, part.sums);
+        raise_to<D, APART>(work, most, part.sums);
 #pragma unroll
         for (int j = 0; j < 4; j++)
             c[j] = lane % 4 < 2 ? -__int_as_float(0x7f800000) : c[j];
@@ -271,21 +271,23 @@ __device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const if
                                             part_of_unit<D> &part, uint32_t item, bool last, uint32_t stage, uint32_t q,
                                             uint32_t lane)
 {
-    const uint32_t body = u.pages * packs<D, FORMAT>::CHUNKS;
+    typedef packs<D, FORMAT> p;
+    enum { APART = FEW && p::ROTATED };
+    const uint32_t body = u.pages * p::CHUNKS;
     if (item < body) {
         attend_chunk<D, FORMAT, FEW>(part.work, stage, q, a.scale, part.sums, lane);
         return;
     }
-    if (!FEW && !part.settled) {
+    if (!APART && !part.settled) {
         settle<D, FORMAT, FEW>(part.work, part.sums);
-        if (packs<D, FORMAT>::ROTATED)
+        if (p::ROTATED)
             turn<D>(part.work, lane);
         part.settled = true;
     }
     const uint32_t left = tokens_left(u, item - body);
     if (last && a.rows != nullptr)
         add_row<D>(a, u, pair, item - body, left - 1, stage, lane);
-    attend_side<D, FEW>(part, stage, q, a.scale, left, lane);
+    attend_side<D, APART>(part, stage, q, a.scale, left, lane);
 }
 
 /* What the warps of a block share, beside the ring. Units have the two places of `queries` in turn; those of the next
@@ -381,14 +383,16 @@ __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<D
                                          part_of_unit<D> &part, uint32_t unit, uint32_t turn, bool whole, bool last,
                                          uint32_t end)
 {
+    typedef packs<D, FORMAT> p;
+    enum { APART = FEW && p::ROTATED };
     const heads h = heads_of(a, unit);
-    if (FEW || !part.settled)
+    if (APART || !part.settled)
         settle<D, FORMAT, FEW>(part.work, part.sums);
     if (turn > 0)
         __syncthreads(); /* the sums of the unit before have been read */
-    leave_sums<D, FEW>(part.work, rows, h.n, part.settled);
+    leave_sums<D, APART>(part.work, rows, h.n, part.settled);
     __syncthreads();
-    join_unit<D, packs<D, FORMAT>::ROTATED, FEW>(a, h, rows, unit, whole, turn == 0);
+    join_unit<D, p::ROTATED, APART>(a, h, rows, unit, whole, turn == 0);
     if (last)
         return;
     if (a.fresh != nullptr) {

@@ -13,7 +13,7 @@ namespace
 enum { CREW = IFM_PACKED_WARPS /* warps of a block */ };
 
 /* What a warp leaves of a head: sums, and behind them, where rows of floats have room, this. `plain`: sums are those of
- * values that are not rotated. FEW: a head has two such rows, the second one plain, with no maximum of its own. */
+ * values that are not rotated. APART: a head has two such rows, the second one plain, with no maximum of its own. */
 struct left_head {
     float top, total;
     uint32_t plain;
@@ -25,7 +25,7 @@ template <int D> __device__ __forceinline__ float *left_row(float *rows, uint32_
 }
 
 /* A warp puts its sums into `rows`, [CREW][rows of n heads][ROW], as they are. */
-template <int D, bool FEW>
+template <int D, bool APART>
 __device__ __forceinline__ void leave_sums(attention<D> &from, float *rows, uint32_t n, uint32_t plain)
 {
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4;
@@ -34,10 +34,10 @@ __device__ __forceinline__ void leave_sums(attention<D> &from, float *rows, uint
 #pragma unroll
         for (int step = 4; step < 32; step *= 2)
             from.total[j] += __shfl_xor_sync(EVERY, from.total[j], step);
-        const uint32_t column = 2 * t + j, head = FEW ? column % 4 : column;
+        const uint32_t column = 2 * t + j, head = APART ? column % 4 : column;
         if (head >= n)
             continue;
-        float *row = left_row<D>(rows, FEW ? 2 * n : n, warp, FEW && column >= 4 ? n + head : head);
+        float *row = left_row<D>(rows, APART ? 2 * n : n, warp, APART && column >= 4 ? n + head : head);
 #pragma unroll
         for (int half = 0; half < 2; half++)
 #pragma unroll
@@ -69,11 +69,11 @@ template <int D> __device__ __forceinline__ float4 turned(const float4 &x)
 }
 
 /* What all warps left of a unit, to where put_sums has it. */
-template <int D, bool ROTATED, bool FEW>
+template <int D, bool ROTATED, bool APART>
 __device__ __forceinline__ void join_left(const ifm_packed_attend &a, const heads &h, float *rows, float *partial)
 {
     for (uint32_t i = threadIdx.x; i < h.n * D / 4; i += 32 * CREW) {
-        const uint32_t head = i * 4 / D, at = i * 4 % D, each = FEW ? 2 * h.n : h.n;
+        const uint32_t head = i * 4 / D, at = i * 4 % D, each = APART ? 2 * h.n : h.n;
         float4 body = make_float4(0, 0, 0, 0), side = body;
         float top = NOTHING, total = 0;
 #pragma unroll
@@ -86,9 +86,9 @@ __device__ __forceinline__ void join_left(const ifm_packed_attend &a, const head
             const float factor = power_of_2(left.top - top);
             const float4 x = *reinterpret_cast<const float4 *>(row + at);
             total += factor * left.total;
-            if (FEW)
+            if (APART)
                 add(side, *reinterpret_cast<const float4 *>(left_row<D>(rows, each, w, h.n + head) + at), factor);
-            if (!FEW && left.plain)
+            if (!APART && left.plain)
                 add(side, x, factor);
             else
                 add(body, x, factor);
@@ -101,16 +101,16 @@ __device__ __forceinline__ void join_left(const ifm_packed_attend &a, const head
 }
 
 /* The same, and with other blocks' where they share the unit. `first`: it is the block's first. */
-template <int D, bool ROTATED, bool FEW>
+template <int D, bool ROTATED, bool APART>
 __device__ __forceinline__ void join_unit(const ifm_packed_attend &a, const heads &h, float *rows, uint32_t unit,
                                           bool whole, bool first)
 {
     if (whole) {
-        join_left<D, ROTATED, FEW>(a, h, rows, nullptr);
+        join_left<D, ROTATED, APART>(a, h, rows, nullptr);
         return;
     }
     const sharers s = sharers_of(a, unit);
-    join_left<D, ROTATED, FEW>(
+    join_left<D, ROTATED, APART>(
         a, h, rows, a.partials + (2 * blockIdx.x + !first) * static_cast<uint64_t>(HEAD + HEADS * D));
     if (is_last(a, unit, s.n))
         join_blocks<D, CREW>(a, h, s, rows);
