@@ -21,6 +21,16 @@ __device__ __forceinline__ void bulk_copy(uint32_t shared, const void *from, uin
         : "memory");
 }
 
+__device__ __forceinline__ void begin_barrier(uint32_t barrier, uint32_t arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void arrive(uint32_t barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
 __device__ __forceinline__ void expect(uint32_t barrier, uint32_t bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
@@ -296,7 +306,10 @@ template <int D, int STAGES> struct crew_room {
     uint4 queries[2][D];
     float coming[HEADS * D];
     unsigned long long barriers[ring_of<STAGES>::BARRIERS];
-    unsigned long long come; /* `coming` is there: a phase a unit */
+    unsigned long long come; /* `coming` is there: a phase a unit, as of those below */
+    unsigned long long left; /* half of the warps have left their sums to the others */
+    unsigned long long sums; /* which have added them to their own and left these */
+    unsigned long long free; /* and have joined them, so that there is room for the next unit's */
     near_units near;
 };
 
@@ -312,9 +325,12 @@ __device__ __forceinline__ void begin_room(const ifm_packed_attend &a, crew_room
     if (threadIdx.x <= near_units::N && unit + threadIdx.x <= a.n_units)
         room.near.units[threadIdx.x] = a.units[unit + threadIdx.x];
     if (threadIdx.x < ring_of<STAGES>::BARRIERS)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address_of(room.barriers + threadIdx.x)));
+        begin_barrier(address_of(room.barriers + threadIdx.x), 1);
     if (threadIdx.x == 0) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address_of(&room.come)));
+        begin_barrier(address_of(&room.come), 1);
+        begin_barrier(address_of(&room.left), 32 * (CREW - JOINERS));
+        begin_barrier(address_of(&room.sums), 32 * JOINERS);
+        begin_barrier(address_of(&room.free), 32 * JOINERS);
         room.near.first = unit;
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -377,29 +393,58 @@ __device__ __forceinline__ void take_queries(const ifm_packed_attend &a, crew_ro
         let_come(a, room, unit + 3, end);
 }
 
-/* The end of a unit: what its warps have is joined by the first of them, while the others go on. */
+/* Half of the warps leave their sums of a unit and go on with the next one; each of the others adds those of one to its
+ * own, and they join what they then have. `partial`: where that goes; NULL: it is the unit's outputs. */
+template <int D, int FORMAT, int STAGES, bool FEW>
+__device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room<D, STAGES> &room, float *rows,
+                                           part_of_unit<D> &part, const heads &h, uint32_t unit, uint32_t turn,
+                                           float *partial, bool last, uint32_t end)
+{
+    typedef packs<D, FORMAT> p;
+    enum { APART = FEW && p::ROTATED };
+    const uint32_t warp = threadIdx.x / 32;
+    if (APART || !part.settled)
+        settle<D, FORMAT, FEW>(part.work, part.sums);
+    total_up<D>(part.work);
+    if (warp >= JOINERS) {
+        if (turn > 0)
+            await(address_of(&room.free), (turn - 1) % 2);
+        leave_sums<D, APART>(part.work, rows, h.n, warp - JOINERS, part.settled);
+        arrive(address_of(&room.left));
+        return;
+    }
+    await(address_of(&room.left), turn % 2);
+    take_sums<D, p::ROTATED, APART>(part.work, rows, h.n, warp, part.settled);
+    leave_sums<D, APART>(part.work, rows, h.n, warp, part.settled);
+    arrive(address_of(&room.sums));
+    await(address_of(&room.sums), turn % 2);
+    join_left<D, p::ROTATED, APART>(a, h, rows, partial);
+    if (last)
+        return;
+    if (a.fresh == nullptr && warp == JOINERS - 1)
+        take_queries(a, room, unit, turn, end); /* all warps are done with the unit's */
+    arrive(address_of(&room.free));
+}
+
+/* The end of a unit; where the block has not all of it, it is joined with other blocks' too. */
 template <int D, int FORMAT, int STAGES, bool FEW>
 __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<D, STAGES> &room, float *rows,
                                          part_of_unit<D> &part, uint32_t unit, uint32_t turn, bool whole, bool last,
                                          uint32_t end)
 {
-    typedef packs<D, FORMAT> p;
-    enum { APART = FEW && p::ROTATED };
     const heads h = heads_of(a, unit);
-    if (APART || !part.settled)
-        settle<D, FORMAT, FEW>(part.work, part.sums);
-    if (turn > 0)
-        __syncthreads(); /* the sums of the unit before have been read */
-    leave_sums<D, APART>(part.work, rows, h.n, part.settled);
-    __syncthreads();
-    join_unit<D, p::ROTATED, APART>(a, h, rows, unit, whole, turn == 0);
-    if (last)
-        return;
-    if (a.fresh != nullptr) {
+    float *partial = a.partials + (2 * blockIdx.x + (turn != 0)) * static_cast<uint64_t>(HEAD + HEADS * D);
+    join_warps<D, FORMAT, STAGES, FEW>(a, room, rows, part, h, unit, turn, whole ? nullptr : partial, last, end);
+    if (!whole) {
+        const sharers s = sharers_of(a, unit);
+        if (is_last(a, unit, s.n))
+            join_blocks<D, CREW>(a, h, s, rows);
+        if (!last)
+            __syncthreads(); /* in the rows of the next unit's sums */
+    }
+    if (!last && a.fresh != nullptr) {
         make_queries<D>(a, heads_of(a, unit + 1), room.queries[(turn + 1) % 2], true);
         __syncthreads();
-    } else if (threadIdx.x / 32 == CREW - 1) {
-        take_queries(a, room, unit, turn, end);
     }
 }
 
@@ -462,7 +507,7 @@ PACKED(ifm_packed_e4m3_128, 128, E4M3, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_int4_64, 64, INT4, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_int4_128, 128, INT4, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_int2_64, 64, INT2, IFM_PACKED_STAGES_64)
-PACKED(ifm_packed_int2_128, 128, INT2, IFM_PACKED_STAGES_128)
+PACKED(ifm_packed_int2_128, 128, INT2, IFM_PACKED_STAGES_INT2_128)
 #endif
 
 /* ---- probe ---- */

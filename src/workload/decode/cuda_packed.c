@@ -231,11 +231,13 @@ static unsigned shared_bytes(const struct ifm_decode_cuda_run *run, const struct
     const unsigned dim = l->head_dim,
                    heads = run->arguments.group < IFM_DECODE_HEADS ? run->arguments.group : (unsigned)IFM_DECODE_HEADS;
     const unsigned stage = (l->chunks + l->chunk_bytes + 63) / 64 * 64;
-    const unsigned stages = dim == 64 ? IFM_PACKED_STAGES_64 : IFM_PACKED_STAGES_128;
+    const unsigned stages = dim == 64      ? IFM_PACKED_STAGES_64
+                            : l->bits == 2 ? IFM_PACKED_STAGES_INT2_128
+                                           : IFM_PACKED_STAGES_128;
     const unsigned ring = stage * stages;
     const bool apart = heads <= IFM_DECODE_HEADS / 2 && run->packed.arguments.rotated;
     const unsigned left = apart ? 2 * heads : heads; /* rows that a warp leaves */
-    const unsigned rows = IFM_PACKED_WARPS * left * (dim + IFM_DECODE_PAD) * 4;
+    const unsigned rows = IFM_PACKED_JOINERS * left * (dim + IFM_DECODE_PAD) * 4;
     const unsigned each = heads * dim / 4, ways = 32 * IFM_PACKED_WARPS / each;
     const unsigned join =
         (ways > 0 ? ways : 1) * each * 16 + (split->splits > 0 ? split->splits : split->blocks) * heads * 8;
