@@ -92,4 +92,33 @@ for arms in naive ours; do
         "${counts[@]}" --out real-$arms >/dev/null 2>errors || fail "real NVRTC, gemm of $arms: $(cat errors)"
     [ "$(grep -c '"compiler":"nvcc' real-$arms/run.log)" = 0 ] || fail "not by the real NVRTC: $arms"
 done
+
+# ---- kernels that address shared memory by integers alone are the same from both compilers of a toolkit ----
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+release=$("$nvcc" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+if [ -n "$release" ] && grep -qF "\"compiler\":\"NVRTC $release, sm_90a\"" real-ours/run.log; then
+    rm -rf cache
+    IFM_NVRTC=$real LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" gemm --gemm-arms ours --m 65 --n 256 --k 64 \
+        --layers 1 --weights f16 "${counts[@]}" --out real-tiles >/dev/null 2>errors ||
+        fail "real NVRTC, gemm of tiles: $(cat errors)"
+    "$nvcc" -O3 -std=c++17 -I "$IFM_SOURCE/src" -cubin -arch=sm_90a -o by_nvcc "$IFM_SOURCE/src/kernel/cuda/gemm_tma.cu"
+    python3 - by_nvcc cache/inferometer/kernels/* <<'PY' || fail "machine code by NVRTC is not nvcc's"
+import struct, sys
+
+def texts(file):
+    """The machine code of each kernel: sections of an ELF file, which has a line in front in the cache."""
+    data = open(file, "rb").read()
+    data = data[data.index(b"\x7fELF"):]
+    at, = struct.unpack_from("<Q", data, 0x28)
+    size, n, names = struct.unpack_from("<HHH", data, 0x3a)
+    rows = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(n)]
+    name = lambda row: data[rows[names][4] + row[0]:].split(b"\0", 1)[0].decode()
+    return {name(r): data[r[4]:r[4] + r[5]] for r in rows if name(r).startswith(".text.")}
+
+wanted = texts(sys.argv[1])
+found = {k: v for file in sys.argv[2:] for k, v in texts(file).items() if k in wanted}
+assert len(wanted) == 4 and set(found) == set(wanted), (set(wanted), set(found))
+assert found == wanted, [k for k in wanted if found[k] != wanted[k]]
+PY
+fi
 echo "compiled once, kept, named; damage, other GPUs, and its absence; the real NVRTC too"

@@ -96,6 +96,24 @@ static void long_steps_of_large_clusters_wait(void **state)
     }
 }
 
+/* Blocks that go on with the next unit: whole ones, where that leaves few multiprocessors idle. */
+static void units_in_a_row_are_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned units, tokens, splits, blocks;
+    } rows[] = {{512, 1, 0, 128}, {1024, 1, 0, 128}, {250, 1, 0, 125}, {200, 1, 0, 132},
+                {511, 1, 0, 132}, {512, 0, 0, 132},  {128, 1, 1, 128}, {66, 1, 1, 66}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ifm_decode_work w = work(rows[i].units, 8192, 128, 4);
+        w.tokens = rows[i].tokens;
+        w.no_clusters = w.no_waves = true;
+        const struct ifm_decode_split split = ifm_decode_split_of(&w);
+        if (split.splits != rows[i].splits || split.blocks != rows[i].blocks)
+            fail_msg("%u units: splits %u, blocks %u", rows[i].units, split.splits, split.blocks);
+    }
+}
+
 /* No block is empty, all fit the shared memory of a multiprocessor, and a flat list leaves no tile out. */
 static void every_grid_holds(void **state)
 {
@@ -122,7 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grids_of_an_h200),       cmocka_unit_test(clusters_are_of_hopper),
         cmocka_unit_test(slower_blocks_are_more), cmocka_unit_test(long_steps_of_large_clusters_wait),
-        cmocka_unit_test(every_grid_holds),
+        cmocka_unit_test(units_in_a_row_are_whole), cmocka_unit_test(every_grid_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,13 +15,16 @@ __device__ __forceinline__ void meet_cluster()
 }
 
 /* The address of `at`, of this block's shared memory, in that of block `rank` of the cluster. */
-__device__ __forceinline__ uint32_t in_block(const float *at, uint32_t rank)
+__device__ __forceinline__ uint32_t in_block(uint32_t at, uint32_t rank)
 {
     uint32_t mapped;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;"
-        : "=r"(mapped)
-        : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(at))), "r"(rank));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(mapped) : "r"(at), "r"(rank));
     return mapped;
+}
+
+__device__ __forceinline__ uint32_t in_block(const float *at, uint32_t rank)
+{
+    return in_block(static_cast<uint32_t>(__cvta_generic_to_shared(at)), rank);
 }
 
 __device__ __forceinline__ float cluster_float(uint32_t at)

@@ -12,8 +12,8 @@ struct warp_stats {
     float top, total;
 };
 
-/* Every warp puts its sums into `rows`, [CREW][heads][ROW], relative to the maximum of all warps. */
-template <int D, int CREW = WARPS>
+/* Every warp puts its sums into `rows`, [WARPS][heads][ROW], relative to the maximum of all warps. */
+template <int D>
 __device__ __forceinline__ void leave(attention<D> &from, float *rows, warp_stats (*stats)[HEADS], uint32_t n,
                                       uint32_t warp, uint32_t lane)
 {
@@ -33,7 +33,7 @@ __device__ __forceinline__ void leave(attention<D> &from, float *rows, warp_stat
             continue;
         float top = NOTHING;
 #pragma unroll
-        for (int w = 0; w < CREW; w++)
+        for (int w = 0; w < WARPS; w++)
             top = fmaxf(top, stats[w][2 * t + j].top);
         const float shrink = power_of_2(from.top[j] - top);
         float *row = rows + (warp * n + 2 * t + j) * sizes<D>::ROW + 8 * g;
@@ -61,58 +61,49 @@ __device__ __forceinline__ float4 scaled(const float4 &x, float factor)
     return make_float4(x.x * factor, x.y * factor, x.z * factor, x.w * factor);
 }
 
-/* Walsh and Hadamard over the channels of a head, four in each lane of D / 4. */
-template <int D> __device__ __forceinline__ float4 turned(const float4 &x)
-{
-    const uint32_t lane = threadIdx.x % 32, all = D == 128 ? EVERY : 0xffffu << (lane & 16);
-    const float a = x.x + x.y, b = x.x - x.y, c = x.z + x.w, d = x.z - x.w;
-    float y[4] = {a + c, b + d, a - c, b - d};
-#pragma unroll
-    for (int step = 1; step < D / 4; step *= 2)
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const float other = __shfl_xor_sync(all, y[i], step);
-            y[i] = (lane & step) == 0 ? y[i] + other : other - y[i];
-        }
-    const float size = D == 128 ? 0.08838834764831845f : 0.125f;
-    return make_float4(y[0] * size, y[1] * size, y[2] * size, y[3] * size);
-}
-
-/* Four outputs of the unit. TURNED: sums are of rotated values. */
-template <int D, bool TURNED, typename ARGUMENTS>
+/* Four outputs of the unit. */
+template <typename ARGUMENTS>
 __device__ __forceinline__ void put(const ARGUMENTS &a, const heads &h, uint32_t i, const float4 &sum, float total)
 {
-    const float4 x = scaled(sum, 1 / total);
-    reinterpret_cast<float4 *>(a.out + row_of(a, h))[i] = TURNED ? turned<D>(x) : x;
+    reinterpret_cast<float4 *>(a.out + row_of(a, h))[i] = scaled(sum, 1 / total);
 }
 
-/* The block's sums of a unit: the outputs, where it has all of it (`partial` is null), else what others join. */
-template <int D, bool TURNED = false, int CREW = WARPS, typename ARGUMENTS>
-__device__ __forceinline__ void join_warps(const ARGUMENTS &a, const heads &h, const float *rows,
+/* Four of a block's sums of a unit: outputs, where it has all of it (`partial` is null), else what blocks join. */
+template <int D, typename ARGUMENTS>
+__device__ __forceinline__ void put_sums(const ARGUMENTS &a, const heads &h, uint32_t i, const float4 &sum, float top,
+                                         float total, float *partial)
+{
+    const uint32_t head = i * 4 / D;
+    if (partial == nullptr) {
+        put(a, h, i, sum, total);
+        return;
+    }
+    reinterpret_cast<float4 *>(partial + HEAD)[i] = sum;
+    if (i * 4 % D == 0) {
+        partial[head] = top;
+        partial[HEADS + head] = total;
+    }
+}
+
+/* The block's sums of a unit, to where put_sums has them. */
+template <int D>
+__device__ __forceinline__ void join_warps(const ifm_decode_attend &a, const heads &h, const float *rows,
                                            const warp_stats (*stats)[HEADS], float *partial)
 {
-    for (uint32_t i = threadIdx.x; i < h.n * D / 4; i += 32 * CREW) {
+    for (uint32_t i = threadIdx.x; i < h.n * D / 4; i += 32 * WARPS) {
         const uint32_t head = i * 4 / D;
         float4 sum = make_float4(0, 0, 0, 0);
         float top = NOTHING, total = 0;
 #pragma unroll
-        for (int w = 0; w < CREW; w++)
+        for (int w = 0; w < WARPS; w++)
             add(sum, *reinterpret_cast<const float4 *>(rows + (w * h.n + head) * sizes<D>::ROW + i * 4 % D), 1);
 #pragma unroll
-        for (int w = 0; w < CREW; w++)
+        for (int w = 0; w < WARPS; w++)
             top = fmaxf(top, stats[w][head].top);
 #pragma unroll
-        for (int w = 0; w < CREW; w++)
+        for (int w = 0; w < WARPS; w++)
             total += stats[w][head].total * power_of_2(stats[w][head].top - top);
-        if (partial == nullptr) {
-            put<D, TURNED>(a, h, i, sum, total);
-            continue;
-        }
-        reinterpret_cast<float4 *>(partial + HEAD)[i] = sum;
-        if (i * 4 % D == 0) {
-            partial[head] = top;
-            partial[HEADS + head] = total;
-        }
+        put_sums<D>(a, h, i, sum, top, total, partial);
     }
 }
 
@@ -161,7 +152,7 @@ __device__ __forceinline__ float weigh_blocks(const ARGUMENTS &a, const sharers 
 }
 
 /* The last block of a unit joins the partials of all. `room`: [ways][n D / 4] float4, then [blocks][n] warp_stats. */
-template <int D, bool TURNED = false, int CREW = WARPS, typename ARGUMENTS>
+template <int D, int CREW = WARPS, typename ARGUMENTS>
 __device__ void join_blocks(const ARGUMENTS &a, const heads &h, const sharers &s, float *room)
 {
     __shared__ float totals[HEADS];
@@ -188,7 +179,7 @@ __device__ void join_blocks(const ARGUMENTS &a, const heads &h, const sharers &s
         float4 sum = sums[i];
         for (uint32_t way = 1; way < ways; way++)
             add(sum, sums[way * each + i], 1);
-        put<D, TURNED>(a, h, i, sum, totals[i * 4 / D]);
+        put(a, h, i, sum, totals[i * 4 / D]);
     }
 }
 
@@ -236,7 +227,7 @@ __device__ __forceinline__ void join_cluster(const ifm_decode_attend &a, const h
             total += factor * totals[b];
             add(sum, sums[b], factor);
         }
-        put<D, false>(a, h, i, sum, total);
+        put(a, h, i, sum, total);
     }
     meet_cluster(); /* nobody leaves while its memory is read */
 }

@@ -16,11 +16,15 @@ __device__ __forceinline__ uint32_t shared_address(const void *pointer)
 }
 
 /* 16 bytes to shared memory, or as many zeros. */
+__device__ __forceinline__ void copy_async(uint32_t to, const void *from, bool is_there)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0)
+                 : "memory");
+}
+
 __device__ __forceinline__ void copy_async(void *to, const void *from, bool is_there)
 {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
-                 "r"(is_there ? 16 : 0)
-                 : "memory");
+    copy_async(shared_address(to), from, is_there);
 }
 
 template <bool IS_BF16>

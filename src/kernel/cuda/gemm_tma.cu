@@ -63,15 +63,13 @@ template <bool IS_BF16, int COLUMNS> struct product {
 
     const ifm_cuda_gemm_tma &all;
     const ifm_cuda_gemm &a;
-    unsigned char *room;          /* the stages, in shared memory, at a multiple of 1024 */
-    uint32_t stages, full, empty; /* addresses: of the stages; of two barriers for each */
+    uint32_t stages, full, empty; /* in shared memory: the stages, at a multiple of 1024; two barriers for each */
     uint32_t warp, lane, row, steps;
 
     __device__ __forceinline__ product(const ifm_cuda_gemm_tma &arguments, unsigned char *shared)
         : all(arguments), a(arguments.a)
     {
-        room = shared + (1024 - shared_address(shared) % 1024) % 1024;
-        stages = shared_address(room);
+        stages = (shared_address(shared) + 1023) & ~1023u;
         full = stages + STAGES * STAGE;
         empty = full + STAGES * 8;
         warp = threadIdx.x / 32;
@@ -144,18 +142,18 @@ template <bool IS_BF16, int COLUMNS> struct product {
     /* Through shared memory, so that the outputs of an activation are written whole. */
     __device__ __forceinline__ void finish(const float (&total)[COLUMNS / 2]) const
     {
-        uint16_t *to = reinterpret_cast<uint16_t *>(room), *out = static_cast<uint16_t *>(a.out);
+        uint16_t *out = static_cast<uint16_t *>(a.out);
         meet();
 #pragma unroll
         for (int i = 0; i < COLUMNS / 2; i++) {
             const uint32_t at = i / 4 * 8 + lane % 4 * 2 + i % 2, of = warp * 16 + i % 4 / 2 * 8 + lane / 4;
-            to[at * OUT_STRIDE + of] = IS_BF16 ? to_bf16(total[i]) : to_f16(total[i]);
+            store_shared(stages + (at * OUT_STRIDE + of) * 2, IS_BF16 ? to_bf16(total[i]) : to_f16(total[i]));
         }
         meet();
         for (uint32_t piece = threadIdx.x; piece < a.m * ROWS / 8; piece += 32 * WARPS) {
             const uint32_t at = piece / (ROWS / 8), of = piece % (ROWS / 8) * 8;
             *reinterpret_cast<uint4 *>(out + static_cast<uint64_t>(at) * a.n + row + of) =
-                *reinterpret_cast<const uint4 *>(to + at * OUT_STRIDE + of);
+                load_shared(stages + (at * OUT_STRIDE + of) * 2);
         }
     }
 

@@ -85,14 +85,14 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
     };
 
     const ifm_cuda_gemm &a;
-    unsigned char *room;              /* in shared memory, at a multiple of 1024 */
+    uint32_t room;                    /* in shared memory, at a multiple of 1024 */
     uint32_t warp, lane, row, column; /* row and column: the block's first */
     uint32_t first, steps;            /* the block's first step, and the end of its steps */
 
     __device__ __forceinline__ product(const ifm_cuda_gemm &arguments, unsigned char *shared) : a(arguments)
     {
         const uint32_t across = (a.m + COLUMNS - 1) / COLUMNS;
-        room = shared + (1024 - shared_address(shared) % 1024) % 1024;
+        room = (shared_address(shared) + 1023) & ~1023u;
         warp = threadIdx.x / 32;
         lane = threadIdx.x % 32;
         row = blockIdx.x / SPLIT / across * ROWS; /* blocks of the same weights are neighbours */
@@ -102,14 +102,14 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
         steps = (blockIdx.x % SPLIT + 1) * steps / SPLIT;
     }
 
-    __device__ __forceinline__ unsigned char *stage(uint32_t step) const
+    __device__ __forceinline__ uint32_t stage(uint32_t step) const
     {
         return room + step % STAGES * STAGE;
     }
 
     /* `rows` rows of 128 bytes, swizzled; those from `end` on are zeros. */
     template <int COUNT>
-    __device__ __forceinline__ void fetch_rows(unsigned char *to, const uint16_t *from, uint64_t stride, uint32_t end)
+    __device__ __forceinline__ void fetch_rows(uint32_t to, const uint16_t *from, uint64_t stride, uint32_t end)
     {
 #pragma unroll
         for (int i = 0; i < COUNT * 8 / THREADS; i++) {
@@ -136,7 +136,7 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
             static_cast<const unsigned char *>(a.w) +
             (is_there ? panel : 0) * (static_cast<uint64_t>(pairs) * LINE + static_cast<uint64_t>(groups) * BYTES);
         const unsigned char *codes = lines + pairs * LINE + static_cast<uint64_t>(step) * (VECTORS * VECTOR);
-        unsigned char *to = stage(step) + X_BYTES + warp * OF_WARP;
+        const uint32_t to = stage(step) + X_BYTES + warp * OF_WARP;
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
             copy_async(to + v * VECTOR + lane * 16, codes + v * VECTOR + lane * 16, is_there);
@@ -173,7 +173,7 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
     /* The copies of another step are issued while the matrix units are at this one. */
     __device__ __forceinline__ void multiply_wide(uint32_t step, float (&total)[COLUMNS / 2])
     {
-        const uint32_t x = shared_address(stage(step)), w = x + X_BYTES + warp / 4 * (64 * ROW);
+        const uint32_t x = stage(step), w = x + X_BYTES + warp / 4 * (64 * ROW);
         begin();
 #pragma unroll
         for (int i = 0; i < DEPTH / 16; i++)
@@ -184,9 +184,8 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
     }
 
     /* Registers of 16 values of k, of the warp's panel. */
-    __device__ __forceinline__ void widen(const unsigned char *from, int i, uint32_t (&to)[4]) const
+    __device__ __forceinline__ static void widen(const uint4 &q, int i, uint32_t (&to)[4])
     {
-        const uint4 q = *reinterpret_cast<const uint4 *>(from + (IS_INT4 ? 0 : i / 2 * VECTOR) + lane * 16);
         if (!IS_INT4) {
             const uint32_t above = i % 2 == 0 ? q.x : q.y, below = i % 2 == 0 ? q.z : q.w;
             to[0] = of_int8(above, 0x4140);
@@ -207,12 +206,15 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
                                                    float (&part)[COLUMNS / 2])
     {
         constexpr int EACH = GROUP < DEPTH ? GROUP / 16 : DEPTH / 16; /* products between scales */
-        const unsigned char *from = stage(step) + X_BYTES + warp * OF_WARP;
-        const uint32_t x = shared_address(stage(step));
+        const uint32_t x = stage(step), from = x + X_BYTES + warp * OF_WARP;
         uint32_t weights[DEPTH / 16][4];
+        uint4 codes[VECTORS];
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++)
+            codes[v] = load_shared(from + v * VECTOR + lane * 16);
 #pragma unroll
         for (int i = 0; i < DEPTH / 16; i++)
-            widen(from, i, weights[i]);
+            widen(codes[IS_INT4 ? 0 : i / 2], i, weights[i]);
 #pragma unroll
         for (int first = 0; first < DEPTH / 16; first += EACH) {
             const uint32_t k = step * DEPTH + first * 16;
@@ -224,9 +226,8 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
             wait<0>();
             if ((k + EACH * 16) % GROUP != 0 && step + 1 < steps)
                 continue;
-            const uint16_t *scales =
-                reinterpret_cast<const uint16_t *>(from + VECTORS * VECTOR) + k / GROUP % 2 * PANEL + lane / 4;
-            const float above = of_f16(scales[0]), below = of_f16(scales[8]);
+            const uint32_t scales = from + VECTORS * VECTOR + (k / GROUP % 2 * PANEL + lane / 4) * 2;
+            const float above = of_f16(load_half(scales)), below = of_f16(load_half(scales + 16));
 #pragma unroll
             for (int i = 0; i < COLUMNS / 2; i++)
                 total[i] = fmaf(i % 4 < 2 ? above : below, part[i], total[i]);
@@ -236,20 +237,20 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
     /* Through shared memory, so that the outputs of an activation are written whole. */
     __device__ __forceinline__ void finish(const float (&total)[COLUMNS / 2])
     {
-        uint16_t *to = reinterpret_cast<uint16_t *>(room), *out = static_cast<uint16_t *>(a.out);
+        uint16_t *out = static_cast<uint16_t *>(a.out);
         wait_for_copies<0>();
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < COLUMNS / 2; i++) {
             const uint32_t at = i / 4 * 8 + lane % 4 * 2 + i % 2, of = warp * 16 + i % 4 / 2 * 8 + lane / 4;
-            to[at * OUT_STRIDE + of] = IS_BF16 ? to_bf16(total[i]) : to_f16(total[i]);
+            store_shared(room + (at * OUT_STRIDE + of) * 2, IS_BF16 ? to_bf16(total[i]) : to_f16(total[i]));
         }
         __syncthreads();
         for (uint32_t piece = threadIdx.x; piece < COLUMNS * ROWS / 8; piece += THREADS) {
             const uint32_t at = piece / (ROWS / 8), of = piece % (ROWS / 8) * 8;
             if (column + at < a.m && row + of < a.n)
                 *reinterpret_cast<uint4 *>(out + static_cast<uint64_t>(column + at) * a.n + row + of) =
-                    *reinterpret_cast<const uint4 *>(to + at * OUT_STRIDE + of);
+                    load_shared(room + (at * OUT_STRIDE + of) * 2);
         }
     }
 
@@ -257,13 +258,14 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
     __device__ __forceinline__ void finish_cluster(const float (&total)[COLUMNS / 2])
     {
         enum { MINE = COLUMNS / SPLIT };
-        float *to = reinterpret_cast<float *>(room);
         uint16_t *out = static_cast<uint16_t *>(a.out);
         wait_for_copies<0>();
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < COLUMNS / 2; i++)
-            to[(i / 4 * 8 + lane % 4 * 2 + i % 2) * SUM_STRIDE + warp * 16 + i % 4 / 2 * 8 + lane / 4] = total[i];
+        for (int i = 0; i < COLUMNS / 2; i++) {
+            const uint32_t at = i / 4 * 8 + lane % 4 * 2 + i % 2, of = warp * 16 + i % 4 / 2 * 8 + lane / 4;
+            store_shared(room + (at * SUM_STRIDE + of) * 4, total[i]);
+        }
         meet_cluster();
         for (uint32_t piece = threadIdx.x; piece < MINE * ROWS / 8; piece += THREADS) {
             const uint32_t at = blockIdx.x % SPLIT * MINE + piece / (ROWS / 8), of = piece % (ROWS / 8) * 8;
@@ -272,7 +274,7 @@ template <int FORMAT, int GROUP, int COLUMNS, int GROUPS, int SPLIT> struct prod
                 continue;
 #pragma unroll
             for (int b = 0; b < SPLIT; b++) {
-                const uint32_t from = in_block(to + at * SUM_STRIDE + of, b);
+                const uint32_t from = in_block(room + (at * SUM_STRIDE + of) * 4, b);
                 add(low, cluster_float4(from));
                 add(high, cluster_float4(from + 16));
             }

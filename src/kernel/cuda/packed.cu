@@ -5,162 +5,13 @@
  * take items in turn out of one ring, each of one bulk copy or two; who is done with a stage fills it for another. */
 #include "kernel/cuda/decode_feed.cuh"
 #include "kernel/cuda/early.cuh"
-#include "kernel/cuda/packed_tile.cuh"
-
-/* ---- plain ---- */
-
-namespace
-{
-
-enum { PLAIN_WARPS = IFM_PACKED_PLAIN_WARPS, CHANNELS = 8 /* of a lane, at most */, PLAIN_DIM = 32 * CHANNELS };
-
-/* A warp's share of a head: sums of body pages, whose V may be rotated, and of sink and ring. */
-struct plain_sums {
-    float top, total, body[CHANNELS], side[CHANNELS];
-};
-
-__device__ float plain_e4m3(uint32_t x)
-{
-    const uint32_t bits = (x & 0x80) << 8 | (x & 0x7f) << 7;
-    return (x & 0x7f) == 0x7f ? __int_as_float(0x7fc00000) : from_f16(static_cast<uint16_t>(bits)) * 256.0f;
-}
-
-__device__ float half_at(const unsigned char *page, uint32_t at)
-{
-    return from_f16(*reinterpret_cast<const uint16_t *>(page + at));
-}
-
-/* The scores of a warp's lanes make one; the weights before are taken down to the new maximum. */
-__device__ float plain_weight(plain_sums &to, float score)
-{
-    for (int step = 16; step > 0; step /= 2)
-        score += __shfl_xor_sync(EVERY, score, step);
-    const float next = score > to.top ? score : to.top, shrink = exp2f(to.top - next), weight = exp2f(score - next);
-    to.total = to.total * shrink + weight;
-    for (int i = 0; i < CHANNELS; i++) {
-        to.body[i] *= shrink;
-        to.side[i] *= shrink;
-    }
-    to.top = next;
-    return weight;
-}
-
-/* Channel `d` of a token's K. `low`: its place in the list of promoted ones, or more than that has. */
-__device__ float plain_k(const ifm_kv_fragment &l, const unsigned char *page, uint32_t token, uint32_t d, uint32_t low)
-{
-    const uint32_t code = ifm_kv_code(page, ifm_kv_fragment_k(&l, token, d), l.bits);
-    if (l.floats)
-        return plain_e4m3(code) * *reinterpret_cast<const float *>(page + l.k_scale);
-    float steps = static_cast<float>(code);
-    if (l.promoted != 0 && low < l.head_dim / 8)
-        steps += 0.25f * static_cast<float>(ifm_kv_code(page, ifm_kv_fragment_low(&l, token, low), 2));
-    return half_at(page, l.k_zero + 2 * d) + half_at(page, l.k_scale + 2 * d) * steps;
-}
-
-__device__ float plain_v(const ifm_kv_fragment &l, const unsigned char *page, uint32_t token, uint32_t d)
-{
-    const uint32_t code = ifm_kv_code(page, ifm_kv_fragment_v(&l, token, d), l.bits);
-    if (l.floats)
-        return plain_e4m3(code) * *reinterpret_cast<const float *>(page + l.v_scale);
-    const float middle = l.bits == 8 ? 128.0f : 0.5f * static_cast<float>((1u << l.bits) - 1);
-    return (static_cast<float>(code) - middle) * half_at(page, ifm_kv_fragment_v_scale(&l, token));
-}
-
-__device__ void plain_page(const ifm_packed_attend &a, const unsigned char *page, const float *q, plain_sums &to)
-{
-    const uint32_t lane = threadIdx.x % 32, dim = a.head_dim;
-    uint32_t low[CHANNELS];
-    for (int i = 0; i < CHANNELS; i++) {
-        low[i] = dim;
-        for (uint32_t n = 0; a.layout.promoted != 0 && n < dim / 8; n++)
-            low[i] = page[a.layout.promoted + n] == 32 * i + lane ? n : low[i];
-    }
-    for (uint32_t token = 0; token < IFM_DECODE_PAGE; token++) {
-        float score = 0;
-        for (int i = 0; 32 * i < dim; i++)
-            score += q[i] * plain_k(a.layout, page, token, 32 * i + lane, low[i]);
-        const float weight = plain_weight(to, score);
-        for (int i = 0; 32 * i < dim; i++)
-            to.body[i] += weight * plain_v(a.layout, page, token, 32 * i + lane);
-    }
-}
-
-__device__ void plain_side(const ifm_packed_attend &a, const uint16_t *k, const uint16_t *v, const float *q,
-                           plain_sums &to)
-{
-    const uint32_t lane = threadIdx.x % 32;
-    float score = 0;
-    for (int i = 0; 32 * i < a.head_dim; i++)
-        score += q[i] * from_f16(k[32 * i + lane]);
-    const float weight = plain_weight(to, score);
-    for (int i = 0; 32 * i < a.head_dim; i++)
-        to.side[i] += weight * from_f16(v[32 * i + lane]);
-}
-
-/* Sums of all warps in `sums`, [warps][2][PLAIN_DIM]; the outputs of the head. */
-__device__ void plain_join(const ifm_packed_attend &a, const float (*stats)[2], float (*sums)[2][PLAIN_DIM])
-{
-    const uint32_t dim = a.head_dim, size = a.rotated ? dim & (0 - dim) : 1, d = threadIdx.x;
-    float top = stats[0][0], total = 0, part[2] = {0, 0};
-    for (int w = 1; w < PLAIN_WARPS; w++)
-        top = stats[w][0] > top ? stats[w][0] : top;
-    for (int w = 0; w < PLAIN_WARPS; w++) {
-        const float factor = exp2f(stats[w][0] - top);
-        total += factor * stats[w][1];
-        for (int i = 0; i < 2 && d < dim; i++)
-            part[i] += factor * sums[w][i][d];
-    }
-    float *turning = &sums[0][0][0];
-    for (uint32_t step = 1; step < size; step *= 2) {
-        __syncthreads();
-        if (d < dim)
-            turning[d] = part[0];
-        __syncthreads();
-        if (d < dim)
-            part[0] = (d & step) == 0 ? part[0] + turning[d ^ step] : turning[d ^ step] - part[0];
-    }
-    if (d < dim)
-        a.out[static_cast<uint64_t>(blockIdx.x) * dim + d] =
-            (part[0] / sqrtf(static_cast<float>(size)) + part[1]) / total;
-}
-
-} // namespace
-
-extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_PLAIN_WARPS, 1) ifm_packed_plain(ifm_packed_attend a)
-{
-    __shared__ float stats[PLAIN_WARPS][2], sums[PLAIN_WARPS][2][PLAIN_DIM];
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, dim = a.head_dim, pair = blockIdx.x / a.group;
-    const ifm_packed_unit u = a.units[pair * a.parts];
-    const uint16_t *side = a.sides + static_cast<uint64_t>(pair) * 2 * IFM_KV_SIDE * dim;
-    float q[CHANNELS];
-    plain_sums mine = {NOTHING, 0, {0}, {0}};
-    for (int i = 0; i < CHANNELS; i++)
-        q[i] = 32 * i < dim ? a.q[static_cast<uint64_t>(blockIdx.x) * dim + 32 * i + lane] * a.scale : 0;
-    for (uint32_t i = warp; i < u.pages; i += PLAIN_WARPS)
-        plain_page(a, a.body + page_at(a, u.page + i) * a.layout.page_bytes, q, mine);
-    for (uint32_t i = warp; i < u.sink + u.ring; i += PLAIN_WARPS) {
-        const uint32_t r = i - u.sink, part = i < u.sink ? 0 : 1 + (u.pages + r / IFM_KV_SIDE_RING) % 2;
-        const uint32_t row = i < u.sink ? i : r % IFM_KV_SIDE_RING;
-        plain_side(a, side + ifm_kv_side_row(dim, part, row, 0), side + ifm_kv_side_row(dim, part, row, 1), q, mine);
-    }
-    stats[warp][0] = mine.top;
-    stats[warp][1] = mine.total;
-    for (int i = 0; 32 * i < dim; i++) {
-        sums[warp][0][32 * i + lane] = mine.body[i];
-        sums[warp][1][32 * i + lane] = mine.side[i];
-    }
-    __syncthreads();
-    plain_join(a, stats, sums);
-}
-
-/* ---- split ---- */
+#include "kernel/cuda/packed_join.cuh"
+#include "kernel/cuda/packed_plain.cuh"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 namespace
 {
-
-enum { CREW = IFM_PACKED_WARPS /* warps of a block */ };
 
 __device__ __forceinline__ void bulk_copy(uint32_t shared, const void *from, uint32_t bytes, uint32_t barrier)
 {
@@ -168,6 +19,16 @@ __device__ __forceinline__ void bulk_copy(uint32_t shared, const void *from, uin
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared),
         "l"(from), "r"(bytes), "r"(barrier)
         : "memory");
+}
+
+__device__ __forceinline__ void begin_barrier(uint32_t barrier, uint32_t arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void arrive(uint32_t barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
 __device__ __forceinline__ void expect(uint32_t barrier, uint32_t bytes)
@@ -193,22 +54,42 @@ struct walker {
     ifm_packed_unit of;
 };
 
-__device__ __forceinline__ void find_items(const ifm_packed_attend &a, walker &w, uint32_t end)
+/* Units from a block's first one on, in shared memory: a load from memory waits behind all copies on their way. */
+struct near_units {
+    enum { N = 16 };
+    ifm_packed_unit units[N + 1];
+    uint32_t first;
+};
+
+__device__ __forceinline__ ifm_packed_unit unit_at(const ifm_packed_attend &a, const near_units &near, uint32_t unit)
+{
+    return unit - near.first <= near_units::N ? near.units[unit - near.first] : a.units[unit];
+}
+
+/* The first item behind a unit. */
+__device__ __forceinline__ uint32_t behind(const ifm_packed_attend &a, const near_units &near, uint32_t unit)
+{
+    return unit + 1 - near.first <= near_units::N ? near.units[unit + 1 - near.first].item : a.units[unit + 1].item;
+}
+
+__device__ __forceinline__ void find_items(const ifm_packed_attend &a, const near_units &near, walker &w, uint32_t end)
 {
     if (w.at >= end || w.item < w.items)
         return;
     while (w.item >= w.items) {
         w.item -= w.items;
-        w.items = tiles_of(a, ++w.unit);
+        w.of = unit_at(a, near, ++w.unit);
+        w.items = behind(a, near, w.unit) - w.of.item;
     }
-    w.of = a.units[w.unit];
 }
 
 /* From item `at` on, which is of unit `unit` or behind it. */
-__device__ __forceinline__ walker walk_from(const ifm_packed_attend &a, uint32_t unit, uint32_t at, uint32_t end)
+__device__ __forceinline__ walker walk_from(const ifm_packed_attend &a, const near_units &near, uint32_t unit,
+                                            uint32_t at, uint32_t end)
 {
-    walker w = {at, unit, at - tile_of(a, unit), tiles_of(a, unit), a.units[unit]};
-    find_items(a, w, end);
+    const ifm_packed_unit of = unit_at(a, near, unit);
+    walker w = {at, unit, at - of.item, behind(a, near, unit) - of.item, of};
+    find_items(a, near, w, end);
     return w;
 }
 
@@ -248,8 +129,8 @@ __device__ __forceinline__ void fetch(const ifm_packed_attend &a, const walker &
 }
 
 template <int D, int FORMAT>
-__device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, walker &w, uint32_t end, uint32_t stage,
-                                           uint32_t barrier, uint32_t lane)
+__device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, const near_units &near, walker &w, uint32_t end,
+                                           uint32_t stage, uint32_t barrier, uint32_t lane)
 {
     if (w.at >= end)
         return;
@@ -257,10 +138,24 @@ __device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, walker &w
         fetch<D, FORMAT>(a, w, stage, barrier);
     w.at += CREW;
     w.item += CREW;
-    find_items(a, w, end);
+    find_items(a, near, w, end);
 }
 
-/* A cycle's queries of a unit, a head a warp at a time. `keep`: they are stored in `made` too. */
+/* The queries of a unit from `from`, [heads][D], as f16: channels 32 i + 8 t on of head g at [i][4 g + t]. One of
+ * `warps`. */
+template <int D>
+__device__ __forceinline__ void give_queries(const float *from, uint32_t n, uint4 *q, uint32_t warp, uint32_t warps)
+{
+    const uint32_t lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    for (uint32_t i = warp; i < D / 32; i += warps) {
+        const float4 *row = reinterpret_cast<const float4 *>(from + (g < n ? g : 0) * D) + 8 * i + 2 * t;
+        const float4 x = row[0], y = row[1];
+        const uint4 packed = make_uint4(pack(x.x, x.y), pack(x.z, x.w), pack(y.x, y.y), pack(y.z, y.w));
+        q[32 * i + lane] = g < n ? packed : make_uint4(0, 0, 0, 0);
+    }
+}
+
+/* The same of a cycle, by the whole block. */
 template <int D>
 __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, uint4 *q, bool keep)
 {
@@ -273,42 +168,49 @@ __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const h
     }
 }
 
-/* The queries of a unit as f16, channels 32 i + 8 t on of head g at [i][4 g + t]. */
-template <int D>
-__device__ __forceinline__ void begin_unit(const ifm_packed_attend &a, const heads &h, uint4 *q, bool first)
+/* What a warp has of a unit so far. */
+template <int D> struct part_of_unit {
+    attention<D> work;
+    float sums[4];
+    bool settled; /* body pages are done with, and sums are not of rotated values. APART: not used */
+};
+
+template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &part)
 {
-    if (a.fresh != nullptr) {
-        make_queries<D>(a, h, q, first);
-        __syncthreads();
-        return;
-    }
-    const uint32_t lane = threadIdx.x % 32, i = threadIdx.x / 32, g = lane / 4, t = lane % 4;
-    if (i < D / 32) {
-        const float4 *from =
-            reinterpret_cast<const float4 *>(a.q + row_of(a, h) + (g < h.n ? g : 0) * D) + 8 * i + 2 * t;
-        const float4 x = from[0], y = from[1];
-        const uint4 packed = make_uint4(pack(x.x, x.y), pack(x.z, x.w), pack(y.x, y.y), pack(y.z, y.w));
-        q[32 * i + lane] = g < h.n ? packed : make_uint4(0, 0, 0, 0);
-    }
-    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < sizes<D>::STEPS; i++)
+        part.work.out[i][0] = part.work.out[i][1] = part.work.out[i][2] = part.work.out[i][3] = 0;
+    part.work.top[0] = part.work.top[1] = NOTHING;
+    part.work.total[0] = part.work.total[1] = 0;
+    part.sums[0] = part.sums[1] = part.sums[2] = part.sums[3] = 0;
+    part.settled = false;
 }
 
-/* A tile of the sink or the ring, f16. */
-template <int D>
-__device__ __forceinline__ void attend_side(attention<D> &work, uint32_t stage, uint32_t q, float scale, uint32_t left,
-                                            uint32_t lane)
+/* A tile of the sink or the ring, f16. APART: its values go to columns 4 on. */
+template <int D, bool APART>
+__device__ __forceinline__ void attend_side(part_of_unit<D> &part, uint32_t stage, uint32_t q, float scale,
+                                            uint32_t left, uint32_t lane)
 {
+    attention<D> &work = part.work;
     float c[4];
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
-        const uint4 x = load_shared(q + (32 * i + lane) * 16);
+        const uint4 x = load_shared(q + (32 * i + (APART ? lane % 16 : lane)) * 16);
         work.q[2 * i][0] = x.x;
         work.q[2 * i][1] = x.y;
         work.q[2 * i + 1][0] = x.z;
         work.q[2 * i + 1][1] = x.w;
     }
     score<D, ROWS>(scale, work, stage, left, lane, c);
-    raise<D>(work, c);
+    if (APART) {
+        float most[4] = {fmaxf(c[0], c[2]), fmaxf(c[1], c[3])};
+        raise_to<D, APART>(work, most, part.sums);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            c[j] = lane % 4 < 2 ? -__int_as_float(0x7f800000) : c[j];
+    } else {
+        raise<D>(work, c);
+    }
     add_values<D, ROWS>(work, stage, c, lane);
 }
 
@@ -338,24 +240,6 @@ __device__ __forceinline__ uint32_t tokens_left(const ifm_packed_unit &u, uint32
 {
     const uint32_t sink = (u.sink + TILE - 1) / TILE;
     return tile < sink ? u.sink - tile * TILE : u.ring - (tile - sink) * TILE;
-}
-
-/* What the warps of a block have of a unit, joined, and with other blocks' where they share it. */
-template <int D, bool TURNED>
-__device__ __forceinline__ void end_unit(const ifm_packed_attend &a, const heads &h, attention<D> &work, float *rows,
-                                         warp_stats (*stats)[HEADS], uint32_t unit, bool whole, bool first)
-{
-    leave<D, CREW>(work, rows, stats, h.n, threadIdx.x / 32, threadIdx.x % 32);
-    if (whole) {
-        join_warps<D, TURNED, CREW>(a, h, rows, stats, nullptr);
-    } else {
-        const sharers s = sharers_of(a, unit);
-        join_warps<D, TURNED, CREW>(a, h, rows, stats,
-                                    a.partials + (2 * blockIdx.x + !first) * static_cast<uint64_t>(HEAD + HEADS * D));
-        if (is_last(a, unit, s.n))
-            join_blocks<D, TURNED, CREW>(a, h, s, rows);
-    }
-    __syncthreads();
 }
 
 __device__ constexpr int common_factor(int a, int b)
@@ -391,113 +275,216 @@ template <int STAGES> __device__ __forceinline__ uint32_t barrier_behind(const r
     return barrier < ring_of<STAGES>::BARRIERS ? barrier : barrier - ring_of<STAGES>::BARRIERS;
 }
 
-/* What a warp has of a unit so far. */
-template <int D> struct part_of_unit {
-    attention<D> work;
-    float sums[4];
-    bool settled; /* body pages are done with: sums are those of values as sink and ring have them */
-};
-
-template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &part)
-{
-#pragma unroll
-    for (int i = 0; i < sizes<D>::STEPS; i++)
-        part.work.out[i][0] = part.work.out[i][1] = part.work.out[i][2] = part.work.out[i][3] = 0;
-    part.work.top[0] = part.work.top[1] = NOTHING;
-    part.work.total[0] = part.work.total[1] = 0;
-    part.sums[0] = part.sums[1] = part.sums[2] = part.sums[3] = 0;
-    part.settled = false;
-}
-
-/* Sums become those of values, rotated again where body pages are: blocks and warps join such. */
-template <int D, int FORMAT, bool FEW> __device__ __forceinline__ void end_part(part_of_unit<D> &part, uint32_t lane)
-{
-    if (!part.settled)
-        settle<D, FORMAT, FEW>(part.work, part.sums);
-    else if (packs<D, FORMAT>::ROTATED)
-        turn<D>(part.work, lane);
-}
-
 /* An item of the unit that lies in a stage; tiles of sink and ring lie behind `body` chunks. `last`: of the unit's. */
 template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const ifm_packed_unit &u, uint32_t pair,
                                             part_of_unit<D> &part, uint32_t item, bool last, uint32_t stage, uint32_t q,
                                             uint32_t lane)
 {
-    const uint32_t body = u.pages * packs<D, FORMAT>::CHUNKS;
+    typedef packs<D, FORMAT> p;
+    enum { APART = FEW && p::ROTATED };
+    const uint32_t body = u.pages * p::CHUNKS;
     if (item < body) {
         attend_chunk<D, FORMAT, FEW>(part.work, stage, q, a.scale, part.sums, lane);
         return;
     }
-    if (!part.settled) {
+    if (!APART && !part.settled) {
         settle<D, FORMAT, FEW>(part.work, part.sums);
-        if (packs<D, FORMAT>::ROTATED)
+        if (p::ROTATED)
             turn<D>(part.work, lane);
         part.settled = true;
     }
     const uint32_t left = tokens_left(u, item - body);
     if (last && a.rows != nullptr)
         add_row<D>(a, u, pair, item - body, left - 1, stage, lane);
-    attend_side<D>(part.work, stage, q, a.scale, left, lane);
+    attend_side<D, APART>(part, stage, q, a.scale, left, lane);
 }
 
-/* One arrival completes a phase; so many bytes are then there. */
-template <int STAGES> __device__ __forceinline__ void begin_barriers(uint32_t bars)
+/* What the warps of a block share, beside the ring. Units have the two places of `queries` in turn; those of the next
+ * but one are copied to `coming`. */
+template <int D, int STAGES> struct crew_room {
+    uint4 queries[2][D];
+    float coming[HEADS * D];
+    unsigned long long barriers[ring_of<STAGES>::BARRIERS];
+    unsigned long long come; /* `coming` is there: a phase a unit, as of those below */
+    unsigned long long left; /* half of the warps have left their sums to the others */
+    unsigned long long sums; /* which have added them to their own and left these */
+    unsigned long long free; /* and have joined them, so that there is room for the next unit's */
+    near_units near;
+};
+
+__device__ __forceinline__ uint32_t address_of(const void *shared)
 {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+}
+
+/* The ring's: one arrival completes a phase; so many bytes are then there. `unit`: the block's first. */
+template <int D, int STAGES>
+__device__ __forceinline__ void begin_room(const ifm_packed_attend &a, crew_room<D, STAGES> &room, uint32_t unit)
+{
+    if (threadIdx.x <= near_units::N && unit + threadIdx.x <= a.n_units)
+        room.near.units[threadIdx.x] = a.units[unit + threadIdx.x];
     if (threadIdx.x < ring_of<STAGES>::BARRIERS)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bars + 8 * threadIdx.x));
+        begin_barrier(address_of(room.barriers + threadIdx.x), 1);
+    if (threadIdx.x == 0) {
+        begin_barrier(address_of(&room.come), 1);
+        begin_barrier(address_of(&room.left), 32 * (CREW - JOINERS));
+        begin_barrier(address_of(&room.sums), 32 * JOINERS);
+        begin_barrier(address_of(&room.free), 32 * JOINERS);
+        room.near.first = unit;
+    }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
 }
 
-/* What the warps of a block share, beside the ring. */
-template <int D, int STAGES> struct crew_room {
-    uint4 queries[D];
-    unsigned long long barriers[ring_of<STAGES>::BARRIERS];
-    warp_stats stats[CREW][HEADS];
-};
+template <int D, int STAGES>
+__device__ __forceinline__ bool is_ours(const ifm_packed_attend &a, const crew_room<D, STAGES> &room, uint32_t unit,
+                                        uint32_t end)
+{
+    return unit < a.n_units && unit_at(a, room.near, unit).item < end;
+}
+
+/* The queries of a unit, where it is the block's, begin to come. One lane. */
+template <int D, int STAGES>
+__device__ __forceinline__ void let_come(const ifm_packed_attend &a, crew_room<D, STAGES> &room, uint32_t unit,
+                                         uint32_t end)
+{
+    if (!is_ours(a, room, unit, end))
+        return;
+    const heads h = heads_of(a, unit);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* those before them have been read */
+    expect(address_of(&room.come), h.n * D * 4);
+    bulk_copy(address_of(room.coming), a.q + row_of(a, h), h.n * D * 4, address_of(&room.come));
+}
+
+/* Queries of the block's first units. */
+template <int D, int STAGES>
+__device__ __forceinline__ void begin_queries(const ifm_packed_attend &a, crew_room<D, STAGES> &room, uint32_t unit,
+                                              uint32_t first, uint32_t end)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    if (a.fresh != nullptr) {
+        make_queries<D>(a, heads_of(a, unit), room.queries[0], unit_at(a, room.near, unit).item >= first);
+    } else if (warp < CREW / 2) {
+        const heads h = heads_of(a, unit);
+        give_queries<D>(a.q + row_of(a, h), h.n, room.queries[0], warp, CREW / 2);
+    } else if (is_ours(a, room, unit + 1, end)) {
+        const heads h = heads_of(a, unit + 1);
+        give_queries<D>(a.q + row_of(a, h), h.n, room.queries[1], warp - CREW / 2, CREW / 2);
+        if (threadIdx.x == 32 * CREW - 32)
+            let_come(a, room, unit + 2, end);
+    }
+    __syncthreads();
+}
+
+/* The queries of the next unit but one take the place of this one's, which no warp needs any more; those behind them
+ * begin to come. One warp. */
+template <int D, int STAGES>
+__device__ __forceinline__ void take_queries(const ifm_packed_attend &a, crew_room<D, STAGES> &room, uint32_t unit,
+                                             uint32_t turn, uint32_t end)
+{
+    if (!is_ours(a, room, unit + 2, end))
+        return;
+    await(address_of(&room.come), turn % 2);
+    give_queries<D>(room.coming, heads_of(a, unit + 2).n, room.queries[turn % 2], 0, 1);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+        let_come(a, room, unit + 3, end);
+}
+
+/* Half of the warps leave their sums of a unit and go on with the next one; each of the others adds those of one to its
+ * own, and they join what they then have. `partial`: where that goes; NULL: it is the unit's outputs. */
+template <int D, int FORMAT, int STAGES, bool FEW>
+__device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room<D, STAGES> &room, float *rows,
+                                           part_of_unit<D> &part, const heads &h, uint32_t unit, uint32_t turn,
+                                           float *partial, bool last, uint32_t end)
+{
+    typedef packs<D, FORMAT> p;
+    enum { APART = FEW && p::ROTATED };
+    const uint32_t warp = threadIdx.x / 32;
+    if (APART || !part.settled)
+        settle<D, FORMAT, FEW>(part.work, part.sums);
+    total_up<D>(part.work);
+    if (warp >= JOINERS) {
+        if (turn > 0)
+            await(address_of(&room.free), (turn - 1) % 2);
+        leave_sums<D, APART>(part.work, rows, h.n, warp - JOINERS, part.settled);
+        arrive(address_of(&room.left));
+        return;
+    }
+    await(address_of(&room.left), turn % 2);
+    take_sums<D, p::ROTATED, APART>(part.work, rows, h.n, warp, part.settled);
+    leave_sums<D, APART>(part.work, rows, h.n, warp, part.settled);
+    arrive(address_of(&room.sums));
+    await(address_of(&room.sums), turn % 2);
+    join_left<D, p::ROTATED, APART>(a, h, rows, partial);
+    if (last)
+        return;
+    if (a.fresh == nullptr && warp == JOINERS - 1)
+        take_queries(a, room, unit, turn, end); /* all warps are done with the unit's */
+    arrive(address_of(&room.free));
+}
+
+/* The end of a unit; where the block has not all of it, it is joined with other blocks' too. */
+template <int D, int FORMAT, int STAGES, bool FEW>
+__device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<D, STAGES> &room, float *rows,
+                                         part_of_unit<D> &part, uint32_t unit, uint32_t turn, bool whole, bool last,
+                                         uint32_t end)
+{
+    const heads h = heads_of(a, unit);
+    float *partial = a.partials + (2 * blockIdx.x + (turn != 0)) * static_cast<uint64_t>(HEAD + HEADS * D);
+    join_warps<D, FORMAT, STAGES, FEW>(a, room, rows, part, h, unit, turn, whole ? nullptr : partial, last, end);
+    if (!whole) {
+        const sharers s = sharers_of(a, unit);
+        if (is_last(a, unit, s.n))
+            join_blocks<D, CREW>(a, h, s, rows);
+        if (!last)
+            __syncthreads(); /* in the rows of the next unit's sums */
+    }
+    if (!last && a.fresh != nullptr) {
+        make_queries<D>(a, heads_of(a, unit + 1), room.queries[(turn + 1) % 2], true);
+        __syncthreads();
+    }
+}
 
 template <int D, int FORMAT, int STAGES, bool FEW>
 __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *shared, crew_room<D, STAGES> &room)
 {
     typedef packs<D, FORMAT> p;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const uint32_t ring = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-    const uint32_t bars = static_cast<uint32_t>(__cvta_generic_to_shared(room.barriers));
-    const uint32_t q = static_cast<uint32_t>(__cvta_generic_to_shared(room.queries));
+    const uint32_t ring = address_of(shared), bars = address_of(room.barriers);
     float *rows = reinterpret_cast<float *>(shared + STAGES * p::STAGE);
     const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
-    uint32_t unit = unit_of_block(a, first), at = first + warp;
-    begin_barriers<STAGES>(bars);
-    walker next = walk_from(a, unit, at, end);
+    uint32_t unit = unit_of_block(a, first), at = first + warp, ends = first;
+    begin_room(a, room, unit);
+    walker next = walk_from(a, room.near, unit, at, end);
     for (uint32_t i = warp; i < STAGES; i += CREW)
-        fetch_next<D, FORMAT>(a, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
-    next = walk_from(a, unit, at + STAGES, end); /* what takes a stage again, by the warp that empties it */
+        fetch_next<D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
+    next = walk_from(a, room.near, unit, at + STAGES, end); /* what takes a stage again, by the warp that empties it */
     if (a.fresh == nullptr)
         let_next_begin();
     wait_for_previous();
     if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
         let_next_begin();
+    begin_queries(a, room, unit, first, end);
     ring_place here = {warp, warp, 0};
-    for (uint32_t from = first; from < end; unit++) {
-        const ifm_packed_unit u = a.units[unit];
-        const uint32_t begins = u.item, ends = begins + tiles_of(a, unit), to = ends < end ? ends : end;
-        const heads h = heads_of(a, unit);
+    for (uint32_t turn = 0; ends < end; unit++, turn++) {
+        const ifm_packed_unit u = unit_at(a, room.near, unit);
+        const uint32_t q = address_of(room.queries[turn % 2]), pair = heads_of(a, unit).pair;
+        ends = behind(a, room.near, unit);
         part_of_unit<D> part;
         begin_part<D>(part);
-        begin_unit<D>(a, h, room.queries, from == begins);
-        for (; at < to; at += CREW) {
+        for (const uint32_t to = ends < end ? ends : end; at < to; at += CREW) {
             const uint32_t stage = ring + here.stage * p::STAGE;
             await(bars + 8 * here.barrier, here.phase);
-            attend_item<D, FORMAT, FEW>(a, u, h.pair, part, at - begins, at + 1 == ends, stage, q, lane);
+            attend_item<D, FORMAT, FEW>(a, u, pair, part, at - u.item, at + 1 == ends, stage, q, lane);
             __syncwarp();
-            fetch_next<D, FORMAT>(a, next, end, stage, bars + 8 * barrier_behind<STAGES>(here), lane);
+            fetch_next<D, FORMAT>(a, room.near, next, end, stage, bars + 8 * barrier_behind<STAGES>(here), lane);
             go_on<STAGES>(here);
         }
-        end_part<D, FORMAT, FEW>(part, lane);
-        end_unit<D, p::ROTATED>(a, h, part.work, rows, room.stats, unit, from == begins && to == ends, from == first);
-        from = to;
+        end_unit<D, FORMAT, STAGES, FEW>(a, room, rows, part, unit, turn, u.item >= first && ends <= end, ends >= end,
+                                         end);
     }
 }
 

@@ -13,10 +13,11 @@
 
 enum {
     IFM_PACKED_WARPS = 12,     /* of a block of the split kernels: registers for 168 a lane */
+    IFM_PACKED_JOINERS = IFM_PACKED_WARPS / 2, /* of them, which join what all have of a unit */
     IFM_PACKED_STAGES_64 = 40, /* items on their way to a block */
-    IFM_PACKED_STAGES_128 = 20,
-    IFM_PACKED_STAGES_INT2_128 = 18, /* its items are longer */
-    IFM_PACKED_PLAIN_WARPS = 16,     /* of the plain kernel */
+    IFM_PACKED_STAGES_128 = 22,
+    IFM_PACKED_STAGES_INT2_128 = 20,
+    IFM_PACKED_PLAIN_WARPS = 16, /* of the plain kernel */
 };
 
 struct ifm_packed_unit {

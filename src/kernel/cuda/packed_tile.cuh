@@ -9,8 +9,9 @@
  * the codes' middle is taken out of the products, and put back with the zero, by products of unrounded scales.
  *
  * A product has 8 columns, one a query head. A group of at most 4 heads leaves half of them free (FEW): column 4 + h
- * then has what rounding took from head h's folded query, so that its products cost nothing; and of the lanes whose
- * columns are those, each takes a token's weights from the lane 2 before it. */
+ * then has what rounding took from head h's folded query, so that its products cost nothing; of the lanes whose
+ * columns are those, each takes a token's weights from the lane 2 before it; and where V is rotated, their sums are of
+ * sink and ring (APART). */
 #ifndef IFM_KERNEL_CUDA_PACKED_TILE_CUH
 #define IFM_KERNEL_CUDA_PACKED_TILE_CUH
 
@@ -41,9 +42,9 @@ template <int D, int FORMAT> struct packs {
                      : FORMAT == INT2 ? 8 * D + 64
                                       : 4 * D,
         PAGE = HEAD_BYTES + CHUNKS * BYTES,
-        STAGE = (HEAD_BYTES + BYTES + 127) / 128 * 128,
+        STAGE = (HEAD_BYTES + BYTES + 63) / 64 * 64,
         MOST = TILES > 4 ? 4 : TILES,             /* tiles whose scores are there at once */
-        RESTS = !FLOATS && (D == 64 || BITS < 8), /* scores have few channels, or coarse codes, to level rounding */
+        RESTS = !FLOATS, /* what rounding takes from folded queries is multiplied too */
         MIDDLE = BITS == 8   ? 128
                  : BITS == 4 ? 8
                              : 2
@@ -302,8 +303,8 @@ __device__ __forceinline__ void weigh(attention<D> &work, const float c[4], floa
     b1 = transpose(pack(w[2], w[3]));
 }
 
-/* FEW: of two scores, of token g or, where t >= 2, g + 8, and heads 2 (t % 2) and that plus 1. Columns 4 on are of no
- * head. */
+/* FEW: of two scores, of token g or, where t >= 2, g + 8, and heads 2 (t % 2) and that plus 1. Columns 4 on are zero
+ * where they have sums of their own. */
 template <int D, int FORMAT>
 __device__ __forceinline__ void weigh_few(attention<D> &work, const float c[4], float scale, uint32_t stage,
                                           uint32_t at, bool later, uint32_t &b0, uint32_t &b1)
@@ -318,8 +319,10 @@ __device__ __forceinline__ void weigh_few(attention<D> &work, const float c[4], 
         w[j] = power_of_2(fmaf(c[j], scale, -(work.top[j] + less)));
         work.total[j] = fmaf(w[j], more, work.total[j]);
     }
-    b0 = transpose(pack(w[0] * v, w[1] * v));
-    b1 = __shfl_xor_sync(EVERY, b0, 16);
+    const uint32_t both = transpose(pack(w[0] * v, w[1] * v)), other = __shfl_xor_sync(EVERY, both, 16);
+    const bool of_head = !packs<D, FORMAT>::ROTATED || threadIdx.x % 32 < 16;
+    b0 = of_head ? both : 0;
+    b1 = of_head ? other : 0;
 }
 
 /* Four scores of a lane and of the lane two beside it, whose columns are of the same heads' rests, become two. */
@@ -421,16 +424,19 @@ __device__ __forceinline__ void attend_chunk(attention<D> &work, uint32_t stage,
 
 /* ---- the sums of values ---- */
 
-/* Out of units of codes, and less what codes are too large by. Relative to the same maximum. */
+/* Out of units of codes, and less what codes are too large by. Relative to the same maximum. Columns 4 on of sums that
+ * are apart are as they should be. */
 template <int D, int FORMAT, bool FEW> __device__ __forceinline__ void settle(attention<D> &work, float sums[4])
 {
     if (FEW)
 #pragma unroll
         for (int j = 0; j < 2; j++)
             work.total[j] += __shfl_xor_sync(EVERY, work.total[j], 2);
+    if (FORMAT == E4M3 || (FEW && packs<D, FORMAT>::ROTATED && threadIdx.x % 4 >= 2))
+        return;
     const float middle = FORMAT == INT8 ? 128.0f : FORMAT == INT4 ? 7.5f : 1.5f;
 #pragma unroll
-    for (int i = 0; i < (FORMAT == E4M3 ? 0 : static_cast<int>(sizes<D>::STEPS)); i++)
+    for (int i = 0; i < sizes<D>::STEPS; i++)
 #pragma unroll
         for (int j = 0; j < 4; j++)
             work.out[i][j] = work.out[i][j] * (FORMAT == INT2 && i % 2 == 1 ? 0x1p20f : 0x1p24f) - middle * sums[j % 2];

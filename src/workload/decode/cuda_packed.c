@@ -230,12 +230,14 @@ static unsigned shared_bytes(const struct ifm_decode_cuda_run *run, const struct
     const struct ifm_kv_fragment *l = &run->packed.layout;
     const unsigned dim = l->head_dim,
                    heads = run->arguments.group < IFM_DECODE_HEADS ? run->arguments.group : (unsigned)IFM_DECODE_HEADS;
-    const unsigned stage = (l->chunks + l->chunk_bytes + 127) / 128 * 128;
+    const unsigned stage = (l->chunks + l->chunk_bytes + 63) / 64 * 64;
     const unsigned stages = dim == 64      ? IFM_PACKED_STAGES_64
                             : l->bits == 2 ? IFM_PACKED_STAGES_INT2_128
                                            : IFM_PACKED_STAGES_128;
     const unsigned ring = stage * stages;
-    const unsigned rows = IFM_PACKED_WARPS * heads * (dim + IFM_DECODE_PAD) * 4;
+    const bool apart = heads <= IFM_DECODE_HEADS / 2 && run->packed.arguments.rotated;
+    const unsigned left = apart ? 2 * heads : heads; /* rows that a warp leaves */
+    const unsigned rows = IFM_PACKED_JOINERS * left * (dim + IFM_DECODE_PAD) * 4;
     const unsigned each = heads * dim / 4, ways = 32 * IFM_PACKED_WARPS / each;
     const unsigned join =
         (ways > 0 ? ways : 1) * each * 16 + (split->splits > 0 ? split->splits : split->blocks) * heads * 8;
@@ -297,10 +299,9 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struc
                                    .multiprocessors = gpu->multiprocessors,
                                    .major = gpu->major,
                                    .no_clusters = true,
+                                   .no_waves = true, /* each would fill a ring first */
                                    .block_rate = BLOCK_RATE};
     char name[48];
-    if (a->n_units > gpu->multiprocessors) /* a block a unit would be waves of blocks that each fill a ring first */
-        work.tokens = 0;
     for (uint32_t i = 1; i < a->n_units; i++)
         if (units[i + 1].item - units[i].item != units[1].item)
             work.tokens = 0;

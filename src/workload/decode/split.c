@@ -2,7 +2,8 @@
  *
  * Where units are alike, each is cut into equal parts: a block that ends in the middle of a unit joins twice. The
  * blocks of a unit meet through a cluster's shared memory, or by a ticket through global memory, where the last one
- * reads what all have written. Units of different length are cut anywhere, so that all blocks have equal work. */
+ * reads what all have written. Units of different length are cut anywhere, so that all blocks have equal work; so are
+ * those of which no number of blocks has whole ones each and leaves few multiprocessors idle. */
 #include "workload/decode/split.h"
 
 #include "kernel/cuda/decode.h"
@@ -15,6 +16,7 @@ static const double STEP_COST = 4e-6, TICKET_COST = 0.25e-6;
  */
 static const uint64_t EARLY_CLUSTERS = 40000000;
 static const double FULL = 0.72; /* of several waves: with less, blocks that share all tiles are faster */
+static const double WHOLE = 0.94; /* of all multiprocessors: so many blocks of whole units are faster than all blocks */
 
 /* A ring for each warp, the rows of all warps, and what joins them; see attend() in kernel/cuda/decode.cu. */
 static unsigned shared_bytes(const struct ifm_decode_work *w, const struct ifm_decode_split *split)
@@ -67,10 +69,19 @@ static unsigned best_parts(const struct ifm_decode_work *w, uint64_t tiles)
     return best;
 }
 
+/* Flat. As few blocks as have whole units each, where that are nearly all: none of theirs is joined. */
+static unsigned flat_blocks(const struct ifm_decode_work *w)
+{
+    const uint64_t each = (w->units + w->multiprocessors - 1) / w->multiprocessors, whole = w->units / each;
+    if (w->tokens != 0 && w->units % each == 0 && (double)whole >= WHOLE * w->multiprocessors)
+        return (unsigned)whole;
+    return w->tiles < w->multiprocessors ? (unsigned)w->tiles : w->multiprocessors;
+}
+
 struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
 {
     struct ifm_decode_split split = {0};
-    if (w->tokens != 0) {
+    if (w->tokens != 0 && (!w->no_waves || w->units <= w->multiprocessors)) {
         const uint64_t tiles = w->tiles / w->units;
         const unsigned cluster = best_cluster(w, tiles), parts = best_parts(w, tiles);
         split.splits = parts;
@@ -80,7 +91,7 @@ struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
     if (split.splits != 0)
         split.blocks = (unsigned)w->units * split.splits;
     else
-        split.blocks = w->tiles < w->multiprocessors ? (unsigned)w->tiles : w->multiprocessors;
+        split.blocks = flat_blocks(w);
     split.shared = shared_bytes(w, &split);
     split.early = split.cluster <= 2 || w->bytes <= EARLY_CLUSTERS;
     return split;

@@ -11,12 +11,13 @@ struct ifm_decode_work {
     unsigned tokens, head_dim, group;
     unsigned multiprocessors, major; /* of the GPU */
     bool no_clusters;
+    bool no_waves; /* a block goes on with the next unit: where units are more than multiprocessors, no block waits */
     double block_rate; /* bytes/s that a block of compressed caches reads; 0 = f16 */
 };
 
 struct ifm_decode_split {
     unsigned cluster; /* blocks of a unit, which are a cluster; 0 = they are none */
-    unsigned splits;  /* blocks of a unit; 0 = flat: blocks share all tiles equally */
+    unsigned splits;  /* blocks of a unit; 0 = flat: blocks share all tiles equally, or all units where they can */
     unsigned blocks, shared;
     bool early; /* launched before the step in front has ended */
 };
