@@ -181,8 +181,8 @@ void ifm_decode_cuda_spoil(void *opened, bool all);
 IFM_CHECKED enum ifm_status ifm_decode_cuda_check(void *opened, struct ifm_check *out, struct ifm_error *error);
 void ifm_decode_cuda_close(void *opened);
 
-/* Weights are rounded to f16 for the tensor cores: each is off by sd = 2^-12 / sqrt(3) of itself at least (a mantissa of
- * 2), and so is an output, which is a sum of rows that are independent of it. Four times that leaves room. */
+/* Weights are rounded to f16 for the tensor cores: each is off by sd = 2^-12 / sqrt(3) of itself at least (a mantissa
+ * of 2), and so is an output, which is a sum of rows that are independent of it. Four times that leaves room. */
 #define IFM_DECODE_CUDA_ROUNDING (4 * 0x1p-12 / 1.7320508075688772)
 /* So was each channel's part of a score, by the query times its scale, before the rest was multiplied too. */
 #define IFM_DECODE_CUDA_FOLDED IFM_DECODE_CUDA_ROUNDING
