@@ -257,6 +257,8 @@ all()
         job $tool/decode checked $tool decode --compress 1 --batch 2 --q-heads 8 --kv-heads 2 --kv-len 513 --layers 1
         job $tool/decode_long checked $tool decode --compress 1 --batch 1 --q-heads 8 --kv-heads 2 --kv-len 4096 \
             --layers 1 --decode-arms ours
+        job $tool/decode_parts checked $tool decode --compress 1 --batch 1 --q-heads 8 --kv-heads 8 --kv-len 7823 \
+            --layers 1 --decode-arms ours
         job $tool/decode_paged checked $tool decode --compress 1 --batch 3 --q-heads 4 --kv-heads 4 --kv-len 700 \
             --layers 1 --head-dim 64 --layout paged --ragged 0.7 --decode-arms ours,naive
         job $tool/attention checked $tool attention --batch 1 --q-heads 2 --kv-heads 1 --seq-len 257 \

@@ -265,6 +265,7 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_decode_naive", sizeof(struct ifm_decode_attend), fake_decode_naive},
     {"ifm_decode_split_64", sizeof(struct ifm_decode_attend), fake_decode_split},
     {"ifm_decode_split_128", sizeof(struct ifm_decode_attend), fake_decode_split},
+    {"ifm_decode_parts_128", sizeof(struct ifm_decode_attend), fake_decode_split},
     {"ifm_decode_cluster_64_2", sizeof(struct ifm_decode_attend), fake_decode_split},
     {"ifm_decode_cluster_64_4", sizeof(struct ifm_decode_attend), fake_decode_split},
     {"ifm_decode_cluster_64_8", sizeof(struct ifm_decode_attend), fake_decode_split},

@@ -27,9 +27,11 @@ static void grids_of_an_h200(void **state)
         {"1x16x1024x64", 16, 1024, 64, 1, 4, 4, 64},
         {"a short unit has clusters of two", 8, 256, 128, 4, 2, 2, 16},
         {"1x1k, 32/8", 8, 1024, 128, 4, 8, 8, 64},
-        {"1x32k, 32/8", 8, 32768, 128, 4, 8, 8, 64},
-        {"1x128k, 32/8", 8, 131072, 128, 4, 8, 8, 64},
-        {"1x256k, 32/8", 8, 262144, 128, 4, 8, 8, 64},
+        {"1x4k, 32/8", 8, 4096, 128, 4, 8, 8, 64},
+        {"1x8k, 32/8: parts", 8, 8192, 128, 4, 0, 16, 128},
+        {"1x256k, 32/8: parts", 8, 262144, 128, 4, 0, 16, 128},
+        {"2x8k, 32/8: parts", 16, 8192, 128, 4, 0, 8, 128},
+        {"1x32k, 32/8, D 64", 8, 32768, 64, 4, 8, 8, 64},
         {"one short pair", 1, 1024, 128, 8, 8, 8, 8},
         {"one long pair: a cluster reads too slowly", 1, 1 << 20, 128, 8, 0, 65, 65},
         {"1x8k, 32/32", 32, 8192, 128, 1, 2, 2, 64},
@@ -91,7 +93,10 @@ static void long_steps_of_large_clusters_wait(void **state)
     } rows[] = {
         {8, 8192, 4, true}, {8, 32768, 4, false}, {32, 32768, 1, true}, {64, 32768, 4, true}, {256, 8192, 4, true}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct ifm_decode_work w = work(rows[i].units, rows[i].tokens, 128, rows[i].group);
+        struct ifm_decode_work w = work(rows[i].units, rows[i].tokens, 128, rows[i].group);
+        assert_true(ifm_decode_split_of(&w).early || !ifm_decode_split_of(&w).parts);
+        w.is_cycle = true;
+        assert_false(ifm_decode_split_of(&w).parts);
         assert_int_equal(ifm_decode_split_of(&w).early, rows[i].early);
     }
 }

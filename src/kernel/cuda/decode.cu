@@ -6,6 +6,7 @@
  * fixed order: the same inputs give the same bits. */
 #include "kernel/cuda/decode_cycle.cuh"
 #include "kernel/cuda/decode_join.cuh"
+#include "kernel/cuda/decode_parts.cuh"
 #include "kernel/cuda/early.cuh"
 
 /* ---- naive ---- */
@@ -155,6 +156,11 @@ template <int D, int STAGES, int CLUSTER> __device__ __forceinline__ void attend
     }
 SPLIT(ifm_decode_split_64, 64, IFM_DECODE_STAGES_64)
 SPLIT(ifm_decode_split_128, 128, IFM_DECODE_STAGES_128)
+
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 1) ifm_decode_parts_128(ifm_decode_attend a)
+{
+    attend_part<128>(a);
+}
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define CLUSTER(name, D, STAGES, BLOCKS)                                                                               \

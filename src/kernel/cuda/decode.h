@@ -19,6 +19,8 @@ enum {
     IFM_DECODE_STAGES_128 = 2,
     IFM_DECODE_STAGES_PAIR = 2,      /* of clusters of two blocks */
     IFM_DECODE_STAGES_CLUSTER = 3,   /* of larger ones */
+    IFM_DECODE_HALVES = 6,           /* K or V of a tile, on their way to a warp of ifm_decode_parts_128 */
+    IFM_DECODE_THROTTLE = 2,         /* ... and before the step in front has ended */
     IFM_DECODE_CLUSTER = 8,          /* blocks of a unit that are a cluster, at most; 2 and 4 too */
     IFM_DECODE_NAIVE_WARPS = 16,     /* of a block of the naive one */
     IFM_DECODE_PAD = 4,              /* floats between rows of sums in shared memory */

@@ -201,6 +201,84 @@ __device__ __forceinline__ bool is_last(const ARGUMENTS &a, uint32_t unit, uint3
     return last;
 }
 
+/* True in the block that is done with the unit last, as is_last: one thread's fence is of what all of the block have
+ * written. */
+template <typename ARGUMENTS>
+__device__ __forceinline__ bool is_last_by_one(const ARGUMENTS &a, uint32_t unit, uint32_t blocks)
+{
+    __shared__ bool last;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(a.tickets + unit, 1u) == blocks - 1;
+        if (last)
+            a.tickets[unit] = 0;
+        __threadfence();
+    }
+    __syncthreads();
+    return last;
+}
+
+/* join_blocks by loads that do not wait for one another, eight partials a thread at a time: where others read, each
+ * turn through the second-level cache takes 2 us. `room`: [ways][n D / 4] float4, then as many float2. */
+template <int D, typename ARGUMENTS>
+__device__ __forceinline__ void join_at_once(const ARGUMENTS &a, const heads &h, const sharers &s, float *room)
+{
+    const uint32_t each = h.n * D / 4, ways = 32 * WARPS / each;
+    const uint32_t i = threadIdx.x % each, way = threadIdx.x / each, head = i * 4 / D;
+    float4 *sums = reinterpret_cast<float4 *>(room);
+    float2 *weights = reinterpret_cast<float2 *>(sums + ways * each);
+    float4 sum = make_float4(0, 0, 0, 0);
+    float top = NOTHING, total = 0;
+    for (uint32_t b = way; way < ways && b < s.n; b += 8 * ways) {
+        float4 x[8];
+        float tops[8], totals[8];
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const bool is_there = b + j * ways < s.n;
+            const float *from = partial_of<D>(a, s, is_there ? b + j * ways : b);
+            x[j] = __ldcg(reinterpret_cast<const float4 *>(from + HEAD) + i);
+            tops[j] = __ldcg(from + head);
+            totals[j] = __ldcg(from + HEADS + head);
+            if (!is_there) {
+                x[j] = make_float4(0, 0, 0, 0);
+                tops[j] = NOTHING;
+                totals[j] = 0;
+            }
+        }
+        const float before = top;
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            top = fmaxf(top, tops[j]);
+        const float shrink = power_of_2(before - top);
+        sum = scaled(sum, shrink);
+        total *= shrink;
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            const float factor = power_of_2(tops[j] - top);
+            total += factor * totals[j];
+            add(sum, x[j], factor);
+        }
+    }
+    if (way < ways) {
+        sums[threadIdx.x] = sum;
+        weights[threadIdx.x] = make_float2(top, total);
+    }
+    __syncthreads();
+    if (way != 0)
+        return;
+    for (uint32_t w = 1; w < ways; w++)
+        top = fmaxf(top, weights[w * each + i].x);
+    sum = make_float4(0, 0, 0, 0);
+    total = 0;
+    for (uint32_t w = 0; w < ways; w++) {
+        const float factor = power_of_2(weights[w * each + i].x - top);
+        total += factor * weights[w * each + i].y;
+        add(sum, sums[w * each + i], factor);
+    }
+    put(a, h, i, sum, total);
+}
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 
 /* The blocks of a unit are a cluster: each joins a share of the outputs, out of the others' shared memory. */

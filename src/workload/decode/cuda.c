@@ -105,7 +105,7 @@ static enum ifm_status choose_kernel(struct ifm_decode_cuda_run *run, struct ifm
         if (split->cluster > 0)
             snprintf(name, sizeof name, "ifm_decode_cluster_%u_%u", work->head_dim, split->cluster);
         else
-            snprintf(name, sizeof name, "ifm_decode_split_%u", work->head_dim);
+            snprintf(name, sizeof name, "ifm_decode_%s_%u", split->parts ? "parts" : "split", work->head_dim);
         enum ifm_status status = ifm_cuda_find(run->device, "decode", name, &run->launch.function, error);
         if (status != IFM_MISSING || split->cluster == 0)
             return status;
@@ -122,7 +122,8 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, struct ifm_
                                    .head_dim = a->head_dim,
                                    .group = a->group,
                                    .multiprocessors = gpu->multiprocessors,
-                                   .major = gpu->major};
+                                   .major = gpu->major,
+                                   .is_cycle = s->inference};
     struct ifm_decode_split split;
     void *partials, *tickets;
     for (uint64_t i = 0; i < s->batch; i++) {

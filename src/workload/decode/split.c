@@ -15,6 +15,9 @@ static const double STEP_COST = 4e-6, TICKET_COST = 0.25e-6;
  * slower then (1 x 32k 34 to 50 us and not 35), as if two blocks that read met where one had a pair of multiprocessors.
  */
 static const uint64_t EARLY_CLUSTERS = 40000000;
+/* Bytes of a step from which ifm_decode_parts_128 is faster than clusters of 8: on an H200 11.8 us and not 12.6 with 34
+ * MB, 33.3 and not 35.8 with 134. */
+static const uint64_t LONG_PARTS = 32000000;
 static const double FULL = 0.72; /* of several waves: with less, blocks that share all tiles are faster */
 static const double WHOLE = 0.94; /* of all multiprocessors: so many blocks of whole units are faster than all blocks */
 
@@ -32,6 +35,8 @@ static unsigned shared_bytes(const struct ifm_decode_work *w, const struct ifm_d
     const unsigned each = heads * dim / 4, ways = 32 * IFM_DECODE_WARPS / each; /* join_blocks */
     const unsigned sharers = split->splits > 0 ? split->splits : split->blocks;
     const unsigned join = (ways > 0 ? ways : 1) * each * 16 + sharers * heads * 8;
+    if (split->parts) /* what joins lies where the rings were, which are larger */
+        return IFM_DECODE_WARPS * IFM_DECODE_HALVES * IFM_DECODE_TILE * dim * 2;
     if (split->cluster > 0)
         return ring > rows + partial ? ring : rows + partial;
     return ring + (rows > join ? rows : join);
@@ -78,6 +83,13 @@ static unsigned flat_blocks(const struct ifm_decode_work *w)
     return w->tiles < w->multiprocessors ? (unsigned)w->tiles : w->multiprocessors;
 }
 
+/* A few long units of f16; measured with 8, of D 128. */
+static bool suits_parts(const struct ifm_decode_work *w)
+{
+    return w->major >= 9 && !w->no_clusters && !w->is_cycle && w->head_dim == 128 && w->bytes >= LONG_PARTS &&
+           w->units >= IFM_DECODE_CLUSTER && w->units <= w->multiprocessors / IFM_DECODE_CLUSTER;
+}
+
 struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
 {
     struct ifm_decode_split split = {0};
@@ -87,6 +99,11 @@ struct ifm_decode_split ifm_decode_split_of(const struct ifm_decode_work *w)
         split.splits = parts;
         if (cluster > 0 && seconds(w, cluster, true) <= seconds(w, parts, false))
             split.splits = split.cluster = cluster;
+        split.parts = suits_parts(w);
+        if (split.parts) {
+            split.cluster = 0;
+            split.splits = w->multiprocessors / (unsigned)w->units;
+        }
     }
     if (split.splits != 0)
         split.blocks = (unsigned)w->units * split.splits;
