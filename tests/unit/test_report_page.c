@@ -443,7 +443,7 @@ static void the_manual_knows_every_section(void **state)
     assert_int_equal(ifm_file_read("docs/report.md", 1 << 20, &manual, &size, &error), IFM_OK);
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_publication publication = sample_publication(NULL);
-    struct ifm_triage_line triage = {D, "half", "nothing else"};
+    struct ifm_triage_line triage = {.cell = D, .arm = "half", .text = "nothing else"};
     struct ifm_class_label label = {.cell = D, .arm = "half", .title = "speed", .label = "good"};
     struct ifm_verdict verdict = sample_verdict;
     verdict.triage = &triage;
