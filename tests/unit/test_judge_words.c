@@ -144,7 +144,7 @@ static void an_equal_share_explains_nothing(void **state)
     equal_columns(&j);
     j.fx.parts[0].step_ns[1] = 800000;
     j.steal[0] = j.steal[1] = 0.6;
-    expect_triage(&j, "time +100.0 %|nothing", "stolen"); /* so much of it that no word stands */
+    expect_triage(&j, "time +100 %|nothing", "stolen"); /* so much of it that no word stands */
 }
 
 /* One companion in place of those of the record; the arm takes half as long. */
