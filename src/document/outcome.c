@@ -159,13 +159,12 @@ const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_c
 static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                               const struct ifm_arm *arm, bool bare)
 {
-    enum { MOST_PERCENT = 10 };
     const struct ifm_publication *from = builder->from;
     const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
     const struct ifm_arm *baseline = ifm_cell_baseline(cell);
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
     const double percent = ifm_judge_no_difference(&of);
-    if (percent <= 0 || percent > MOST_PERCENT || baseline == NULL || ifm_judge_took(&of) != NULL)
+    if (percent <= 0 || percent > IFM_NO_DIFFERENCE_MOST_PERCENT || baseline == NULL || ifm_judge_took(&of) != NULL)
         return false;
     ifm_say(builder, line, IFM_TONE_PLAIN, " shows ");
     ifm_say(builder, line, IFM_TONE_STRONG, "no difference");
