@@ -61,11 +61,18 @@ void ifm_gate_lines_run(const struct ifm_verdict *verdict, struct ifm_arena *are
 
 /* ---- against a reference ---- */
 
+/* The margin as a limit of what people read: more than it in time is less than its inverse in speed. */
+static const char *limit_of(const struct ifm_between_row *row, struct ifm_arena *arena)
+{
+    const struct ifm_value in_time = {.number = 100 * row->margin};
+    const double limit = ifm_comparison_for_people(row->metric, &in_time).number;
+    return ifm_arena_printf(arena, "%s%.3g %%", limit < 0 ? "" : "+", limit);
+}
+
 static const char *open_reason(const struct ifm_between_row *row, const char *change, struct ifm_arena *arena)
 {
-    const char *lead =
-        ifm_arena_printf(arena, "%s in %s, on both sides of the margin of +%.3g %%", change,
-                         row->energy ? "energy per baseline" : "time per baseline or ceiling", 100 * row->margin);
+    const char *lead = ifm_arena_printf(arena, "%s%s, on both sides of the limit of %s", change,
+                                        row->energy ? " in energy per baseline" : "", limit_of(row, arena));
     const char *counted = row->energy ? "windows" : "blocks";
     if (row->few)
         return ifm_arena_printf(arena, "%s: " IFM_TOO_FEW_TO_FORETELL, lead);
@@ -81,8 +88,7 @@ static const char *open_reason(const struct ifm_between_row *row, const char *ch
 
 static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena, struct ifm_gate_line *line)
 {
-    const char *change = ifm_comparison_change(&row->change, arena);
-    double margin = 100 * row->margin;
+    const char *change = ifm_comparison_change(&line->observed, arena), *limit = limit_of(row, arena);
     line->outcome = IFM_OUTCOME_BLOCKED;
     if (row->change.state != IFM_STATE_OK) {
         line->reason = ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->change.state), row->change.reason);
@@ -92,12 +98,12 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
         line->remedy = row->speedup.remedy;
     } else if (row->standing == IFM_STANDING_REGRESSED) {
         line->outcome = IFM_OUTCOME_FAIL;
-        line->reason = ifm_arena_printf(arena, "worse than the reference: %s, wholly beyond the margin of +%.3g %%",
-                                        change, margin);
+        line->reason =
+            ifm_arena_printf(arena, "worse than the reference: %s, wholly beyond the limit of %s", change, limit);
     } else if (row->standing == IFM_STANDING_HOLDS) {
         line->outcome = IFM_OUTCOME_PASS;
-        line->reason = ifm_arena_printf(arena, "not worse than the reference: %s, no end beyond the margin of +%.3g %%",
-                                        change, margin);
+        line->reason =
+            ifm_arena_printf(arena, "not worse than the reference: %s, no end beyond the limit of %s", change, limit);
     } else {
         line->outcome = IFM_OUTCOME_INCONCLUSIVE;
         line->further = row->further;
@@ -160,14 +166,16 @@ void ifm_gate_lines_between(const struct ifm_between *between, const char *label
             add_note(out, row, ifm_arena_printf(arena, "in the reference: %s", row->reference.reason), arena);
             continue;
         }
+        const bool more_is_better = ifm_metrics[row->metric].better == IFM_BETTER_HIGHER;
         struct ifm_gate_line *line = add_line(out, arena);
         *line = (struct ifm_gate_line){
             .name = ifm_arena_printf(arena, "%s against %s", ifm_metric_told(row->metric).name, label),
             .cell = row->cell,
             .arm = row->arm,
             .metric = ifm_metrics[row->metric].id,
-            .observed = row->change,
-            .threshold = ifm_arena_printf(arena, "at most +%.3g %%", 100 * row->margin),
+            .observed = ifm_comparison_for_people(row->metric, &row->change),
+            .threshold =
+                ifm_arena_printf(arena, "%s %s", more_is_better ? "at least" : "at most", limit_of(row, arena)),
         };
         judge_row(row, arena, line);
         if (row->lossy)

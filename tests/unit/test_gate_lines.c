@@ -142,12 +142,45 @@ static void a_lost_ratio_blocks(void **state)
     assert_int_equal(lines.items[0].outcome, IFM_OUTCOME_BLOCKED);
     assert_string_equal(lines.items[0].reason, "refused: rule-07: drift");
     assert_int_equal(lines.items[1].outcome, IFM_OUTCOME_PASS);
-    assert_string_equal(lines.items[1].threshold, "at most +1 %");
+    assert_string_equal(lines.items[1].threshold, "at least -0.99 %");
     assert_int_equal(lines.n_notes, 2);
     assert_facts(lines.notes[0], "c, y, speed-up|reference|rule-07: drift");
     assert_facts(lines.notes[1], "c, z|rule-07: drift");
     assert_null(strstr(lines.notes[1], "reference"));
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    ifm_arena_destroy(arena);
+}
+
+/* A gate and `compare` give a speed-up one sign: that of the speed-up, and the limit with it. */
+static void a_speedup_that_rose_is_above_its_limit(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_value ok = line("", IFM_OUTCOME_PASS, false).observed;
+    struct ifm_between_row rows[2] = {{.cell = "c",
+                                       .arm = "x",
+                                       .metric = IFM_M_SPEEDUP,
+                                       .interleaved = true,
+                                       .reference = ok,
+                                       .other = ok,
+                                       .change = ok,
+                                       .standing = IFM_STANDING_HOLDS,
+                                       .margin = 0.003}};
+    rows[0].change.number = -20;
+    rows[0].change.low = -50;
+    rows[0].change.high = 0.25;
+    rows[1] = rows[0];
+    rows[1].metric = IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT;
+    rows[1].energy = true;
+    const struct ifm_between between = {rows, 2, 2};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_between(&between, "main", arena, &lines);
+    assert_true(lines.items[0].observed.number > 24.99 && lines.items[0].observed.number < 25.01);
+    assert_string_equal(lines.items[0].threshold, "at least -0.299 %");
+    assert_facts(lines.items[0].reason, "not worse|+25 % [-0, +100]|no end beyond|-0.299 %");
+    assert_true(lines.items[1].observed.number < 0);
+    assert_string_equal(lines.items[1].threshold, "at most +0.3 %");
+    assert_facts(lines.items[1].reason, "-20 % [-50, +0]|+0.3 %");
     ifm_arena_destroy(arena);
 }
 
@@ -226,7 +259,8 @@ static void what_the_margin_divides_is_inconclusive(void **state)
     ifm_gate_lines_between(&between, "main", arena, &lines);
     assert_int_equal(lines.n, 4);
     assert_string_equal(lines.items[2].name, "change in energy per step against main");
-    assert_facts(lines.items[2].reason, "energy per baseline|both sides|42 more windows in each run");
+    assert_string_equal(lines.items[2].threshold, "at most +1 %");
+    assert_facts(lines.items[2].reason, "energy per baseline|both sides|+1 %|42 more windows in each run");
     assert_int_equal(lines.items[3].outcome, IFM_OUTCOME_BLOCKED);
     assert_string_equal(lines.items[3].reason, "no interval: needs 6 blocks, has 3");
     assert_string_equal(lines.items[3].remedy, "measure more");
@@ -241,7 +275,7 @@ static void what_the_margin_divides_is_inconclusive(void **state)
     assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_INCONCLUSIVE);
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
     assert_int_equal(lines.items[0].further, 42);
-    assert_facts(lines.items[0].reason, "both sides|+1 %|42 more blocks in each run");
+    assert_facts(lines.items[0].reason, "both sides|-0.99 %|42 more blocks in each run");
     assert_facts(lines.items[1].reason, "so near it|no sensible number");
     struct ifm_text text = {0};
     ifm_gate_lines_junit(&lines, "id", &text);
@@ -313,13 +347,10 @@ static void listing_has_one_set_of_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_code_of_the_worst),
-        cmocka_unit_test(a_gate_on_the_output_error_is_read_in_percent),
-        cmocka_unit_test(a_lost_ratio_blocks),
-        cmocka_unit_test(more_loss_is_worse),
-        cmocka_unit_test(what_the_margin_divides_is_inconclusive),
-        cmocka_unit_test(junit_is_escaped),
-        cmocka_unit_test(listing_has_one_set_of_fields),
+        cmocka_unit_test(exit_code_of_the_worst), cmocka_unit_test(a_gate_on_the_output_error_is_read_in_percent),
+        cmocka_unit_test(a_lost_ratio_blocks),    cmocka_unit_test(a_speedup_that_rose_is_above_its_limit),
+        cmocka_unit_test(more_loss_is_worse),     cmocka_unit_test(what_the_margin_divides_is_inconclusive),
+        cmocka_unit_test(junit_is_escaped),       cmocka_unit_test(listing_has_one_set_of_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
