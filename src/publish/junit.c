@@ -293,8 +293,10 @@ void ifm_gate_lines_junit(const struct ifm_gate_lines *lines, const char *run_id
                     "  <testsuite name=\"inferometer gate\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
                     "skipped=\"%zu\">\n",
                     lines->n, failed, errors, skipped);
-    ifm_escape_print(ifm_escape_xml, out,
-                     "    <properties>\n      <property name=\"run_id\" value=\"%s\"/>\n    </properties>\n", run_id);
+    ifm_escape_print(ifm_escape_xml, out, "    <properties>\n      <property name=\"run_id\" value=\"%s\"/>\n", run_id);
+    if (lines->trust != NULL)
+        ifm_escape_print(ifm_escape_xml, out, "      <property name=\"trust\" value=\"%s\"/>\n", lines->trust);
+    ifm_text_add(out, "    </properties>\n");
     for (size_t i = 0; i < lines->n; i++)
         add_case(&lines->items[i], out);
     ifm_text_add(out, "  </testsuite>\n</testsuites>\n");

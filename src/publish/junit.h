@@ -24,6 +24,7 @@ struct ifm_gate_lines {
     size_t n, capacity;
     const char **notes; /* what is not judged, and why */
     size_t n_notes, notes_capacity;
+    const char *trust; /* the run's word of trust with its cause: no gate asks about its baseline; NULL = not known */
 };
 
 /* The gates that a verdict judged; and with a line for what else keeps the run from passing. */

@@ -292,6 +292,7 @@ static void junit_is_escaped(void **state)
                                      line("b", IFM_OUTCOME_BLOCKED, false), line("s", IFM_OUTCOME_BLOCKED, true)};
     struct ifm_gate_lines lines = {.items = items, .n = 4, .capacity = 4};
     struct ifm_text text = {0};
+    lines.trust = "weak baseline: the baseline \"a\"";
     ifm_gate_lines_junit(&lines, "id", &text);
     assert_non_null(strstr(text.data, "tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\""));
     assert_non_null(strstr(text.data, "<testcase classname=\"a&lt;b\" name=\"f / x&amp;&quot;y&apos;\">"));
@@ -299,6 +300,7 @@ static void junit_is_escaped(void **state)
     assert_non_null(strstr(text.data, "<error message=\"why"));
     assert_non_null(strstr(text.data, "<skipped message=\"why"));
     assert_non_null(strstr(text.data, "<system-out>why"));
+    assert_non_null(strstr(text.data, "<property name=\"trust\" value=\"weak baseline: the baseline &quot;a&quot;\"/>"));
     assert_null(strchr(text.data, '\x01'));
     assert_null(strstr(text.data, "\xff"));
     assert_null(strstr(text.data, "\xed\xa0"));
