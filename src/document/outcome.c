@@ -148,10 +148,7 @@ static const char *model_bytes(double fewer, struct ifm_arena *arena)
 const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                            const struct ifm_value *change)
 {
-    const char *word = ifm_is_ok(change) ? change->text : "";
-    const bool answered =
-        strcmp(word, "undecided") == 0 && ifm_judge_is_answered(builder->from->verdict, cell, arm->name);
-    return answered ? "within the limit" : word;
+    return ifm_judge_word(builder->from->verdict, cell, arm->name, change);
 }
 
 /* "shows no difference to a within ±1.3 %": of equal programs that is the answer, though the margin is narrower. False
