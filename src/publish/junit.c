@@ -4,12 +4,26 @@
 #include "document/escape.h"
 #include "document/quantity.h"
 #include "publish/comparison.h"
+#include <math.h>
 #include <string.h>
 
 static struct ifm_gate_line *add_line(struct ifm_gate_lines *out, struct ifm_arena *arena)
 {
     IFM_ARENA_GROW(arena, out->items, out->n, out->capacity);
     return &out->items[out->n++];
+}
+
+/* A percentage, with its interval and, where that is not 95 %, its level, as the gate's sentence has it. */
+static const char *seen_of(const struct ifm_gate_result *result, const struct ifm_value *people,
+                           struct ifm_arena *arena)
+{
+    const char *number, *range;
+    if (!ifm_is_ok(people) || people->unit == NULL || strcmp(people->unit, "%") != 0)
+        return NULL;
+    ifm_judge_seen(result->gate, &result->observed, arena, &number, &range);
+    const bool usual = range[0] == '\0' || people->level == 0 || fabs(people->level - 0.95) < 1e-9;
+    return ifm_arena_printf(arena, "%s%s%s%s", number, range[0] == '\0' ? "" : " ", range,
+                            usual ? "" : ifm_arena_printf(arena, " at %.4g %%", 100 * people->level));
 }
 
 void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out)
@@ -28,6 +42,7 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
             .missing_capability = result->missing_capability,
             .further = result->further,
             .observed = result->observed,
+            .seen = seen_of(result, people, arena),
             .threshold = ifm_arena_printf(
                 arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
                 ifm_quantity_bare(ifm_metric_told(metric).factor * result->gate->threshold, unit, arena),
@@ -240,7 +255,8 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         ifm_listing_set_text(&listing, "arm", line->arm);
         ifm_listing_set_text(&listing, "metric", line->metric);
         ifm_listing_set_text(&listing, "outcome", ifm_outcome_name(line->outcome));
-        ifm_listing_set_value(&listing, "value", value, observed_text(line->metric, value, arena));
+        ifm_listing_set_value(&listing, "value", value,
+                              line->seen != NULL ? line->seen : observed_text(line->metric, value, arena));
         ifm_listing_set_bounds(&listing, "low", "high", value);
         ifm_listing_set_level(&listing, value);
         ifm_listing_set_text(&listing, "unit", value->unit);

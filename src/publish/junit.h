@@ -14,6 +14,7 @@ struct ifm_gate_line {
     uint64_t
         further; /* inconclusive: so many more blocks (of each run) would probably decide; 0 = no sensible number */
     struct ifm_value observed;
+    const char *seen;      /* the number as the reason has it; NULL = as tables have it */
     const char *threshold; /* "at most 900 ns", "at least -0.3 %" */
     const char *reason;    /* one sentence with number, interval and threshold */
     const char *remedy;    /* of that reason; NULL or "" = none */

@@ -93,6 +93,38 @@ static void a_gate_on_the_output_error_is_read_in_percent(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* One number has one spelling in table and reason, and digits that show its interval to be one. */
+static void a_change_is_spelled_once(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_gate gate = {.name = "g",
+                                  .metric = "change_percent",
+                                  .cell = "",
+                                  .arm = "",
+                                  .op = IFM_GATE_AT_MOST,
+                                  .threshold = -50,
+                                  .interval = true};
+    struct ifm_value change = line("", IFM_OUTCOME_PASS, false).observed;
+    change.number = -49.922;
+    change.low = -49.935;
+    change.high = -49.909;
+    change.level = 0.975;
+    struct ifm_gate_result result = {.gate = &gate, .cell = "c", .arm = "x", .remedy = ""};
+    ifm_judge_decide(&result, &change, &(struct ifm_derived){0}, arena);
+    assert_facts(result.reason, "change in time is -49.92 % [-49.94, -49.91] at 97.5 % (1.997x the speed)");
+    const struct ifm_verdict verdict = {.gates = &result, .n_gates = 1};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_verdict(&verdict, arena, &lines);
+    struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
+    struct ifm_text text = {0};
+    ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
+    assert_non_null(strstr(text.data, "fail | -49.92 % [-49.94, -49.91] at 97.5 % | 9"));
+    ifm_text_free(&text);
+    ifm_listing_end(&listing);
+    ifm_arena_destroy(arena);
+}
+
 /* What the reference holds and this run has lost blocks; what the reference never held is a note. */
 static void a_lost_ratio_blocks(void **state)
 {
@@ -300,7 +332,7 @@ static void junit_is_escaped(void **state)
     assert_non_null(strstr(text.data, "<error message=\"why"));
     assert_non_null(strstr(text.data, "<skipped message=\"why"));
     assert_non_null(strstr(text.data, "<system-out>why"));
-    assert_non_null(strstr(text.data, "<property name=\"trust\" value=\"weak baseline: the baseline &quot;a&quot;\"/>"));
+    assert_non_null(strstr(text.data, "<property name=\"trust\" value=\"weak baseline: the baseline &quot;a&quot;\""));
     assert_null(strchr(text.data, '\x01'));
     assert_null(strstr(text.data, "\xff"));
     assert_null(strstr(text.data, "\xed\xa0"));
@@ -349,10 +381,15 @@ static void listing_has_one_set_of_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_code_of_the_worst), cmocka_unit_test(a_gate_on_the_output_error_is_read_in_percent),
-        cmocka_unit_test(a_lost_ratio_blocks),    cmocka_unit_test(a_speedup_that_rose_is_above_its_limit),
-        cmocka_unit_test(more_loss_is_worse),     cmocka_unit_test(what_the_margin_divides_is_inconclusive),
-        cmocka_unit_test(junit_is_escaped),       cmocka_unit_test(listing_has_one_set_of_fields),
+        cmocka_unit_test(exit_code_of_the_worst),
+        cmocka_unit_test(a_gate_on_the_output_error_is_read_in_percent),
+        cmocka_unit_test(a_change_is_spelled_once),
+        cmocka_unit_test(a_lost_ratio_blocks),
+        cmocka_unit_test(a_speedup_that_rose_is_above_its_limit),
+        cmocka_unit_test(more_loss_is_worse),
+        cmocka_unit_test(what_the_margin_divides_is_inconclusive),
+        cmocka_unit_test(junit_is_escaped),
+        cmocka_unit_test(listing_has_one_set_of_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
