@@ -497,3 +497,10 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     }
     return trust;
 }
+
+const char *ifm_trust_words(const struct ifm_trust *trust, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%s: %s%s%s%s%s", ifm_trust_label(trust->word), trust->place,
+                            trust->place[0] == '\0' ? "" : ": ", trust->cause, trust->also[0] == '\0' ? "" : "; also ",
+                            trust->also);
+}

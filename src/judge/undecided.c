@@ -59,6 +59,13 @@ bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_c
     return false;
 }
 
+const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm,
+                           const struct ifm_value *change)
+{
+    const char *word = ifm_is_ok(change) ? change->text : "";
+    return strcmp(word, "undecided") == 0 && ifm_judge_is_answered(verdict, cell, arm) ? "within the limit" : word;
+}
+
 /* ---- how long that takes ---- */
 
 /* "4.3" seconds are told as 5, 43 as 45, 432 as 440: whoever types them needs no digits, and never fewer. */

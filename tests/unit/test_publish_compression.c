@@ -314,7 +314,7 @@ static void summary_and_compare_tell_the_price(void **state)
     ifm_text_clear(&text);
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_listing listing = ifm_comparison_begin(arena);
-    assert_int_equal(ifm_comparison_add_run(&listing, &plan, &derived, NULL, NULL), 2);
+    assert_int_equal(ifm_comparison_add_run(&listing, &plan, &derived, NULL, NULL, NULL), 2);
     ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &text);
     assert_line(text.data, "moves", "output error");
     assert_line(text.data, "3.71x", "7.90 %");
@@ -354,7 +354,7 @@ static void compare_tells_the_energy(void **state)
         struct ifm_text text = {0};
         struct ifm_arena *arena = ifm_arena_create();
         struct ifm_listing listing = ifm_comparison_begin(arena);
-        assert_int_equal(ifm_comparison_add_run(&listing, &plan, &measured, NULL, NULL), 2);
+        assert_int_equal(ifm_comparison_add_run(&listing, &plan, &measured, NULL, NULL, NULL), 2);
         ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &text);
         assert_line(text.data, "int4", lacking == 2 ? "absent" : "-31.5 % [-33.0, -30.0]");
         assert_int_equal(strstr(text.data, "no window can be used") != NULL, lacking == 2);
