@@ -72,7 +72,25 @@ static void what_is_left_at_a_steady_ceiling_is_a_number(void **state)
     start_compressed(&fx, 200000, 170000); /* 160 us / 170 us */
     fx_derive(&fx);
     assert_true(fx_value(&fx, "other", "speedup_at_ceiling")->number < 1);
+    assert_non_null(fx_finding(&fx, "rule-03", "] (slower); worst case"));
+    fx_stop(&fx);
+}
+
+/* Words go by the margin and by the level of the cell's comparisons, and digits show the side of 1. */
+static void what_is_left_is_worded_as_comparisons_are(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_compressed(&fx, 200000, 158850); /* 1 and less than the margin */
+    fx_derive(&fx);
+    const struct ifm_value *left = fx_value(&fx, "other", "speedup_at_ceiling"),
+                           *step = fx_value(&fx, "other", "step_ns"),
+                           *change = fx_value(&fx, "other", "change_percent");
+    assert_true(left->low > 1 && left->low < 1.003);
     assert_non_null(fx_finding(&fx, "rule-03", "] (not shown to be faster); worst case"));
+    assert_non_null(fx_finding(&fx, "rule-03", "other 1.003x [1.002, 1.011]"));
+    assert_true(left->level == change->level);
+    assert_true(left->high / left->low >= step->high / step->low * (1 - 1e-9));
     fx_stop(&fx);
 }
 
@@ -88,13 +106,18 @@ static void a_ceiling_that_moves_leaves_no_bound(void **state)
     fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
     const struct ifm_finding *weak = fx_finding(&fx, "rule-03", "the baseline base reaches only");
     assert_non_null(weak);
-    assert_non_null(strstr(weak->text, "only 64 to 8"));
+    assert_non_null(strstr(weak->text, "only 63.8 to 80.4 %"));
     assert_non_null(strstr(weak->text, "(below 90 %), which moved by 2"));
+    assert_non_null(strstr(weak->text, "within the run (10th to 90th percentile: "));
     assert_null(strstr(weak->text, "would leave"));
     fx_stop(&fx);
     start_rounds(&fx, 175000, 1, 1, 0.8, 0.8); /* 9.1 GB/s of 12.5, and of 10: is it weak? */
     assert_non_null(
         fx_finding(&fx, "rule-03", "the baseline base reaches|which moved by|whether it is weak cannot be told"));
+    fx_stop(&fx);
+    start_rounds(&fx, 178700, 1, 1, 1 / 1.038, 1 / 1.038);
+    assert_non_null(
+        fx_finding(&fx, "rule-03", "reaches only 86.0 to 89.9 %|(below 90 %), which moved by 5.03 %")); /* not 90, 5 */
     fx_stop(&fx);
 }
 
@@ -130,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_left_at_a_steady_ceiling_is_a_number),
+        cmocka_unit_test(what_is_left_is_worded_as_comparisons_are),
         cmocka_unit_test(a_ceiling_that_moves_leaves_no_bound),
         cmocka_unit_test(what_is_shorter_than_a_step_does_not_move_a_ceiling),
         cmocka_unit_test(one_round_leaves_no_bound),
