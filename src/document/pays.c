@@ -6,6 +6,19 @@
 
 enum kind { BOTH = 0, BESIDE, OPEN, MEMORY, TIME, NEITHER, KINDS };
 
+const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    for (size_t i = 0; baseline != NULL && i < derived->n_findings; i++) {
+        const char *left = strstr(derived->findings[i].text, IFM_LEFT_WORDS);
+        if (left != NULL && strcmp(derived->findings[i].cell, cell->name) == 0)
+            return ifm_arena_printf(builder->arena, "with %s at its ceiling: %s", baseline->name,
+                                    left + strlen(IFM_LEFT_WORDS));
+    }
+    return "";
+}
+
 /* A gain in time may be the weakness of this baseline: it is none where one at its ceiling leaves it, by the margin
  * that every word has. */
 static bool is_beside(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)

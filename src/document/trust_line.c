@@ -99,19 +99,6 @@ static const char *joined(const struct parts *p, struct ifm_arena *arena)
                             has ? ". Remedy: " : "", p->remedy, p->more, p->scope);
 }
 
-const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
-{
-    const struct ifm_derived *derived = builder->from->derived;
-    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
-    for (size_t i = 0; baseline != NULL && i < derived->n_findings; i++) {
-        const char *left = strstr(derived->findings[i].text, IFM_LEFT_WORDS);
-        if (left != NULL && strcmp(derived->findings[i].cell, cell->name) == 0)
-            return ifm_arena_printf(builder->arena, "with %s at its ceiling: %s", baseline->name,
-                                    left + strlen(IFM_LEFT_WORDS));
-    }
-    return "";
-}
-
 /* What is said beside the answers of what a weak baseline leaves is not said again. */
 static const char *cause_beside(enum ifm_trust_word word, const char *cause, struct ifm_arena *arena)
 {
@@ -139,7 +126,7 @@ static const char *remedy_beside(const struct ifm_builder *builder, const char *
         least = number->value.number;
         worst = ifm_arena_printf(builder->arena, " (at worst %sx: %s)",
                                  ifm_quantity_of(&number->value, builder->arena).number,
-                                 ifm_document_place(ifm_cell_label(cell), number->arm, builder->arena));
+                                 ifm_document_place(number->cell, number->arm, builder->arena));
     }
     if (worst[0] == '\0')
         return remedy;

@@ -76,6 +76,20 @@ static void what_is_left_at_a_steady_ceiling_is_a_number(void **state)
     fx_stop(&fx);
 }
 
+/* A baseline that nobody should believe takes the comparisons of others, under its own name. */
+static void a_refused_baseline_is_blamed_by_name(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_compressed(&fx, 90000, 170000);
+    fx_derive(&fx);
+    fx_expect(&fx, "base", "read_bytes_per_s", IFM_STATE_REFUSED, "rule-03: |of the measured read ceiling");
+    fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_OK, "");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED,
+              "rule-03: of the baseline base: |of the measured read ceiling");
+    fx_stop(&fx);
+}
+
 /* Words go by the margin and by the level of the cell's comparisons, and digits show the side of 1. */
 static void what_is_left_is_worded_as_comparisons_are(void **state)
 {
@@ -153,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_left_at_a_steady_ceiling_is_a_number),
+        cmocka_unit_test(a_refused_baseline_is_blamed_by_name),
         cmocka_unit_test(what_is_left_is_worded_as_comparisons_are),
         cmocka_unit_test(a_ceiling_that_moves_leaves_no_bound),
         cmocka_unit_test(what_is_shorter_than_a_step_does_not_move_a_ceiling),

@@ -58,19 +58,6 @@ static void above_the_ceiling_is_refused(void **state)
     fx_stop(&fx);
 }
 
-/* A baseline that nobody should believe takes the comparisons of others, under its own name. */
-static void a_refused_baseline_is_blamed_by_name(void **state)
-{
-    (void)state;
-    struct fixture fx;
-    start(&fx, 56180, 200000, true);
-    fx_derive(&fx);
-    fx_expect(&fx, "base", "read_bytes_per_s", IFM_STATE_REFUSED, "rule-03: 177 %");
-    fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_OK, "");
-    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED, "rule-03: of the baseline base: 177 %");
-    fx_stop(&fx);
-}
-
 static void above_the_flop_ceiling_is_refused(void **state)
 {
     (void)state;
@@ -585,7 +572,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(below_the_ceiling_stands),
         cmocka_unit_test(above_the_ceiling_is_refused),
-        cmocka_unit_test(a_refused_baseline_is_blamed_by_name),
         cmocka_unit_test(above_the_flop_ceiling_is_refused),
         cmocka_unit_test(integer_products_are_held_against_no_flop_ceiling),
         cmocka_unit_test(cache_resident_cells_are_named),

@@ -463,21 +463,6 @@ static void a_cause_is_counted_once(void **state)
 }
 
 /* A time before energy, whichever comes first; what a rule found is named by it. */
-/* What takes a comparison may be its baseline's: that arm is named, and its finding is no other warning. */
-static void a_refusal_of_the_baseline_blames_it(void **state)
-{
-    (void)state;
-    static const struct ifm_finding above = {IFM_SEVERITY_WARNING,   "rule-03", D, "plain",
-                                             "159 % of the ceiling", false};
-    struct sample *s = sample_of(&above, 1);
-    s->numbers[SPEEDUP].value =
-        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: " IFM_OF_BASELINE_WORDS "plain: 159 % of the ceiling", "");
-    const struct ifm_trust trust = again(s);
-    assert_string_equal(trust.place, D ", plain");
-    assert_string_equal(trust.cause, "159 % of the ceiling");
-    assert_int_equal(trust.warnings, 0);
-}
-
 static void a_refused_number_is_not_to_be_used(void **state)
 {
     (void)state;
@@ -600,7 +585,6 @@ int main(void)
         cmocka_unit_test(one_run_has_one_main_cause),
         cmocka_unit_test(an_open_gate_and_its_comparison_need_the_same_blocks),
         cmocka_unit_test(a_cause_is_counted_once),
-        cmocka_unit_test(a_refusal_of_the_baseline_blames_it),
         cmocka_unit_test(a_refused_number_is_not_to_be_used),
         cmocka_unit_test(a_failed_check_is_not_to_be_used),
         cmocka_unit_test(what_is_invalid_comes_first),

@@ -73,6 +73,21 @@ static void no_difference_is_not_said_of_what_may_be_one(void **state)
     }
 }
 
+/* What takes a comparison may be its baseline's: that arm is named, and its finding is no other warning. */
+static void a_refusal_of_the_baseline_blames_it(void **state)
+{
+    (void)state;
+    static const struct ifm_finding above = {IFM_SEVERITY_WARNING,   "rule-03", D, "plain",
+                                             "159 % of the ceiling", false};
+    struct sample *s = sample_of(&above, 1);
+    s->numbers[SPEEDUP].value =
+        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: " IFM_OF_BASELINE_WORDS "plain: 159 % of the ceiling", "");
+    const struct ifm_trust trust = again(s);
+    assert_string_equal(trust.place, D ", plain");
+    assert_string_equal(trust.cause, "159 % of the ceiling");
+    assert_int_equal(trust.warnings, 0);
+}
+
 /* A gate on the comparison has its answer: nobody asked about the usual margin, and somebody did about another. */
 static void a_gate_that_passes_leaves_no_margin_open(void **state)
 {
@@ -192,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_remedy_does_not_contradict_its_cause),
         cmocka_unit_test(what_is_known_comes_before_minutes_more),
         cmocka_unit_test(no_difference_is_not_said_of_what_may_be_one),
+        cmocka_unit_test(a_refusal_of_the_baseline_blames_it),
         cmocka_unit_test(a_gate_that_passes_leaves_no_margin_open),
         cmocka_unit_test(a_remedy_has_a_value),
         cmocka_unit_test(a_remedy_can_be_done_here),
