@@ -112,7 +112,8 @@ const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_c
                            const struct ifm_value *change);
 /* Beyond it too little was seen to say "no difference", inside a run or between two. */
 enum { IFM_NO_DIFFERENCE_MOST_PERCENT = 10 };
-/* Of an undecided comparison whose interval holds zero its far end, rounded up to two digits, in percent; else 0. */
+/* Of an undecided comparison whose interval lies around zero its far end, rounded up to two digits, in percent; 0 where
+ * the estimate is near an end of it, the medians show another thing, or as many blocks again would decide. */
 double ifm_judge_no_difference(const struct ifm_undecided *of);
 /* "--margin 1.5%", where a comparison that would take minutes more is as good as equal by it; "" elsewhere. */
 const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena);

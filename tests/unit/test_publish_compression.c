@@ -180,22 +180,28 @@ static void whether_it_pays_is_said(void **state)
     struct ifm_publication p = publication();
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_builder builder = {.from = &p, .arena = arena};
-    static const char given[] = "; if a model bears their output error", beside[] =
-                                                                             "in memory, and in time beside this "
-                                                                             "f16: ";
+    static const char given[] = "; if a model bears their output error";
+    static const char beside[] = "in memory, and in time beside this f16";
     struct ifm_value *left = value_of("int4", IFM_M_SPEEDUP_AT_CEILING);
-    assert_facts(ifm_pays_words(&builder, cells), "in memory and time: int4; in memory, and in time beside this f16: "
-                                                  "evict<b>|; if a model bears their output error");
-    assert_null(strstr(ifm_pays_words(&builder, cells), "odd"));     /* refused: nothing is known */
-    assert_null(strstr(ifm_pays_words(&builder, cells), "library")); /* it stores nothing */
-    left->low = 0.99;
-    assert_string_equal(ifm_pays_words(&builder, cells), ifm_arena_printf(arena, "%sint4, evict<b>%s", beside, given));
+    assert_string_equal(ifm_pays_words(&builder, cells),
+                        ifm_arena_printf(arena, "in memory and time: int4; %s (no ceiling measured): evict<b>%s",
+                                         beside, given)); /* odd is refused, and library stores nothing */
+    left->low = 1.002;                                    /* within the margin */
+    assert_has(ifm_pays_words(&builder, cells),
+               ifm_arena_printf(arena, "%s: int4 (1.90x [1.00, 2.00] at its ceiling)", beside));
     left->state = IFM_STATE_ABSENT;
-    assert_has(ifm_pays_words(&builder, cells), ifm_arena_printf(arena, "%sint4, ", beside));
+    left->reason = "the read ceiling moved by 12 %";
+    assert_has(ifm_pays_words(&builder, cells),
+               ifm_arena_printf(arena, "%s (its ceiling moved): int4, evict<b>", beside));
     value_of("int4", IFM_M_CHANGE_PERCENT)->text = "undecided";
     value_of("evict<b>", IFM_M_CHANGE_PERCENT)->text = "slower";
-    assert_string_equal(ifm_pays_words(&builder, cells),
-                        ifm_arena_printf(arena, "in memory alone: int4 (undecided), evict<b> (slower)%s", given));
+    assert_string_equal(
+        ifm_pays_words(&builder, cells),
+        ifm_arena_printf(arena, "in memory, in time undecided: int4; in memory alone: evict<b> (slower)%s", given));
+    value_of("int4", IFM_M_COMPRESSION_RATIO)->number = 0.9;
+    assert_has(ifm_pays_words(&builder, cells), "in memory alone: evict<b> (slower);");
+    assert_null(strstr(ifm_pays_words(&builder, cells), "int4")); /* a loss, and nothing is known of a gain */
+    value_of("int4", IFM_M_CHANGE_PERCENT)->text = "equivalent";
     value_of("int4", IFM_M_COMPRESSION_RATIO)->number = value_of("evict<b>", IFM_M_COMPRESSION_RATIO)->number = 0.9;
     assert_string_equal(ifm_pays_words(&builder, cells), "not at all: int4, evict<b>");
     value_of("int4", IFM_M_CHANGE_PERCENT)->text = "faster";
