@@ -354,6 +354,12 @@ static void the_word_of_trust_takes_two_lines(void **state)
             assert_has(text, "--slot-steps 12");
         if (i < 2)
             assert_has(text, "undecided");
+        if (i == 0) /* 1 is far from the interval: the table says that the word was taken */
+            assert_has(text, "  ¹ not called faster or slower: the machine disturbed 18 of 24 blocks\n");
+        free(text);
+        s->numbers[SPEEDUP].value.low = 0.9; /* no word could be */
+        text = brief(s);
+        assert_lacks(text, "not called");
         free(text);
         text = page(sample_of(&found[i], 1));
         assert_has(text, i == 0 ? "at least 6 undisturbed blocks" : i == 1 ? "3.1 % longer" : "own story");
