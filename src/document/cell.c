@@ -84,7 +84,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
         beside = ifm_arena_printf(builder->arena, "%s%s%s", beside[0] == '\0' ? "wider than by its times" : beside,
                                   beside[0] == '\0' ? ": " : "; ", wider);
     field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
-    if (took)
+    if (took && field.note > 0)
         builder->document->notes[field.note - 1].took = true;
     return field;
 }
