@@ -22,8 +22,7 @@ static const char *see_more(const struct ifm_builder *builder)
     return builder->from->filed ? "the report" : "--verbose or the report";
 }
 
-/* With the run's folder in the place of DIR, as a line that a shell takes; a file stays where folders are not named. */
-static const char *with_folder(const struct ifm_builder *builder, const char *text)
+const char *ifm_with_folder(const struct ifm_builder *builder, const char *text)
 {
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:@%";
     const char *at = strstr(text, "DIR"), *dir = builder->from->dir;
@@ -446,7 +445,7 @@ static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", "");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
     struct ifm_item *item =
-        ifm_add_sentence(builder, list, ifm_trust_line(builder, &trust, with_folder(builder, trust.scope)));
+        ifm_add_sentence(builder, list, ifm_trust_line(builder, &trust, ifm_with_folder(builder, trust.scope)));
     item->fits = true;
     item->label = ifm_trust_label(trust.word);
     item->tone = tones[trust.word];

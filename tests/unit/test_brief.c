@@ -308,8 +308,13 @@ static void a_terminal_names_the_folder_and_a_file_does_not(void **state)
         free(text);
     }
     struct sample *s = sample_of(found, COUNT(found));
-    s->publication.filed = true;
+    s->publication.dir = "r";
+    s->numbers[CHANGE].value.text = "undecided";
     char *text = brief(s);
+    assert_has(text, "2 more warnings: inferometer report r --verbose"); /* of what command the option is */
+    free(text);
+    s->publication.filed = true;
+    text = brief(s);
     assert_has(text, "1 more warning: the report");
     assert_lacks(text, "--verbose");
     free(text);
@@ -439,7 +444,7 @@ static void warnings_are_counted_alike_everywhere(void **state)
     char *text = brief(s);
     for (char *at = text; (at = strstr(at, "\n  ")) != NULL; *at = ' ') /* unbroken */
         memmove(at + 1, at + 3, strlen(at + 3) + 1);
-    assert_has(text, "; 2 more warnings: --verbose");
+    assert_has(text, "; 2 more warnings: report DIR --verbose");
     free(text);
     for (int md = 0; md < 2; md++) {
         struct ifm_text out = {0};
