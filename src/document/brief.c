@@ -22,16 +22,6 @@ static const char *see_more(const struct ifm_builder *builder)
     return builder->from->filed ? "the report" : "--verbose or the report";
 }
 
-const char *ifm_with_folder(const struct ifm_builder *builder, const char *text)
-{
-    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:@%";
-    const char *at = strstr(text, "DIR"), *dir = builder->from->dir;
-    if (at == NULL || builder->from->filed || ifm_is_empty(dir) || strchr(dir, '\'') != NULL)
-        return text;
-    const char *quote = dir[strspn(dir, bare)] == '\0' ? "" : "'";
-    return ifm_arena_printf(builder->arena, "%.*s%s%s%s%s", (int)(at - text), text, quote, dir, quote, at + 3);
-}
-
 /* ---- sentences ---- */
 
 /* Lines that a sentence each takes: two where it speaks of a whole model too, as beside other cells none is spared. */

@@ -138,6 +138,16 @@ static const char *cut_words(const struct ifm_builder *builder, struct parts *p)
     return joined(p, builder->arena);
 }
 
+const char *ifm_with_folder(const struct ifm_builder *builder, const char *text)
+{
+    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:@%";
+    const char *at = strstr(text, "DIR"), *dir = builder->from->dir;
+    if (at == NULL || builder->from->filed || ifm_is_empty(dir) || strchr(dir, '\'') != NULL)
+        return text;
+    const char *quote = dir[strspn(dir, bare)] == '\0' ? "" : "'";
+    return ifm_arena_printf(builder->arena, "%.*s%s%s%s%s", (int)(at - text), text, quote, dir, quote, at + 3);
+}
+
 static bool fits(const struct parts *p, const char *text)
 {
     return ifm_lines_of(text, strlen(p->label) + 2, INDENT) <= LINES;

@@ -315,7 +315,11 @@ static void a_terminal_names_the_folder_and_a_file_does_not(void **state)
     free(text);
     s->publication.filed = true;
     text = brief(s);
-    assert_has(text, "1 more warning: the report");
+    assert_has(text, "2 more warnings: the report");
+    free(text);
+    text = page(sample_of(NULL, 0)); /* which says "in the folder of this report, inferometer rerun ." too */
+    assert_has(text, "inferometer rerun . --times 5");
+    assert_lacks(text, "rerun DIR --times");
     assert_lacks(text, "--verbose");
     free(text);
 }

@@ -107,6 +107,7 @@ static void what_is_printed_is_explained(void **state)
                                              {"not called faster or slower", "undecided"},
                                              {"of 5 reruns: mean", "least"},
                                              {"pays", "pays"},
+                                             {"of all blocks", "undisturbed blocks"},
                                              {"heads", "head"},
                                              {"no difference", "undecided"},
                                              {"whether the order of slots matters", "leaves something behind"}};
