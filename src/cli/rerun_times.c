@@ -114,7 +114,8 @@ static const char *left_out(const struct ifm_run_view *original, const struct if
 }
 
 static enum ifm_status tell(const struct ifm_options *options, const struct ifm_again *again,
-                            const struct ifm_folder *folders, const struct ifm_folder *first, struct ifm_arena *arena)
+                            const struct ifm_folder *folders, const char *const *dirs, const struct ifm_folder *first,
+                            struct ifm_arena *arena)
 {
     struct ifm_run_view *views = IFM_ARENA_ARRAY(arena, struct ifm_run_view, again->times);
     const struct ifm_run_view original = {first->plan, first->derived, first->events};
@@ -125,7 +126,8 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
     const char *why = left_out(&original, &views[0], arena);
     const struct ifm_run_view *beside = why[0] == '\0' ? &original : NULL;
     ifm_sessions(views, again->times, beside, again->epsilon, arena, &sessions);
-    struct ifm_listing listing = ifm_sessions_listing(&sessions, views, again->times, beside, again->epsilon, arena);
+    struct ifm_listing listing =
+        ifm_sessions_listing(&sessions, views, dirs, again->times, beside, again->epsilon, arena);
     if (why[0] != '\0')
         ifm_listing_remark(&listing, why);
     if (options->format == IFM_FORMAT_TABLE)
@@ -152,12 +154,13 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_again asked = *again;
     struct ifm_folder *folders = IFM_ARENA_ARRAY(arena, struct ifm_folder, again->times), original = {0};
+    const char **dirs = IFM_ARENA_ARRAY(arena, const char *, again->times);
     enum ifm_status status = IFM_OK;
     unsigned number = 0, opened = 0;
     asked.epsilon = asked.epsilon > 0 ? asked.epsilon : EPSILON;
     ifm_log_quiet(options->quiet);
     for (unsigned i = 0; i < asked.times && status == IFM_OK; i++) {
-        const char *dir = fresh_dir(options, &number, arena);
+        const char *dir = dirs[i] = fresh_dir(options, &number, arena);
         ifm_note("session %u of %u: %s", i + 1, asked.times, dir);
         status = session(options, dir, arena, error);
         if (status == IFM_OK)
@@ -169,7 +172,7 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
     }
     if (status == IFM_OK) {
         open_original(options->dir, &original);
-        status = tell(options, &asked, folders, &original, arena);
+        status = tell(options, &asked, folders, dirs, &original, arena);
     }
     ifm_folder_close(&original);
     for (unsigned i = 0; i < opened; i++)

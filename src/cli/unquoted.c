@@ -2,6 +2,7 @@
  * meant, to be copied. */
 #include "cli/cli.h"
 
+#include "base/file.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include <limits.h>
@@ -148,12 +149,31 @@ const char *ifm_quoted_hint(const struct ifm_options *options, struct ifm_arena 
 
 /* ---- a value of several words ---- */
 
+/* "3 percent", of a flag that takes a percentage. */
+static bool is_percent_apart(const char *flag, const char *number, const char *word)
+{
+    static const char *const flags[] = {"--max-regression", "--margin", "--epsilon"};
+    static const char *const words[] = {"%", "percent", "pct"};
+    double parsed;
+    bool takes = false, says = false;
+    for (size_t i = 0; i < 3; i++) {
+        takes |= strcmp(flag, flags[i]) == 0;
+        says |= strcmp(word, words[i]) == 0;
+    }
+    return takes && says && ifm_parse_f64(number, &parsed);
+}
+
 bool ifm_hint_of_joined(int argc, char **argv, const char *token, const struct ifm_options *options, char *hint,
                         size_t size)
 {
     int at = 1, end;
     while (at < argc && argv[at] != token)
         at++;
+    if (at >= 3 && at < argc && is_percent_apart(argv[at - 2], argv[at - 1], token)) {
+        snprintf(hint, size, IFM_JOINED, argv[at - 2], argv[at - 1]);
+        snprintf(hint + strlen(hint), size - strlen(hint), "%%");
+        return true;
+    }
     if (options->config == NULL || at < 3 || at >= argc || strncmp(argv[at - 2], "--", 2) != 0)
         return false;
     for (end = at; end < argc && argv[end][0] != '-';)
@@ -175,17 +195,22 @@ enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char
                                  struct ifm_error *error)
 {
     size_t missing = given->n;
+    char joined[256];
+    for (size_t i = 1; i < given->n; i++)
+        if (!ifm_is_program(given->items[i]) && ifm_hint_of_joined(given->argc, given->argv, given->items[i],
+                                                                   given->options, joined, sizeof joined))
+            return ifm_fail(error, IFM_USAGE, "", joined, "unexpected argument \"%s\"", given->items[i]);
     for (size_t i = 0; i < given->n; i++) {
         if (strpbrk(given->items[i], " \t\n'\"\\") != NULL)
             return IFM_OK;
         if (missing == given->n && !ifm_is_program(given->items[i]))
             missing = i;
     }
-    if (missing == 0 || missing == given->n || strchr(given->items[missing], '/') != NULL)
-        return IFM_OK; /* a path that is not there is said as such */
-    char joined[256];
-    if (ifm_hint_of_joined(given->argc, given->argv, given->items[missing], given->options, joined, sizeof joined))
-        return ifm_fail(error, IFM_USAGE, "", joined, "unexpected argument \"%s\"", given->items[missing]);
+    if (missing == 0 || missing == given->n)
+        return IFM_OK;
+    const bool file = ifm_file_exists(given->items[missing]) && strchr(given->items[missing - 1], '/') == NULL;
+    if (strchr(given->items[missing], '/') != NULL && !file)
+        return IFM_OK; /* a path that is not there is said as such; `python3 dir/a.py` is one command */
     return ifm_fail(
         error, IFM_USAGE, ifm_arena_printf(arena, "command %zu", missing + 1), ifm_quoted_hint(given->options, arena),
         "each argument of %s is a whole command, and there is no program %.60s", verb, given->items[missing]);

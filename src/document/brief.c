@@ -22,17 +22,6 @@ static const char *see_more(const struct ifm_builder *builder)
     return builder->from->filed ? "the report" : "--verbose or the report";
 }
 
-/* With the run's folder in the place of DIR, as a line that a shell takes; a file stays where folders are not named. */
-static const char *with_folder(const struct ifm_builder *builder, const char *text)
-{
-    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:@%";
-    const char *at = strstr(text, "DIR"), *dir = builder->from->dir;
-    if (at == NULL || builder->from->filed || ifm_is_empty(dir) || strchr(dir, '\'') != NULL)
-        return text;
-    const char *quote = dir[strspn(dir, bare)] == '\0' ? "" : "'";
-    return ifm_arena_printf(builder->arena, "%.*s%s%s%s%s", (int)(at - text), text, quote, dir, quote, at + 3);
-}
-
 /* ---- sentences ---- */
 
 /* Lines that a sentence each takes: two where it speaks of a whole model too, as beside other cells none is spared. */
@@ -240,10 +229,15 @@ static bool are_alike(const char *a, const char *b)
     }
 }
 
-/* What the word of trust says below is no note beside it. */
-static bool is_trust(const struct ifm_note *note, const struct ifm_trust *trust)
+static bool is_told(const struct ifm_note *note, const struct ifm_trust *trust)
 {
     return is_open(note) && trust->told[0] != '\0' && are_alike(note->text, trust->told);
+}
+
+/* What the word of trust says below is no note beside it, but where the number looks as if it had the other word. */
+static bool is_trust(const struct ifm_note *note, const struct ifm_trust *trust)
+{
+    return is_told(note, trust) && !note->took;
 }
 
 /* The first note before the one at `at` that says the same of another comparison; `at` = none does. */
@@ -334,6 +328,29 @@ static bool is_again(const struct ifm_builder *builder, size_t at, const struct 
            (is_open(note) && (alike_before(builder->document, at) < at || is_trust(note, trust)));
 }
 
+/* "the machine disturbed 24 of 24 blocks". */
+static size_t first_clause(const char *text)
+{
+    size_t length = strcspn(text, ";:(");
+    const char *remedy = strstr(text, IFM_REMEDY);
+    if (remedy != NULL && (size_t)(remedy - text) < length)
+        length = (size_t)(remedy - text);
+    while (length > 0 && text[length - 1] == ' ')
+        length--;
+    return length;
+}
+
+/* "not called faster or slower: the machine disturbed 76 of 78 blocks" */
+static const char *took_words(const struct ifm_builder *builder, const char *text)
+{
+    static const char undecided[] = "undecided: ";
+    const char *why = strstr(text, undecided);
+    if (why == NULL)
+        return text;
+    why += sizeof undecided - 1;
+    return ifm_arena_printf(builder->arena, "not called faster or slower: %.*s", (int)first_clause(why), why);
+}
+
 /* In two lines at most, or one. */
 static const char *note_words(const struct ifm_builder *builder, size_t at, const struct ifm_trust *trust, bool two)
 {
@@ -343,6 +360,8 @@ static const char *note_words(const struct ifm_builder *builder, size_t at, cons
     for (size_t k = at + 1; is_open(note) && k < document->n_notes; k++)
         if (is_open(&document->notes[k]) && alike_before(document, k) == at)
             others = "; others too";
+    if (is_told(note, trust))
+        return ifm_arena_printf(builder->arena, "%s%s", took_words(builder, note->text), others);
     const size_t room = (two ? 2 * WIDTH - 12 : WIDTH - 5) - strlen(others);
     return ifm_arena_printf(builder->arena, "%s%s", ifm_cut(builder, beside_trust(builder, note->text, trust), room),
                             others);
@@ -416,25 +435,13 @@ static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", "");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
     struct ifm_item *item =
-        ifm_add_sentence(builder, list, ifm_trust_line(builder, &trust, with_folder(builder, trust.scope)));
+        ifm_add_sentence(builder, list, ifm_trust_line(builder, &trust, ifm_with_folder(builder, trust.scope)));
     item->fits = true;
     item->label = ifm_trust_label(trust.word);
     item->tone = tones[trust.word];
 }
 
 /* ---- the verdict ---- */
-
-/* "the machine disturbed 24 of 24 blocks". */
-static size_t first_clause(const char *text)
-{
-    size_t length = strcspn(text, ";:(");
-    const char *remedy = strstr(text, IFM_REMEDY);
-    if (remedy != NULL && (size_t)(remedy - text) < length)
-        length = (size_t)(remedy - text);
-    while (length > 0 && text[length - 1] == ' ')
-        length--;
-    return length;
-}
 
 /* The reason of a gate on a comparison, up to what the word of trust says of that comparison. */
 static const char *reason_beside_trust(const struct ifm_builder *builder, const struct ifm_gate_result *result,

@@ -233,6 +233,8 @@ void ifm_add_words(struct ifm_builder *builder, struct ifm_block *section);
 const char *ifm_cut(const struct ifm_builder *builder, const char *text, size_t most);
 /* Lines of the usual width that a text takes from `column` on. */
 size_t ifm_lines_of(const char *text, size_t column, size_t margin);
+/* With the run's folder in the place of DIR, as a line that a shell takes; a file stays where folders are not named. */
+const char *ifm_with_folder(const struct ifm_builder *builder, const char *text);
 /* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose; one run, ..." in two lines, where
  * anything of it can be left out: clauses of the cause first, then all but the first remedy. Beside an answer the scope
  * outweighs the remedy, else the remedy does. `scope`: the trust's own, or "". */

@@ -66,10 +66,14 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     field.interval = ifm_quantity_range(value, builder->arena);
     field.tone = ifm_tone_of_word(word);
     const char *beside = told || ifm_is_empty(value->text) ? "" : value->text;
+    const double margin = 1 + cell->measure.margin;
+    bool took = false;
     if (strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
         const struct ifm_publication *from = builder->from;
         const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
         const char *why = ifm_judge_undecided(&of, builder->arena);
+        took = from->verdict->n_gates == 0 && ifm_judge_took(&of) != NULL && value->has_interval &&
+               (value->low > margin || value->high < 1 / margin);
         beside = beside[0] == '\0' ? why : ifm_arena_printf(builder->arena, "%s; the %s", why, beside);
     }
     const char *unlike = ifm_unlike_the_times(builder, cell, arm, value);
@@ -80,6 +84,8 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
         beside = ifm_arena_printf(builder->arena, "%s%s%s", beside[0] == '\0' ? "wider than by its times" : beside,
                                   beside[0] == '\0' ? ": " : "; ", wider);
     field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
+    if (took && field.note > 0)
+        builder->document->notes[field.note - 1].took = true;
     return field;
 }
 

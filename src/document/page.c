@@ -50,6 +50,15 @@ static void add_scope(struct ifm_builder *builder, struct ifm_block *section)
                                   all));
 }
 
+/* On the page the folder is ".", as below. */
+static void say_scope(struct ifm_builder *builder, struct ifm_line *line, const char *scope)
+{
+    const char *at = builder->most < IFM_LEVEL_PAGE ? NULL : strstr(scope, "rerun DIR");
+    if (at != NULL)
+        scope = ifm_arena_printf(builder->arena, "%.*srerun .%s", (int)(at - scope), scope, at + strlen("rerun DIR"));
+    ifm_say(builder, line, IFM_TONE_PLAIN, " %c%s.", toupper((unsigned char)scope[0]), scope + 1);
+}
+
 /* The terminal's last line, whose finding below has the rest of the sentence. */
 static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
 {
@@ -70,8 +79,7 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", trust.remedy);
     }
     if (trust.scope[0] != '\0')
-        ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %c%s.", toupper((unsigned char)trust.scope[0]),
-                trust.scope + 1);
+        say_scope(builder, &item->line, trust.scope);
     if (!ifm_has_causes(builder, &trust) || (trust.warnings == 0 && builder->most < IFM_LEVEL_PAGE))
         return; /* without links the word alone says nothing */
     ifm_say(builder, &item->line, IFM_TONE_PLAIN, " ");

@@ -179,8 +179,8 @@ static const char *with_batch(const struct ifm_builder *builder, const struct if
     return batch == NULL ? heading : ifm_arena_printf(builder->arena, "%s (batch %s)", heading, batch);
 }
 
-/* The level of a column's intervals, in their brackets, where it is not the usual one: "vs baseline [98.3 %]". A time
- * says its own always, "time/layer ±95 %": a bare "±0.12" is read as a standard deviation. */
+/* The level of a column's intervals, in their brackets, where it is not the usual one: "vs baseline [98.3 %]", on a
+ * terminal always. A time says its own always, "time/layer ±95 %": a bare "±0.12" is read as a standard deviation. */
 static const char *heading_of(const struct ifm_builder *builder, const struct ifm_group *group,
                               const struct ifm_metric_column *spec)
 {
@@ -202,7 +202,8 @@ static const char *heading_of(const struct ifm_builder *builder, const struct if
     const char *level = most <= 0 ? "" : ifm_quantity_levels(least, most, builder->arena);
     if (spec->metric == IFM_M_STEP_NS && most > 0)
         return ifm_arena_printf(builder->arena, "%s ±%s", spec->heading, level);
-    bool usual = most <= 0 || (fabs(least - 0.95) < 5e-4 && fabs(most - 0.95) < 5e-4);
+    const bool brief = builder->most <= IFM_LEVEL_BRIEF && spec->metric == IFM_M_SPEEDUP; /* alone in its line */
+    bool usual = most <= 0 || (!brief && fabs(least - 0.95) < 5e-4 && fabs(most - 0.95) < 5e-4);
     if (usual || is_rate(spec->metric))
         return spec->heading;
     return ifm_arena_printf(builder->arena, "%s [%s]", spec->heading, level);

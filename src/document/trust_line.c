@@ -152,6 +152,40 @@ static const char *cut_words(const struct ifm_builder *builder, struct parts *p)
     return joined(p, builder->arena);
 }
 
+const char *ifm_with_folder(const struct ifm_builder *builder, const char *text)
+{
+    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:@%";
+    const char *at = strstr(text, "DIR"), *dir = builder->from->dir;
+    if (at == NULL || builder->from->filed || ifm_is_empty(dir) || strchr(dir, '\'') != NULL)
+        return text;
+    const char *quote = dir[strspn(dir, bare)] == '\0' ? "" : "'";
+    return ifm_arena_printf(builder->arena, "%.*s%s%s%s%s", (int)(at - text), text, quote, dir, quote, at + 3);
+}
+
+static bool fits(const struct parts *p, const char *text)
+{
+    return ifm_lines_of(text, strlen(p->label) + 2, INDENT) <= LINES;
+}
+
+/* Whose option --verbose is: the whole command or its name, where the lines have room for it. */
+static const char *with_command(const struct ifm_builder *builder, struct parts *p, const char *text)
+{
+    static const char option[] = ": --verbose";
+    const char *const whole[] = {ifm_with_folder(builder, ": inferometer report DIR --verbose"),
+                                 ": report DIR --verbose"};
+    const size_t size = strlen(p->more);
+    if (size < sizeof option || strcmp(p->more + size - (sizeof option - 1), option) != 0)
+        return text;
+    const char *count = ifm_arena_printf(builder->arena, "%.*s", (int)(size - (sizeof option - 1)), p->more);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        p->more = ifm_arena_printf(builder->arena, "%s%s", count, whole[i]);
+        const char *longer = joined(p, builder->arena);
+        if (fits(p, longer))
+            return longer;
+    }
+    return text;
+}
+
 const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope)
 {
     struct ifm_arena *arena = builder->arena;
@@ -169,8 +203,8 @@ const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_t
     for (;;) {
         const char *text = joined(&p, arena), *less;
         const size_t place = trust->place[0] == '\0' ? 0 : strlen(trust->place) + 2;
-        if (ifm_lines_of(text, strlen(p.label) + 2, INDENT) <= LINES)
-            return text;
+        if (fits(&p, text))
+            return with_command(builder, &p, text);
         if (p.scope[0] != '\0' && !trust->settled)
             p.scope = ""; /* what decides says more */
         else if (p.scope[0] != '\0' && p.rule[0] != '\0')

@@ -11,12 +11,13 @@ static const struct ifm_listing_column columns[] = {
     {"metric", "of", true},
     {"answer", "result", true},
     {"original", "original", false},
-    {"mean", "mean", false},
+    {"mean", NULL, false}, /* its heading counts the sessions */
     {"least", "least", false},
     {"most", "most", false},
     {"unit", NULL, true},
     {"spread_percent", "between sessions", false},
     {"within_percent", "inside one", false},
+    {"n_sessions", NULL, false},
     {"outputs", "outputs", true},
     {"reason", NULL, true},
     {"", "notes", true},
@@ -50,7 +51,19 @@ static void set_share(struct ifm_listing *listing, const char *field, double sha
                         ifm_arena_printf(listing->arena, "±%s %%", ifm_quantity_short(shown_share, listing->arena)));
 }
 
-static void add(struct ifm_listing *listing, const struct ifm_sessions_row *row)
+/* Of `n` sessions, which the columns behind it are of too: the original is none. */
+static const struct ifm_listing_column *columns_of(size_t n, struct ifm_arena *arena)
+{
+    const size_t count = sizeof columns / sizeof *columns;
+    struct ifm_listing_column *own = IFM_ARENA_ARRAY(arena, struct ifm_listing_column, count);
+    memcpy(own, columns, sizeof columns);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(own[i].field, "mean") == 0)
+            own[i].heading = ifm_arena_printf(arena, "of %zu reruns: mean", n);
+    return own;
+}
+
+static void add(struct ifm_listing *listing, const struct ifm_sessions_row *row, const char *const *dirs, size_t n)
 {
     const struct ifm_metric *metric = &ifm_metrics[row->metric];
     ifm_listing_row(listing);
@@ -63,10 +76,12 @@ static void add(struct ifm_listing *listing, const struct ifm_sessions_row *row)
     ifm_listing_set_text(listing, "unit", metric->unit);
     if (!isnan(row->original))
         set_quantity(listing, "original", row->original, row->metric);
-    if (row->answer == IFM_REPEATABLE_UNKNOWN) {
-        ifm_listing_show_note(listing, row->reason);
+    ifm_listing_set(listing, "n_sessions", json_integer((json_int_t)row->with), NULL);
+    if (row->lacks < n)
+        ifm_listing_show_note(listing, ifm_arena_printf(listing->arena, "%zu of %zu reruns have it; %s has not: %s",
+                                                        row->with, n, dirs[row->lacks], row->reason));
+    if (isnan(row->mean))
         return;
-    }
     set_quantity(listing, "mean", row->mean, row->metric);
     set_quantity(listing, "least", row->least, row->metric);
     set_quantity(listing, "most", row->most, row->metric);
@@ -95,30 +110,43 @@ static const char *furthest_ratio(const struct ifm_sessions *sessions, struct if
 
 const char *ifm_sessions_words(const struct ifm_sessions *sessions, double epsilon, struct ifm_arena *arena)
 {
-    bool ratios = false, energy = false, differ = false;
+    bool ratios = false, energy = false, differ = false, ranges = true;
+    size_t with = sessions->n_runs;
     for (size_t i = 0; i < sessions->n; i++) {
-        ratios |= sessions->rows[i].metric == IFM_M_SPEEDUP;
-        energy |= sessions->rows[i].metric == IFM_M_ENERGY_PER_STEP_J;
-        differ |= strcmp(sessions->rows[i].outputs, "differ") == 0;
+        const struct ifm_sessions_row *row = &sessions->rows[i];
+        energy |= row->metric == IFM_M_ENERGY_PER_STEP_J;
+        differ |= strcmp(row->outputs, "differ") == 0;
+        if (row->metric != IFM_M_SPEEDUP)
+            continue;
+        const size_t own = row->with + !isnan(row->original);
+        ratios = true;
+        ranges &= !isnan(row->mean);
+        with = own < with ? own : with;
     }
-    const char *within = ifm_arena_printf(arena, "within ±%.3g %% over %zu runs", 100 * epsilon, sessions->n_runs);
+    const bool some = ratios && ranges && with < sessions->n_runs, open = sessions->ratios == IFM_REPEATABLE_UNKNOWN;
+    const char *of = some && !open ? ifm_arena_printf(arena, "%zu of ", with) : "";
+    const char *within =
+        ifm_arena_printf(arena, "within ±%.3g %% over %s%zu runs", 100 * epsilon, of, sessions->n_runs);
+    if (some && open)
+        within = ifm_arena_printf(arena, "%s, within it over %zu", within, with);
     const char *others = energy ? "times and energy" : "times", *first = differ ? "outputs differ; " : "";
     if (!ratios)
         return ifm_arena_printf(arena, "%s%s %s %s", first, others, ifm_repeatable_words(sessions->others), within);
     const char *answer = ifm_repeatable_words(sessions->ratios), *worst = furthest_ratio(sessions, arena);
-    if (sessions->ratios == sessions->others)
+    if (sessions->ratios == sessions->others && !some)
         return ifm_arena_printf(arena, "%sspeed-ups and %s %s %s%s", first, others, answer, within, worst);
     return ifm_arena_printf(arena, "%sspeed-ups %s %s%s; %s %s", first, answer, within, worst, others,
                             ifm_repeatable_words(sessions->others));
 }
 
-struct ifm_listing ifm_sessions_listing(const struct ifm_sessions *sessions, const struct ifm_run_view *views, size_t n,
-                                        const struct ifm_run_view *original, double epsilon, struct ifm_arena *arena)
+struct ifm_listing ifm_sessions_listing(const struct ifm_sessions *sessions, const struct ifm_run_view *views,
+                                        const char *const *dirs, size_t n, const struct ifm_run_view *original,
+                                        double epsilon, struct ifm_arena *arena)
 {
-    struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof *columns, arena);
+    struct ifm_listing listing = ifm_listing_begin(columns_of(n, arena), sizeof columns / sizeof *columns, arena);
     json_t *runs = json_array();
     for (size_t i = 0; i < sessions->n; i++)
-        add(&listing, &sessions->rows[i]);
+        add(&listing, &sessions->rows[i], dirs, n);
     for (size_t i = 0; i < n; i++)
         json_array_append_new(runs, json_string(views[i].plan->run_id));
     listing.members = json_pack("{s:s, s:s, s:f, s:o, s:s?}", "repeatable", ifm_repeatable_words(sessions->answer),

@@ -92,7 +92,12 @@ enum ifm_status ifm_folder_hint(const char *given, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     const char *parent = given == NULL ? "runs" : parent_of(given, arena);
+    const char *below = given == NULL ? "" : ifm_path_join(arena, "runs", given);
     bool named = given != NULL && ifm_dir_exists(given) && name_them(given, error);
+    if (!named && below[0] != '\0' && ifm_file_exists(ifm_path_join(arena, below, "config.lock.json"))) {
+        ifm_error_hint(error, "did you mean %.200s?", below); /* as `list` names it */
+        named = true;
+    }
     const char *lock = ifm_path_join(arena, parent, "config.lock.json");
     if (!named && given != NULL && ifm_file_exists(lock)) {
         ifm_error_hint(error, "it lies in a run folder: name that, %.200s", parent);

@@ -104,6 +104,12 @@ static void what_is_printed_is_explained(void **state)
                                              {"systematic error", "random error"},
                                              {"count on no more than is left", "weak baseline"},
                                              {"needs 658 blocks", "needs blocks"},
+                                             {"not called faster or slower", "undecided"},
+                                             {"of 5 reruns: mean", "least"},
+                                             {"pays", "pays"},
+                                             {"of all blocks", "undisturbed blocks"},
+                                             {"heads", "head"},
+                                             {"no difference", "undecided"},
                                              {"whether the order of slots matters", "leaves something behind"}};
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
         const struct ifm_entry *found = ifm_glossary_find(&words, phrases[i][0]);

@@ -26,6 +26,8 @@ struct bench {
     struct ifm_sessions sessions;
 };
 
+static const char *const dirs[] = {"again-1", "again-2", "again-3"};
+
 static struct ifm_value number(double x, double half)
 {
     return (struct ifm_value){.number = x,
@@ -104,7 +106,7 @@ static void the_furthest_session_decides(void **state)
     stop(&b);
 }
 
-/* A session without the number leaves it open, with its reason; one that is too far away still outweighs it. */
+/* A session without the number is named with its reason, and the range is that of the others. */
 static void what_one_session_lacks_is_open(void **state)
 {
     (void)state;
@@ -115,7 +117,26 @@ static void what_one_session_lacks_is_open(void **state)
     const struct ifm_sessions_row *row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_int_equal(row->answer, IFM_REPEATABLE_UNKNOWN);
     assert_string_equal(row->reason, "rule-07: it drifts");
+    assert_true(row->with == SESSIONS - 1 && row->lacks == 1 && row->least == 2 && row->most == 2);
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_UNKNOWN);
+    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
+                        "speed-ups not answered within ±5 % over 3 runs, within it over 2; times repeatable");
+    b.numbers[2][2].value.number = 3;
+    row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_int_equal(row->answer, IFM_REPEATABLE_NO); /* two are enough for that */
+    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
+                        "speed-ups not repeatable within ±5 % over 2 of 3 runs: fast 2.00x to 3.00x; times repeatable");
+    struct ifm_text table = {0};
+    struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
+    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
+    assert_non_null(strstr(table.data, "[1] 2 of 3 reruns have it; again-2 has not: rule-07: it drifts\n"));
+    assert_non_null(strstr(table.data, "  of 3 reruns: mean  "));
+    ifm_text_free(&table);
+    ifm_listing_end(&listing);
+    b.numbers[0][2].value.state = IFM_STATE_REFUSED; /* one is no range */
+    row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_true(row->answer == IFM_REPEATABLE_UNKNOWN && isnan(row->mean) && row->lacks == 0);
+    b.numbers[0][2].value = b.numbers[2][2].value = number(2, 0.1);
     b.numbers[2][0].value.number = 150;
     (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO);
@@ -138,7 +159,7 @@ static void outputs_that_differ_are_no_repetition(void **state)
         assert_string_equal(row->outputs, other ? "differ" : "equal");
         assert_int_equal(b.sessions.answer, other ? IFM_REPEATABLE_NO : IFM_REPEATABLE_YES);
         assert_string_equal(look(&b, 0.05, "fast", IFM_M_STEP_NS)->outputs, "");
-        struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, SESSIONS, NULL, 0.05, b.arena);
+        struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
         assert_int_equal(listing.n_rows, NUMBERS);
         assert_string_equal(json_string_value(json_object_get(listing.members, "repeatable")),
                             other ? "not repeatable" : "repeatable");
@@ -169,7 +190,7 @@ static void the_original_is_one_of_the_runs(void **state)
     assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
                         "speed-ups not repeatable within ±5 % over 4 runs: fast 4.20x to 4.26x, the original 3.59x; "
                         "times repeatable");
-    struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, SESSIONS, b.original, 0.05, b.arena);
+    struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, b.original, 0.05, b.arena);
     const json_t *first = json_array_get(listing.rows, 0);
     assert_string_equal(json_string_value(json_object_get(first, "metric")), "speedup"); /* what matters first */
     assert_true(json_number_value(json_object_get(first, "original")) == 3.59);

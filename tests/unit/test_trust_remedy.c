@@ -201,6 +201,20 @@ static void a_remedy_can_be_done_here(void **state)
     }
 }
 
+/* Half of the threads are too slow for the memory, and the next run's remedy would be to take more: no circle. */
+static void half_of_the_threads_are_no_remedy(void **state)
+{
+    (void)state;
+    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
+    struct sample *s = sample_of(&load, 1);
+    json_t *lines =
+        json_pack("[{s:s, s:{s:{s:{s:i}}}}, {s:s, s:{s:s, s:f}}]", "stage", "environment", "meta", "fingerprint", "cpu",
+                  "allowed", 8, "stage", "load", "meta", "when", "before", "foreign_load", 0.5);
+    s->publication.events = events_of(lines, s->arena);
+    assert_string_equal(again(s).remedy, "end other work, or --wait-quiet 10min");
+    json_decref(lines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +225,7 @@ int main(void)
         cmocka_unit_test(a_gate_that_passes_leaves_no_margin_open),
         cmocka_unit_test(a_remedy_has_a_value),
         cmocka_unit_test(a_remedy_can_be_done_here),
+        cmocka_unit_test(half_of_the_threads_are_no_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

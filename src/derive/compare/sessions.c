@@ -38,22 +38,31 @@ static void measure(const struct ifm_run_view *views, size_t n, const struct ifm
     double logs = 0;
     row->least = INFINITY;
     row->within = NAN;
+    row->lacks = n;
     for (size_t i = 0; i < n; i++) {
         const struct ifm_value *value = value_of(&views[i], row);
         const char *why = lacking(value);
         if (why != NULL) {
-            row->reason = why;
-            return;
+            row->reason = row->lacks == n ? why : row->reason;
+            row->lacks = row->lacks == n ? i : row->lacks;
+            continue;
         }
+        row->with++;
         logs += log(value->number);
         row->least = fmin(row->least, value->number);
         row->most = fmax(row->most, value->number);
         row->within = fmax(row->within, half_of(value)); /* of a NaN and a number the number */
     }
-    row->mean = exp(logs / (double)n);
+    if (row->with < 2) {
+        row->mean = row->least = row->most = row->spread = NAN;
+        return;
+    }
+    row->mean = exp(logs / (double)row->with);
     row->spread = fmax(distance(row->most, row->mean), distance(row->least, row->mean));
     row->spread = fmax(row->spread, distance(row->original, row->mean)); /* of a NaN and a number the number */
-    row->answer = row->spread <= epsilon ? IFM_REPEATABLE_YES : IFM_REPEATABLE_NO;
+    row->answer = row->spread > epsilon ? IFM_REPEATABLE_NO
+                  : row->with < n       ? IFM_REPEATABLE_UNKNOWN
+                                        : IFM_REPEATABLE_YES;
 }
 
 static const char *output_of(const struct ifm_run_view *view, const struct ifm_sessions_row *row)

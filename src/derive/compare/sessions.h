@@ -16,10 +16,11 @@ struct ifm_sessions_row {
     enum ifm_metric_id metric; /* step_ns, speedup, energy_per_step_j; speedup_at_ceiling, ceiling_read (arm "") */
     enum ifm_repeatable answer;
     double original;          /* of the run that they repeat; NaN = it has none */
-    double mean, least, most; /* geometric mean; of the sessions, where the answer is known */
+    double mean, least, most; /* geometric mean; of the `with` sessions that have the number; NaN = fewer than 2 do */
     double spread;            /* the furthest run from the mean, the original among them, relative */
     double within;            /* the widest half of an interval inside a session, relative; NaN = none has one */
-    const char *reason;       /* why it is unknown; "" = it is known */
+    size_t with, lacks;       /* how many sessions have it; the first that does not, or their number */
+    const char *reason;       /* why that one does not; "" = all have it */
     const char *outputs;      /* "equal" or "differ"; "" where the last checks recorded none */
 };
 
@@ -32,8 +33,9 @@ struct ifm_sessions {
     enum ifm_repeatable others; /* of times and energy */
 };
 
-/* Speed-ups first. The cells and arms are those of the first session; of ceilings that of
- * reads and what is left at it stand last. `n` is 2 or more;
+/* Speed-ups first. Where some sessions lack a number, the others show its range, and may lie too far apart by
+ * themselves. The cells and arms are those of the first session; of ceilings that of reads and what is left at it
+ * stand last. `n` is 2 or more;
  * `original` is NULL where it has no numbers. */
 void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
                   struct ifm_arena *arena, struct ifm_sessions *out);
