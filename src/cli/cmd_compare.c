@@ -171,7 +171,8 @@ static enum ifm_status compare_arms(const struct ifm_given *given, struct ifm_er
     const struct ifm_wish wish = {.compared = n > 0 ? arms : NULL, .n_compared = n};
     IFM_TRY(ifm_folder_derive(dir, &wish, given->arena, &plan, &derived, error));
     struct ifm_listing listing = ifm_comparison_begin(given->arena);
-    ifm_comparison_add_run(&listing, plan, derived, cell, n > 0 ? arms[0] : NULL);
+    ifm_comparison_add_run(&listing, plan, derived, ifm_judge(plan, derived, given->arena), cell,
+                           n > 0 ? arms[0] : NULL);
     add_missing(&listing, plan, derived, cell, arms, n);
     const bool is_empty = listing.n_rows == 0;
     if (is_empty)

@@ -3,6 +3,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "document/escape.h"
+#include "document/trust.h"
 #include "publish/junit.h"
 #include "story/folder.h"
 #include <stdio.h>
@@ -115,6 +117,17 @@ static const char *outcome_of(const struct ifm_verdict *verdict, const struct if
     return ifm_outcome_name(own ? verdict->outcome : ifm_gate_lines_outcome(lines));
 }
 
+/* Beside an answer, what weakens the numbers that it rests on; "" where it is no answer, whose reason says why, or
+ * nothing does. */
+static const char *doubt_of(const struct ifm_gate_lines *lines, const struct ifm_trust *trust, struct ifm_arena *arena)
+{
+    const enum ifm_outcome outcome = ifm_gate_lines_outcome(lines);
+    const bool answers = outcome == IFM_OUTCOME_PASS || outcome == IFM_OUTCOME_FAIL;
+    return !answers || trust->word == IFM_TRUST_SOLID
+               ? ""
+               : ifm_arena_printf(arena, "trust: %s", ifm_text_plain(ifm_trust_words(trust, arena), arena));
+}
+
 /* Write `text` to the file, or to standard output for "-", and free it. */
 static enum ifm_status write_text(const char *path, struct ifm_text *text, struct ifm_error *error)
 {
@@ -128,7 +141,8 @@ static enum ifm_status write_text(const char *path, struct ifm_text *text, struc
 }
 
 static enum ifm_status write_files(const struct gate_request *request, const struct ifm_gate_lines *lines,
-                                   const struct ifm_listing *listing, const char *outcome, struct ifm_error *error)
+                                   const struct ifm_listing *listing, const char *outcome, const char *doubt,
+                                   struct ifm_error *error)
 {
     struct ifm_text junit = {0}, markdown = {0};
     if (request->junit != NULL) {
@@ -138,6 +152,8 @@ static enum ifm_status write_files(const struct gate_request *request, const str
     if (request->markdown == NULL)
         return IFM_OK;
     ifm_text_printf(&markdown, "**inferometer gate: %s**\n\n", outcome); /* the outcome first, for a pull request */
+    if (doubt[0] != '\0')
+        ifm_escape_print(ifm_escape_markdown, &markdown, "%s\n\n", doubt);
     ifm_listing_compose(listing, IFM_FORMAT_MD, &markdown);
     return write_text(request->markdown, &markdown, error);
 }
@@ -153,7 +169,8 @@ static bool is_of_a_line(const struct ifm_gate_lines *lines, const char *reason)
 
 /* A file written to standard output replaces the table. */
 static void print_lines(const struct gate_request *request, const struct ifm_gate_lines *lines,
-                        struct ifm_listing *listing, const struct ifm_verdict *verdict, const char *outcome)
+                        struct ifm_listing *listing, const struct ifm_verdict *verdict, const char *outcome,
+                        const char *doubt)
 {
     bool taken = (request->junit != NULL && strcmp(request->junit, "-") == 0) ||
                  (request->markdown != NULL && strcmp(request->markdown, "-") == 0);
@@ -168,6 +185,11 @@ static void print_lines(const struct gate_request *request, const struct ifm_gat
             ifm_text_wrap(&text, ifm_text_plain(verdict->reasons[i], request->arena), ifm_cli_width(), 2, 2);
             ifm_text_add(&text, "\n");
         }
+    if (request->format == IFM_FORMAT_TABLE && doubt[0] != '\0') {
+        ifm_text_add(&text, "  ");
+        ifm_text_wrap(&text, doubt, ifm_cli_width(), 2, 2);
+        ifm_text_add(&text, "\n");
+    }
     if (request->format == IFM_FORMAT_TABLE && listing->n_rows > 0)
         ifm_text_add(&text, "\n");
     ifm_cli_listing(listing, request->format, &text);
@@ -185,13 +207,19 @@ static enum ifm_status gate(struct gate_request *request, struct ifm_error *erro
         IFM_TRY(reference_lines(request, &lines, error));
     else
         IFM_TRY(own_lines(request, &lines, &verdict, error));
+    struct ifm_publication judged_by = request->folder.publication;
+    judged_by.verdict = verdict != NULL ? verdict : judged_by.verdict;
+    const struct ifm_trust trust = ifm_trust_of(&judged_by, request->arena);
+    lines.trust = ifm_trust_words(&trust, request->arena);
+    const char *doubt = doubt_of(&lines, &trust, request->arena);
     enum ifm_status judged = verdict != NULL ? verdict->exit_code : ifm_gate_lines_status(&lines);
     const char *outcome = outcome_of(verdict, &lines);
     struct ifm_listing listing = ifm_gate_lines_listing(&lines, request->arena);
-    listing.members = json_pack("{s:s, s:i}", "outcome", outcome, "exit_code", (int)judged);
-    enum ifm_status status = write_files(request, &lines, &listing, outcome, error);
+    listing.members = json_pack("{s:s, s:i, s:s}", "outcome", outcome, "exit_code", (int)judged, "trust",
+                                ifm_trust_label(trust.word));
+    enum ifm_status status = write_files(request, &lines, &listing, outcome, doubt, error);
     if (status == IFM_OK)
-        print_lines(request, &lines, &listing, verdict, outcome);
+        print_lines(request, &lines, &listing, verdict, outcome, doubt);
     ifm_listing_end(&listing);
     return status == IFM_OK ? judged : status;
 }

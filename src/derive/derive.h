@@ -32,6 +32,8 @@ struct ifm_finding {
 
 /* What a baseline far below its ceiling would leave of each speed-up stands behind it (rule 3). */
 #define IFM_LEFT_WORDS ", and one that reached it would leave "
+/* How a refusal begins that is the baseline's, of an arm compared with it; its name and ": " follow. */
+#define IFM_OF_BASELINE_WORDS "of the baseline "
 /* How the finding begins of an arm whose interval is wide by what another left behind (rule 7). */
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"
 /* ... and where that cannot be told from the load. */

@@ -275,6 +275,8 @@ void ifm_derive_leave_to_intervals(const struct ifm_arm_work *arm, const bool *w
 bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, const bool *without, struct ifm_interval *ends);
 /* The step time of all blocks but `without`, before any rule refuses it. */
 struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, const bool *without);
+/* With an interval at another level than IFM_LEVEL. */
+struct ifm_value ifm_derive_step_at(const struct ifm_arm_work *arm, const bool *without, double level);
 void ifm_derive_step(const struct ifm_arm_work *arm);
 void ifm_derive_latency(const struct ifm_arm_work *arm);
 void ifm_derive_shape(const struct ifm_arm_work *arm);

@@ -4,9 +4,9 @@
 #include <math.h>
 
 /* A step time from block logarithms; its interval when there are blocks enough. */
-static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_log_mean *mean)
+static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_log_mean *mean, double level)
 {
-    struct ifm_value value = ifm_value_of_logs(mean, 1.0, IFM_LEVEL, "blocks");
+    struct ifm_value value = ifm_value_of_logs(mean, 1.0, level, "blocks");
     if (!value.has_interval && mean->n < IFM_BLOCKS_NEEDED)
         value.text = ifm_needs_blocks(d->arena, mean->n);
     return value;
@@ -32,6 +32,11 @@ bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, const bool *without, 
 
 struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, const bool *without)
 {
+    return ifm_derive_step_at(arm, without, IFM_LEVEL);
+}
+
+struct ifm_value ifm_derive_step_at(const struct ifm_arm_work *arm, const bool *without, double level)
+{
     const struct ifm_cell_work *work = arm->work;
     if (work->record == NULL)
         return ifm_value_missing(work, "blocks");
@@ -45,7 +50,7 @@ struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, const boo
                : without != NULL ? ifm_value_absent("every block is marked", "", 0, "blocks")
                                  : ifm_value_absent("no complete block was recorded", "", 0, "blocks");
     }
-    struct ifm_value value = step_value(arm->d, &mean);
+    struct ifm_value value = step_value(arm->d, &mean, level);
     if (value.has_interval && ifm_derive_drift_ends(arm, without, &ends)) {
         value.low = fmin(value.low, ends.low);
         value.high = fmax(value.high, ends.high);

@@ -213,6 +213,9 @@ void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const s
 /* "in memory, and in time beside this f16: int8, int4; if a model bears their output error" (pays.c); "" of a cell that
  * compares no smaller form with another. */
 const char *ifm_pays_words(const struct ifm_builder *builder, const struct ifm_cell *cell);
+/* What a weak baseline leaves of a cell's speed-ups: "with f16 at its ceiling: int4 1.63x [1.60, 1.66]"; "" where
+ * nothing was found. */
+const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_cell *cell);
 
 /* ---- the first screen of the page, and of report.md (page.c) ---- */
 
@@ -236,9 +239,6 @@ const char *ifm_with_folder(const struct ifm_builder *builder, const char *text)
  * anything of it can be left out: clauses of the cause first, then all but the first remedy. Beside an answer the scope
  * outweighs the remedy, else the remedy does. `scope`: the trust's own, or "". */
 const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope);
-/* What a weak baseline leaves of a cell's speed-ups: "with f16 at its ceiling: int4 1.63x [1.60, 1.66]"; "" where
- * nothing was found. */
-const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_cell *cell);
 
 /* ---- of many comparisons (lead.c) ---- */
 

@@ -31,7 +31,7 @@ void ifm_cell_ceilings(struct ifm_builder *builder, const struct ifm_cell *cell,
             ifm_say(builder, line, IFM_TONE_PLAIN, " (%s)", value->text);
         const struct ifm_value *moved = ifm_value_of(builder, cell, NULL, IFM_M_CEILING_READ_MOVED_PERCENT);
         if (kind == IFM_CEILING_READ && ifm_is_ok(moved))
-            ifm_say(builder, line, IFM_TONE_PLAIN, "; it moved by %s within the run",
+            ifm_say(builder, line, IFM_TONE_PLAIN, "; it moved by %s (10th to 90th percentile)",
                     ifm_quantity_number(moved, builder->arena));
         const struct ifm_value *clock = ifm_value_of(builder, cell, NULL, IFM_M_CEILING_FLOPS_CLOCK);
         if (kind == IFM_CEILING_FLOPS && ifm_is_ok(clock))

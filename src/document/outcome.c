@@ -148,10 +148,7 @@ static const char *model_bytes(double fewer, struct ifm_arena *arena)
 const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                            const struct ifm_value *change)
 {
-    const char *word = ifm_is_ok(change) ? change->text : "";
-    const bool answered =
-        strcmp(word, "undecided") == 0 && ifm_judge_is_answered(builder->from->verdict, cell, arm->name);
-    return answered ? "within the limit" : word;
+    return ifm_judge_word(builder->from->verdict, cell, arm->name, change);
 }
 
 /* "shows no difference to a within ±1.3 %": of equal programs that is the answer, though the margin is narrower. False
@@ -159,13 +156,12 @@ const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_c
 static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                               const struct ifm_arm *arm, bool bare)
 {
-    enum { MOST_PERCENT = 10 };
     const struct ifm_publication *from = builder->from;
     const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
     const struct ifm_arm *baseline = ifm_cell_baseline(cell);
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
     const double percent = ifm_judge_no_difference(&of);
-    if (percent <= 0 || percent > MOST_PERCENT || baseline == NULL || ifm_judge_took(&of) != NULL)
+    if (percent <= 0 || percent > IFM_NO_DIFFERENCE_MOST_PERCENT || baseline == NULL || ifm_judge_took(&of) != NULL)
         return false;
     ifm_say(builder, line, IFM_TONE_PLAIN, " shows ");
     ifm_say(builder, line, IFM_TONE_STRONG, "no difference");

@@ -1,18 +1,56 @@
 /* Does a smaller form pay: one sentence on memory and time for all arms of a cell. Says derive's words, decides
  * nothing; what a model bears is not measured, so an arm that loses something pays only under that condition. */
 #include "document/build.h"
+#include "document/quantity.h"
 #include <string.h>
 
-enum kind { BOTH = 0, BESIDE, MEMORY, TIME, NEITHER, KINDS };
+enum kind { BOTH = 0, BESIDE, OPEN, MEMORY, TIME, NEITHER, KINDS };
 
-/* A gain in time may be the weakness of this baseline: it is none where one at its ceiling leaves it. */
+const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    for (size_t i = 0; baseline != NULL && i < derived->n_findings; i++) {
+        const char *left = strstr(derived->findings[i].text, IFM_LEFT_WORDS);
+        if (left != NULL && strcmp(derived->findings[i].cell, cell->name) == 0)
+            return ifm_arena_printf(builder->arena, "with %s at its ceiling: %s", baseline->name,
+                                    left + strlen(IFM_LEFT_WORDS));
+    }
+    return "";
+}
+
+/* A gain in time may be the weakness of this baseline: it is none where one at its ceiling leaves it, by the margin
+ * that every word has. */
 static bool is_beside(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     const struct ifm_value *left = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_AT_CEILING);
-    return !ifm_is_ok(left) || !left->has_interval || left->low <= 1;
+    return !ifm_is_ok(left) || !left->has_interval || left->low <= 1 + cell->measure.margin;
 }
 
-/* What an arm gains; KINDS: it was not compared, or is not known to store less or more. */
+/* Where a bound at its ceiling is no number, why not. */
+static const char *no_bound(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_value *left = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_AT_CEILING);
+    if (ifm_is_ok(left))
+        return "";
+    if (left != NULL && strstr(left->reason, " moved by ") != NULL)
+        return " (its ceiling moved)";
+    return ifm_is_ok(ifm_value_of(builder, cell, NULL, IFM_M_CEILING_READ)) ? " (no bound at its ceiling)"
+                                                                            : " (no ceiling measured)";
+}
+
+/* " (0.98x [0.95, 1.01] at its ceiling)", where no line says so. */
+static const char *bound_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                               const struct ifm_arm *arm)
+{
+    const struct ifm_value *left = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_AT_CEILING);
+    if (!ifm_is_ok(left) || ifm_left_words(builder, cell)[0] != '\0')
+        return "";
+    return ifm_arena_printf(builder->arena, " (%sx %s at its ceiling)", ifm_quantity_of(left, builder->arena).number,
+                            ifm_quantity_range(left, builder->arena));
+}
+
+/* What an arm gains; KINDS: it was not compared, or nothing that it gains is known. */
 static enum kind kind_of(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     const struct ifm_value *stored = ifm_value_of(builder, cell, arm, IFM_M_COMPRESSION_RATIO);
@@ -24,6 +62,8 @@ static enum kind kind_of(const struct ifm_builder *builder, const struct ifm_cel
     const bool faster = strcmp(change->text, "faster") == 0, smaller = stored->number > 1;
     if (faster && smaller)
         return is_beside(builder, cell, arm) ? BESIDE : BOTH;
+    if (strcmp(ifm_word_shown(builder, cell, arm, change), "undecided") == 0)
+        return smaller ? OPEN : KINDS;
     return faster ? TIME : smaller ? MEMORY : NEITHER;
 }
 
@@ -35,12 +75,25 @@ static const char *names_of(const struct ifm_builder *builder, const struct ifm_
         const struct ifm_arm *arm = &cell->arms[a];
         if (kind_of(builder, cell, arm) != kind)
             continue;
-        const char *word = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT)->text;
-        names = ifm_arena_printf(builder->arena, "%s%s%s", names, names[0] == '\0' ? "" : ", ", arm->name);
+        const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+        const char *word = kind == BESIDE ? bound_words(builder, cell, arm) : "";
         if (kind == MEMORY)
-            names = ifm_arena_printf(builder->arena, "%s (%s)", names, word);
+            word = ifm_arena_printf(builder->arena, " (%s)", ifm_word_shown(builder, cell, arm, change));
+        names = ifm_arena_printf(builder->arena, "%s%s%s%s", names, names[0] == '\0' ? "" : ", ", arm->name, word);
     }
     return names;
+}
+
+/* Of the first such arm: what leaves one without a bound leaves all. */
+static const char *beside_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const char *why = "";
+    for (size_t a = cell->n_arms; a-- > 0;)
+        if (kind_of(builder, cell, &cell->arms[a]) == BESIDE)
+            why = no_bound(builder, cell, &cell->arms[a]);
+    return ifm_arena_printf(builder->arena, "in memory, and in time beside this %s%s",
+                            baseline == NULL ? "baseline" : baseline->name, why);
 }
 
 /* Does an arm that pays in anything lose something of its output? */
@@ -56,11 +109,12 @@ static bool any_loses(const struct ifm_builder *builder, const struct ifm_cell *
 
 const char *ifm_pays_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
 {
-    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
     const char *words[KINDS] = {"in memory and time",
-                                ifm_arena_printf(builder->arena, "in memory, and in time beside this %s",
-                                                 baseline == NULL ? "baseline" : baseline->name),
-                                "in memory alone", "in time alone", "not at all"};
+                                beside_words(builder, cell),
+                                "in memory, in time undecided",
+                                "in memory alone",
+                                "in time alone",
+                                "not at all"};
     const char *text = "";
     for (enum kind kind = BOTH; kind < KINDS; kind++) {
         const char *names = names_of(builder, cell, kind);

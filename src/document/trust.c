@@ -99,11 +99,28 @@ static bool are_alike(const char *a, const char *b)
     return end != NULL && *end == '\0';
 }
 
+/* The reason without its rule and, of a comparison that is refused for its baseline, without that one's name; `*arm` is
+ * the arm to blame. */
+static const char *bare_reason(const struct ifm_publication *from, const struct ifm_number *number, const char **arm,
+                               struct ifm_arena *arena)
+{
+    const char *reason = number->value.reason;
+    const struct ifm_cell *cell = ifm_plan_cell(from->plan, number->cell);
+    const struct ifm_arm *baseline = cell == NULL ? NULL : ifm_cell_baseline(cell);
+    *arm = number->arm;
+    if (rule_of(reason, arena)[0] != '\0' && strncmp(reason + 7, ": ", 2) == 0)
+        reason += 9;
+    const char *its = baseline == NULL ? "" : ifm_arena_printf(arena, IFM_OF_BASELINE_WORDS "%s: ", baseline->name);
+    if (its[0] == '\0' || strncmp(reason, its, strlen(its)) != 0)
+        return reason;
+    *arm = baseline->name;
+    return reason + strlen(its);
+}
+
 /* Does a finding say why the number is refused? It is the cause then, and none beside it. */
 static bool is_told(const struct ifm_publication *from, const struct ifm_number *number, struct ifm_arena *arena)
 {
-    const char *rule = rule_of(number->value.reason, arena), *reason = number->value.reason;
-    const char *bare = rule[0] != '\0' && strncmp(reason + 7, ": ", 2) == 0 ? reason + 9 : reason;
+    const char *arm, *reason = number->value.reason, *bare = bare_reason(from, number, &arm, arena);
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
         bool same = strcmp(finding->text, reason) == 0 || strcmp(finding->text, bare) == 0;
@@ -138,13 +155,13 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
                                   struct ifm_arena *arena)
 {
     const struct ifm_value *value = &number->value;
-    const char *reason = ifm_is_empty(value->reason) ? "a number is refused" : value->reason;
-    const char *rule = rule_of(reason, arena);
-    if (rule[0] != '\0' && strncmp(reason + 7, ": ", 2) == 0)
-        reason += 9;
+    const char *arm = number->arm;
+    const bool has = !ifm_is_empty(value->reason);
+    const char *rule = has ? rule_of(value->reason, arena) : "";
+    const char *reason = has ? bare_reason(from, number, &arm, arena) : "a number is refused";
     return (struct ifm_trust){
         .word = IFM_TRUST_DO_NOT_USE,
-        .place = place_in(from, number->cell, number->arm, arena),
+        .place = place_in(from, number->cell, arm, arena),
         .cause = reason,
         .told = "",
         .arm = "",
@@ -496,4 +513,11 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust.cause = ifm_remedy_in(&scripted, from);
     }
     return trust;
+}
+
+const char *ifm_trust_words(const struct ifm_trust *trust, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%s: %s%s%s%s%s", ifm_trust_label(trust->word), trust->place,
+                            trust->place[0] == '\0' ? "" : ": ", trust->cause, trust->also[0] == '\0' ? "" : "; also ",
+                            trust->also);
 }

@@ -1,7 +1,9 @@
 /* Texts in lines of a terminal, and the word of trust in two: its cause, one remedy, and how much more there is. The
  * findings of --verbose and of the report have the whole of it. Computes no number. */
 #include "document/build.h"
+#include "document/quantity.h"
 #include "document/trust.h"
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -97,19 +99,6 @@ static const char *joined(const struct parts *p, struct ifm_arena *arena)
                             has ? ". Remedy: " : "", p->remedy, p->more, p->scope);
 }
 
-const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
-{
-    const struct ifm_derived *derived = builder->from->derived;
-    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
-    for (size_t i = 0; baseline != NULL && i < derived->n_findings; i++) {
-        const char *left = strstr(derived->findings[i].text, IFM_LEFT_WORDS);
-        if (left != NULL && strcmp(derived->findings[i].cell, cell->name) == 0)
-            return ifm_arena_printf(builder->arena, "with %s at its ceiling: %s", baseline->name,
-                                    left + strlen(IFM_LEFT_WORDS));
-    }
-    return "";
-}
-
 /* What is said beside the answers of what a weak baseline leaves is not said again. */
 static const char *cause_beside(enum ifm_trust_word word, const char *cause, struct ifm_arena *arena)
 {
@@ -118,6 +107,31 @@ static const char *cause_beside(enum ifm_trust_word word, const char *cause, str
     if (word == IFM_TRUST_WEAK && strncmp(cause, role, sizeof role - 1) == 0)
         cause += sizeof role - 1; /* the word says so */
     return left == NULL ? cause : ifm_arena_printf(arena, "%.*s", (int)(left - cause), cause);
+}
+
+/* Beside several cells no line says what is left: the least of it, where the remedy asks for it. */
+static const char *remedy_beside(const struct ifm_builder *builder, const char *remedy)
+{
+    static const char asked[] = " left at its ceiling";
+    const struct ifm_plan *plan = builder->from->plan;
+    const struct ifm_derived *derived = builder->from->derived;
+    const char *at = strstr(remedy, asked), *worst = "";
+    double least = INFINITY;
+    for (size_t i = 0; at != NULL && plan->n_cells > 1 && i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        const struct ifm_cell *cell = ifm_plan_cell(plan, number->cell);
+        if (number->metric != IFM_M_SPEEDUP_AT_CEILING || !ifm_is_ok(&number->value) || number->value.number >= least ||
+            cell == NULL || ifm_left_words(builder, cell)[0] == '\0')
+            continue;
+        least = number->value.number;
+        worst = ifm_arena_printf(builder->arena, " (at worst %sx: %s)",
+                                 ifm_quantity_of(&number->value, builder->arena).number,
+                                 ifm_document_place(number->cell, number->arm, builder->arena));
+    }
+    if (worst[0] == '\0')
+        return remedy;
+    const size_t before = (size_t)(at - remedy) + sizeof asked - 1;
+    return ifm_arena_printf(builder->arena, "%.*s%s%s", (int)before, remedy, worst, remedy + before);
 }
 
 /* Of a single clause that is longer than the lines its first words. */
@@ -178,7 +192,8 @@ const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_t
     const char *own = cause_beside(trust->word, trust->cause, arena),
                *see = builder->from->filed ? "the report" : "--verbose";
     const char *cause = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
-    struct parts p = {.label = ifm_trust_label(trust->word), .cause = cause, .whole = cause, .remedy = trust->remedy};
+    struct parts p = {.label = ifm_trust_label(trust->word), .cause = cause, .whole = cause};
+    p.remedy = remedy_beside(builder, trust->remedy);
     p.rule = trust->rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust->rule);
     p.more = trust->warnings == 0 ? ""
                                   : ifm_arena_printf(arena, "; %zu more warning%s: %s", trust->warnings,

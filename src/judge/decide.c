@@ -92,23 +92,30 @@ static struct gate_reading reading_of(const struct ifm_gate *gate, const struct 
     };
 }
 
-/* Digits that keep the number and its ends apart from the threshold, three where they do. */
+static bool are_alike(double a, double b, int digits, struct ifm_arena *arena)
+{
+    return a != b && strcmp(shown(a, digits, arena), shown(b, digits, arena)) == 0;
+}
+
+/* Digits that keep the number and its ends apart from the threshold, three where they do; and those of a percentage
+ * from each other, which tables show as they are here. */
 static int digits_of(const struct gate_reading *r, struct ifm_arena *arena)
 {
     const double numbers[] = {r->number, r->low, r->high};
+    const bool ends = r->interval && strcmp(r->told.unit, "%") == 0;
     int digits = 3;
     for (size_t i = 0; i < (r->interval ? 3 : 1); i++)
-        while (digits < 15 && numbers[i] != r->threshold &&
-               strcmp(shown(numbers[i], digits, arena), shown(r->threshold, digits, arena)) == 0)
+        while (digits < 15 && (are_alike(numbers[i], r->threshold, digits, arena) ||
+                               (ends && i > 0 && are_alike(r->number, numbers[i], digits, arena))))
             digits++;
     return digits;
 }
 
 /* A change in time as the tables tell it: " (0.667x the speed)". */
-static const char *as_speed(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena)
+static const char *as_speed(const struct ifm_gate *gate, const struct ifm_value *v, int digits, struct ifm_arena *arena)
 {
     return ifm_metric_of(gate->metric) == IFM_M_CHANGE_PERCENT && v->number > -100
-               ? ifm_arena_printf(arena, " (%sx the speed)", shown(1 / (1 + v->number / 100), 3, arena))
+               ? ifm_arena_printf(arena, " (%sx the speed)", shown(1 / (1 + v->number / 100), digits, arena))
                : "";
 }
 
@@ -161,7 +168,8 @@ const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *
     enum { OF_LIMITS = 6 }; /* a limit is somebody's own number */
     const int digits = digits_of(&reading, arena);
     const char *bound = shown(reading.threshold, digits > OF_LIMITS ? digits : OF_LIMITS, arena);
-    const char *what = ifm_arena_printf(arena, "%s%s", observed(&reading, digits, arena), as_speed(gate, v, arena));
+    const char *what =
+        ifm_arena_printf(arena, "%s%s", observed(&reading, digits, arena), as_speed(gate, v, digits, arena));
     if (strcmp(reading.told.unit, "1") != 0)
         bound = ifm_arena_printf(arena, "%s %s", bound, reading.told.unit);
     if (!reading.interval)

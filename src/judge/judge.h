@@ -107,7 +107,13 @@ const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell
 bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell);
 /* Does a gate on the comparison have its answer, so that nobody asked about the usual margin? */
 bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm);
-/* Of an undecided comparison whose interval holds zero its far end, rounded up to two digits, in percent; else 0. */
+/* The word of a comparison, `change`, as people read it; "" where it has no number. */
+const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm,
+                           const struct ifm_value *change);
+/* Beyond it too little was seen to say "no difference", inside a run or between two. */
+enum { IFM_NO_DIFFERENCE_MOST_PERCENT = 10 };
+/* Of an undecided comparison whose interval lies around zero its far end, rounded up to two digits, in percent; 0 where
+ * the estimate is near an end of it, the medians show another thing, or as many blocks again would decide. */
 double ifm_judge_no_difference(const struct ifm_undecided *of);
 /* "--margin 1.5%", where a comparison that would take minutes more is as good as equal by it; "" elsewhere. */
 const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena);

@@ -59,6 +59,13 @@ bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_c
     return false;
 }
 
+const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm,
+                           const struct ifm_value *change)
+{
+    const char *word = ifm_is_ok(change) ? change->text : "";
+    return strcmp(word, "undecided") == 0 && ifm_judge_is_answered(verdict, cell, arm) ? "within the limit" : word;
+}
+
 /* ---- how long that takes ---- */
 
 /* "4.3" seconds are told as 5, 43 as 45, 432 as 440: whoever types them needs no digits, and never fewer. */
@@ -149,7 +156,8 @@ const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *ar
 
 enum { LONG_S = 60 };
 
-double ifm_judge_no_difference(const struct ifm_undecided *of)
+/* The far end of an interval that holds zero, rounded up to two digits, in percent; 0 where there is none. */
+static double far_end(const struct ifm_undecided *of)
 {
     const struct ifm_value *change = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_PERCENT);
     if (!ifm_is_ok(change) || !change->has_interval || change->low > 0 || change->high < 0 ||
@@ -159,11 +167,33 @@ double ifm_judge_no_difference(const struct ifm_undecided *of)
     return far > 0 ? ceil(far / unit - 1e-9) * unit : 0;
 }
 
+/* Do the medians show a difference, or one beyond `far` percent? */
+static bool medians_differ(const struct ifm_undecided *of, double far)
+{
+    const struct ifm_value *median =
+        ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_PERCENT_MEDIAN);
+    return ifm_is_ok(median) &&
+           (fabs(median->number) > far || (median->has_interval && (median->low > 0 || median->high < 0)));
+}
+
+static const double NEAR_ZERO = 2.0 / 3.0; /* of half the interval: beyond, few more blocks find a difference */
+
+double ifm_judge_no_difference(const struct ifm_undecided *of)
+{
+    const struct ifm_value *change = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_PERCENT);
+    const double far = far_end(of);
+    if (far <= 0 || fabs(change->number) > NEAR_ZERO * (change->high - change->low) / 2 || medians_differ(of, far))
+        return 0;
+    const uint64_t further =
+        ifm_judge_further(of->derived, of->verdict, of->cell->name, of->arm, of->cell->measure.margin);
+    return further > 0 && further <= (uint64_t)change->n ? 0 : far;
+}
+
 /* The margin that would hold; 0 where more of the same run soon tells more, or the question is a gate's. */
 static double equal_within(const struct ifm_undecided *of, const struct ifm_more *more)
 {
     const bool soon = more->blocks > 0 && !more->hopeless && more->seconds < LONG_S;
-    return soon || open_gate(of->verdict, of->cell->name, of->arm) != NULL ? 0 : ifm_judge_no_difference(of);
+    return soon || open_gate(of->verdict, of->cell->name, of->arm) != NULL ? 0 : far_end(of);
 }
 
 static const char *equal_words(const struct ifm_undecided *of, const struct ifm_more *more, struct ifm_arena *arena)

@@ -2,7 +2,7 @@
 #include "publish/changed.h"
 
 #include "base/text.h"
-#include "document/document.h"
+#include "document/build.h"
 #include "document/quantity.h"
 #include <math.h>
 #include <string.h>
@@ -18,31 +18,84 @@ static const struct ifm_listing_column columns[] = {
     {"was", "reference", false}, {"is", "this run", false},  {"", "notes", true},
 };
 
-/* What a row is to the answer; those of the first kind that there is make it. */
-enum part { RATIO = 0, DECIDED, SHARE, TIME, LACKING, PARTS };
+/* What a row is to the answer; those of the first kind that there is make it. Unused: of a cell that either run says
+ * not to use. */
+enum part { RATIO = 0, DECIDED, SHARE, TIME, LACKING, UNUSED, PARTS };
+
+/* Why a cell is not to be used, and in which run; NULL = it may be. */
+struct distrust {
+    const char *why, *label;
+};
 
 struct changed {
     const struct ifm_comparison_runs *runs;
     const struct ifm_between *between;
     struct ifm_arena *arena;
-    enum part answer; /* PARTS: no row has a word */
-    bool cells;       /* more than one: names say which */
+    struct distrust *distrusts; /* of each row's cell */
+    enum part answer;           /* PARTS: no row has a word */
+    bool cells;                 /* more than one: names say which */
 };
 
-static enum part part_of(const struct ifm_between_row *row)
+/* ---- what may be used ---- */
+
+/* As the word of trust has it: a record or an output that does not hold, or a number of a row that is refused. */
+static const char *distrust_in(const struct ifm_run_view *run, const char *cell)
+{
+    const struct ifm_publication from = {.plan = run->plan, .derived = run->derived};
+    for (size_t i = 0; i < run->derived->n_findings; i++) {
+        const struct ifm_finding *finding = &run->derived->findings[i];
+        if ((ifm_is_empty(finding->cell) || strcmp(finding->cell, cell) == 0) &&
+            ifm_gravity_of(&from, finding) >= IFM_TOUCHES_OUTPUT)
+            return finding->text;
+    }
+    for (size_t i = 0; i < run->derived->n_numbers; i++) {
+        const struct ifm_number *number = &run->derived->numbers[i];
+        if (number->value.state == IFM_STATE_REFUSED && strcmp(number->cell, cell) == 0 &&
+            ifm_is_row_named(&from, cell, number->arm))
+            return ifm_is_empty(number->value.reason) ? "a number is refused" : number->value.reason;
+    }
+    return NULL;
+}
+
+static struct distrust distrust_of(const struct ifm_comparison_runs *runs, const char *cell)
+{
+    const char *here = distrust_in(runs->other, cell);
+    return here != NULL ? (struct distrust){here, runs->other_label}
+                        : (struct distrust){distrust_in(runs->reference, cell), runs->reference_label};
+}
+
+static struct distrust *distrusts_of(const struct ifm_comparison_runs *runs, const struct ifm_between *between,
+                                     struct ifm_arena *arena)
+{
+    struct distrust *all = IFM_ARENA_ARRAY(arena, struct distrust, between->n + 1);
+    for (size_t i = 0; i < between->n; i++)
+        all[i] = i > 0 && strcmp(between->rows[i].cell, between->rows[i - 1].cell) == 0
+                     ? all[i - 1]
+                     : distrust_of(runs, between->rows[i].cell);
+    return all;
+}
+
+static const struct distrust *distrust(const struct changed *c, const struct ifm_between_row *row)
+{
+    return &c->distrusts[row - c->between->rows];
+}
+
+static enum part part_of(const struct changed *c, const struct ifm_between_row *row)
 {
     if (row->missing || row->change.state != IFM_STATE_OK)
         return LACKING;
+    if (distrust(c, row)->why != NULL)
+        return UNUSED;
     if (row->interleaved)
         return row->metric == IFM_M_CEILING_READ_PERCENT || row->metric == IFM_M_CEILING_FLOPS_PERCENT ? SHARE : RATIO;
     return row->word[0] != '\0' ? DECIDED : TIME;
 }
 
-static enum part answer_of(const struct ifm_between *between)
+static enum part answer_of(const struct changed *c)
 {
     enum part first = PARTS;
-    for (size_t i = 0; i < between->n; i++) {
-        const enum part part = part_of(&between->rows[i]);
+    for (size_t i = 0; i < c->between->n; i++) {
+        const enum part part = part_of(c, &c->between->rows[i]);
         first = part < first && part < TIME ? part : first;
     }
     return first;
@@ -51,7 +104,7 @@ static enum part answer_of(const struct ifm_between *between)
 /* Ratios and what else is decided answer together; shares of ceilings where nothing else does. */
 static bool is_of_answer(const struct changed *c, const struct ifm_between_row *row)
 {
-    const enum part part = part_of(row);
+    const enum part part = part_of(c, row);
     return c->answer == SHARE ? part == SHARE : part == RATIO || part == DECIDED;
 }
 
@@ -65,45 +118,105 @@ static const char *name_of(const struct changed *c, const struct ifm_between_row
                : ifm_arena_printf(c->arena, "%s (%s)", name, ifm_metric_told(row->metric).name);
 }
 
-/* The rows of one word: "int8 -5.1 % [-6.0, -4.2], int4 ..."; "" = there is none. */
-static const char *list_of(const struct changed *c, const char *word, bool numbers)
+/* What is said of an undecided row: an interval around no change answers up to the bound of the run's own sentence. */
+static const char *said_of_undecided(const struct ifm_between_row *row)
+{
+    const struct ifm_value change = ifm_comparison_for_people(row->metric, &row->change);
+    if (!change.has_interval || change.low > 0 || change.high < 0)
+        return "undecided";
+    return fmax(-change.low, change.high) > IFM_NO_DIFFERENCE_MOST_PERCENT ? "too wide to tell" : "no change seen";
+}
+
+static bool is_refused_speedup(const struct ifm_between_row *row)
+{
+    return row->metric == IFM_M_SPEEDUP &&
+           (row->other.state == IFM_STATE_REFUSED || row->reference.state == IFM_STATE_REFUSED);
+}
+
+/* The words of the sentence under which a row stands; "" = under none. */
+static const char *said_of(const struct changed *c, const struct ifm_between_row *row)
+{
+    if (is_refused_speedup(row))
+        return "speed-ups refused";
+    if (part_of(c, row) == UNUSED && row->metric == IFM_M_SPEEDUP)
+        return "not used";
+    if (!is_of_answer(c, row))
+        return "";
+    return strcmp(row->word, "undecided") == 0    ? said_of_undecided(row)
+           : strcmp(row->word, "equivalent") == 0 ? "unchanged"
+                                                  : row->word;
+}
+
+enum telling { NAME, CHANGE, RANGE };
+
+static const char *item_of(const struct changed *c, const struct ifm_between_row *row, enum telling telling)
+{
+    const char *name = name_of(c, row);
+    const struct ifm_value change = ifm_comparison_for_people(row->metric, &row->change);
+    if (telling == CHANGE)
+        return ifm_arena_printf(c->arena, "%s %s", name, ifm_comparison_change(&change, c->arena));
+    return telling == NAME
+               ? name
+               : ifm_arena_printf(c->arena, "%s (%.0f to +%.0f %%)", name, floor(change.low), ceil(change.high));
+}
+
+/* The rows under some words: "int8 -5.1 % [-6.0, -4.2], int4 ..."; "" = there is none. */
+static const char *list_of(const struct changed *c, const char *said, enum telling telling)
 {
     const char *list = "";
     size_t n = 0;
     for (size_t i = 0; i < c->between->n; i++) {
         const struct ifm_between_row *row = &c->between->rows[i];
-        if (!is_of_answer(c, row) || strcmp(row->word, word) != 0 || ++n > NAMED)
-            continue;
-        const struct ifm_value change = ifm_comparison_for_people(row->metric, &row->change);
-        list = ifm_arena_printf(c->arena, "%s%s%s%s%s", list, n == 1 ? "" : ", ", name_of(c, row), numbers ? " " : "",
-                                numbers ? ifm_comparison_change(&change, c->arena) : "");
+        if (strcmp(said_of(c, row), said) == 0 && ++n <= NAMED)
+            list = ifm_arena_printf(c->arena, "%s%s%s", list, n == 1 ? "" : ", ", item_of(c, row, telling));
     }
     return n <= NAMED ? list : ifm_arena_printf(c->arena, "%s and %zu more", list, n - NAMED);
 }
 
-/* Undecided rows, and what their intervals hold together where each holds no change. */
-struct unseen {
-    size_t n, n_wide; /* rows in all; those whose interval leaves no change out, or that have none */
-    double low, high;
-};
-
-static struct unseen unseen_of(const struct changed *c)
+/* " (each within -2 to +1 %)" of the rows that show no change. */
+static const char *bounds_of(const struct changed *c)
 {
-    struct unseen unseen = {.low = 0, .high = 0};
+    double low = 0, high = 0;
+    size_t n = 0;
     for (size_t i = 0; i < c->between->n; i++) {
         const struct ifm_between_row *row = &c->between->rows[i];
-        if (!is_of_answer(c, row) || strcmp(row->word, "undecided") != 0)
+        if (strcmp(said_of(c, row), "no change seen") != 0)
             continue;
         const struct ifm_value change = ifm_comparison_for_people(row->metric, &row->change);
-        unseen.n++;
-        if (!change.has_interval || change.low > 0 || change.high < 0) {
-            unseen.n_wide++;
-            continue;
-        }
-        unseen.low = fmin(unseen.low, change.low);
-        unseen.high = fmax(unseen.high, change.high);
+        n++;
+        low = fmin(low, change.low);
+        high = fmax(high, change.high);
     }
-    return unseen;
+    return ifm_arena_printf(c->arena, " (%swithin %.0f to +%.0f %%)", n == 1 ? "" : "each ", floor(low), ceil(high));
+}
+
+/* A reason without its rule and what explains it further. */
+static const char *in_short(const struct changed *c, const char *text)
+{
+    const char *behind = strncmp(text, "rule-", 5) == 0 ? strstr(text, ": ") : NULL;
+    text = behind == NULL ? text : behind + 2;
+    const char *colon = strstr(text, ": ");
+    size_t size = strcspn(text, ";");
+    if (colon != NULL && (size_t)(colon - text) < size)
+        size = (size_t)(colon - text);
+    return ifm_arena_printf(c->arena, "%.*s", (int)size, text);
+}
+
+/* " (branch: 159 % of the measured flops ceiling)" of the first row under the words. */
+static const char *cause_of(const struct changed *c, const char *said)
+{
+    for (size_t i = 0; i < c->between->n; i++) {
+        const struct ifm_between_row *row = &c->between->rows[i];
+        if (strcmp(said_of(c, row), said) != 0)
+            continue;
+        const bool here = row->other.state == IFM_STATE_REFUSED;
+        const struct distrust of = is_refused_speedup(row)
+                                       ? (struct distrust){(here ? row->other : row->reference).reason,
+                                                           here ? c->runs->other_label : c->runs->reference_label}
+                                       : *distrust(c, row);
+        return ifm_arena_printf(c->arena, " (%s: %s)", of.label, in_short(c, of.why));
+    }
+    return "";
 }
 
 /* Is the answer of nothing but ratios of arms that took turns? */
@@ -118,17 +231,6 @@ static bool is_of_speedups(const struct changed *c)
     return any && all;
 }
 
-static const char *say_undecided(const struct changed *c)
-{
-    const struct unseen unseen = unseen_of(c);
-    if (unseen.n == 0)
-        return "";
-    if (unseen.n_wide > 0)
-        return ifm_arena_printf(c->arena, "undecided: %s", list_of(c, "undecided", unseen.n <= NAMED));
-    return ifm_arena_printf(c->arena, "no change seen: %s (%swithin %.0f to +%.0f %%)", list_of(c, "undecided", false),
-                            unseen.n == 1 ? "" : "each ", floor(unseen.low), ceil(unseen.high));
-}
-
 /* "locks, time" of what keeps the row from being compared. */
 static const char *why_not(const struct ifm_between_row *row)
 {
@@ -141,14 +243,14 @@ static const char *why_not(const struct ifm_between_row *row)
 static const char *say_nothing(const struct changed *c)
 {
     for (size_t i = 0; i < c->between->n; i++)
-        if (part_of(&c->between->rows[i]) == TIME)
+        if (part_of(c, &c->between->rows[i]) == TIME)
             return ifm_arena_printf(c->arena,
                                     "not decided: times of separate runs are not comparable (%s), and no ratio of arms "
                                     "that took turns is in both; measure old and new in one run",
                                     why_not(&c->between->rows[i]));
     for (size_t i = 0; i < c->between->n; i++) {
         const struct ifm_value *change = &c->between->rows[i].change;
-        if (part_of(&c->between->rows[i]) != LACKING || ifm_is_empty(change->reason))
+        if (part_of(c, &c->between->rows[i]) != LACKING || ifm_is_empty(change->reason))
             continue;
         const char *text = change->reason, *behind = strncmp(text, "rule-", 5) == 0 ? strstr(text, ": ") : NULL;
         text = behind == NULL ? text : behind + 2;
@@ -157,21 +259,26 @@ static const char *say_nothing(const struct changed *c)
     return "not decided";
 }
 
+/* What may not be used comes first: whoever asks for a speed-up must not take another number for it. */
 static const char *sentence(const struct changed *c)
 {
-    static const char *const words[] = {"faster", "slower", "less", "more", "nearer", "farther"};
-    const char *text = "";
-    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-        const char *list = list_of(c, words[w], true);
+    static const struct {
+        const char *said;
+        enum telling telling;
+    } parts[] = {{"speed-ups refused", NAME}, {"not used", NAME},       {"faster", CHANGE},
+                 {"slower", CHANGE},          {"less", CHANGE},         {"more", CHANGE},
+                 {"nearer", CHANGE},          {"farther", CHANGE},      {"unchanged", NAME},
+                 {"undecided", CHANGE},       {"no change seen", NAME}, {"too wide to tell", RANGE}};
+    const char *text = "", *bounds = bounds_of(c);
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        const char *list = list_of(c, parts[p].said, parts[p].telling);
+        const char *behind = p < 2                                          ? cause_of(c, parts[p].said)
+                             : strcmp(parts[p].said, "no change seen") == 0 ? bounds
+                                                                            : "";
         if (list[0] != '\0')
-            text = ifm_arena_printf(c->arena, "%s%s%s: %s", text, text[0] == '\0' ? "" : "; ", words[w], list);
+            text = ifm_arena_printf(c->arena, "%s%s%s: %s%s", text, text[0] == '\0' ? "" : "; ", parts[p].said, list,
+                                    behind);
     }
-    const char *same = list_of(c, "equivalent", false);
-    if (same[0] != '\0')
-        text = ifm_arena_printf(c->arena, "%s%sunchanged: %s", text, text[0] == '\0' ? "" : "; ", same);
-    const char *open = say_undecided(c);
-    if (open[0] != '\0')
-        text = ifm_arena_printf(c->arena, "%s%s%s", text, text[0] == '\0' ? "" : "; ", open);
     return text[0] == '\0' ? say_nothing(c) : text;
 }
 
@@ -188,7 +295,7 @@ static const char *why_lacking(const struct changed *c, const struct ifm_between
     const struct ifm_value *worse = &row->change;
     for (size_t i = 0; &c->between->rows[i] != row; i++) {
         const struct ifm_between_row *before = &c->between->rows[i];
-        const char *end = part_of(before) == LACKING ? ifm_text_alike(before->change.reason, worse->reason) : NULL;
+        const char *end = part_of(c, before) == LACKING ? ifm_text_alike(before->change.reason, worse->reason) : NULL;
         if (end == NULL || *end != '\0')
             continue;
         worse = &before->change;
@@ -204,8 +311,8 @@ static bool is_told(const struct changed *c, size_t at)
     const struct ifm_between_row *row = &c->between->rows[at];
     for (size_t i = 0; i < at; i++) {
         const struct ifm_between_row *before = &c->between->rows[i];
-        if (part_of(before) == LACKING && strcmp(before->cell, row->cell) == 0 && strcmp(before->arm, row->arm) == 0 &&
-            strcmp(before->change.reason, row->change.reason) == 0)
+        if (part_of(c, before) == LACKING && strcmp(before->cell, row->cell) == 0 &&
+            strcmp(before->arm, row->arm) == 0 && strcmp(before->change.reason, row->change.reason) == 0)
             return true;
     }
     return false;
@@ -214,7 +321,7 @@ static bool is_told(const struct changed *c, size_t at)
 static bool is_shown(const struct changed *c, size_t at)
 {
     const struct ifm_between_row *row = &c->between->rows[at];
-    const enum part part = part_of(row);
+    const enum part part = part_of(c, row);
     if (part == LACKING) /* of shares of ceilings only where they are the answer */
         return !is_told(c, at) && (c->answer == SHARE || (row->metric != IFM_M_CEILING_READ_PERCENT &&
                                                           row->metric != IFM_M_CEILING_FLOPS_PERCENT));
@@ -275,7 +382,7 @@ static void add_times(struct ifm_listing *listing, const struct changed *c, bool
     size_t n = 0;
     for (size_t i = 0; i < c->between->n && c->answer < TIME; i++) {
         const struct ifm_between_row *row = &c->between->rows[i];
-        if (part_of(row) != TIME || row->metric != IFM_M_STEP_NS || !row->beside || ++n > NAMED)
+        if (part_of(c, row) != TIME || row->metric != IFM_M_STEP_NS || !row->beside || ++n > NAMED)
             continue;
         why = why_not(row);
         list = ifm_arena_printf(c->arena, "%s%s%s %s, was %s", list, n == 1 ? "" : "; ", name_of(c, row),
@@ -298,7 +405,9 @@ struct ifm_listing ifm_changed_begin(struct ifm_arena *arena)
 void ifm_changed_add(struct ifm_listing *listing, const struct ifm_comparison_runs *runs,
                      const struct ifm_between *between, bool several, struct ifm_text *sentences)
 {
-    struct changed c = {.runs = runs, .between = between, .arena = listing->arena, .answer = answer_of(between)};
+    struct changed c = {.runs = runs, .between = between, .arena = listing->arena};
+    c.distrusts = distrusts_of(runs, between, c.arena);
+    c.answer = answer_of(&c);
     for (size_t i = 1; i < between->n; i++)
         c.cells |= strcmp(between->rows[i].cell, between->rows[0].cell) != 0;
     if (between->n == 0)

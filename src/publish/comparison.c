@@ -395,7 +395,8 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
 }
 
 size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan *plan,
-                              const struct ifm_derived *derived, const char *cell, const char *reference)
+                              const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
+                              const char *reference)
 {
     size_t n = 0;
     for (size_t c = 0; c < plan->n_cells; c++) {
@@ -409,6 +410,7 @@ size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan
             const struct ifm_value *mde = value_of(derived, here->name, arm, IFM_M_MDE_PERCENT);
             if (change == NULL || speedup == NULL || mde == NULL)
                 continue;
+            const bool gated = verdict != NULL && reference == NULL;
             ifm_comparison_add(listing,
                                &(struct ifm_comparison_row){.run = derived->run_id,
                                                             .reference_run = derived->run_id,
@@ -419,7 +421,9 @@ size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan
                                                             .change = *change,
                                                             .speedup = *speedup,
                                                             .mde = *mde,
-                                                            .word = change->state == IFM_STATE_OK ? change->text : "",
+                                                            .word = gated ? ifm_judge_word(verdict, here, arm, change)
+                                                                    : ifm_is_ok(change) ? change->text
+                                                                                        : "",
                                                             .not_comparable = "",
                                                             .derived = {derived},
                                                             .label = "",

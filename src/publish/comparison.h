@@ -3,6 +3,7 @@
 #define IFM_PUBLISH_COMPARISON_H
 
 #include "derive/compare/between.h"
+#include "judge/judge.h"
 #include "publish/listing.h"
 
 /* One comparison: what, against what, and derive's answer. */
@@ -28,9 +29,11 @@ struct ifm_comparison_row {
 struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena);
 struct ifm_listing ifm_comparison_begin_runs(struct ifm_arena *arena);
 void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison_row *row);
-/* The comparisons that `derived` made inside its run, in the order of the plan; `cell` NULL = all. Returns how many. */
+/* The comparisons that `derived` made inside its run, in the order of the plan; `cell` NULL = all. Returns how many.
+ * `reference` NULL: each baseline, and of a gate that passes the words are the report's; `verdict` NULL: no gates. */
 size_t ifm_comparison_add_run(struct ifm_listing *listing, const struct ifm_plan *plan,
-                              const struct ifm_derived *derived, const char *cell, const char *reference);
+                              const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
+                              const char *reference);
 /* Two runs with the labels that people know them by. */
 struct ifm_comparison_runs {
     const struct ifm_run_view *reference, *other;

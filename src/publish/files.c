@@ -4,6 +4,7 @@
  * needs to know whose words. */
 #include "base/file.h"
 #include "base/program.h"
+#include "document/trust.h"
 #include "publish/compose.h"
 #include "publish/junit.h"
 #include "sample/manifest.h"
@@ -90,7 +91,8 @@ enum ifm_status ifm_publish_gate_md(const struct ifm_publication *publication, s
 
 void ifm_publish_gate_junit(const struct ifm_publication *publication, struct ifm_arena *arena, struct ifm_text *out)
 {
-    struct ifm_gate_lines lines = {0};
+    const struct ifm_trust trust = ifm_trust_of(publication, arena);
+    struct ifm_gate_lines lines = {.trust = ifm_trust_words(&trust, arena)};
     ifm_gate_lines_run(publication->verdict, arena, &lines);
     ifm_gate_lines_junit(&lines, publication->plan->run_id, out);
 }

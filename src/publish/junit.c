@@ -4,12 +4,26 @@
 #include "document/escape.h"
 #include "document/quantity.h"
 #include "publish/comparison.h"
+#include <math.h>
 #include <string.h>
 
 static struct ifm_gate_line *add_line(struct ifm_gate_lines *out, struct ifm_arena *arena)
 {
     IFM_ARENA_GROW(arena, out->items, out->n, out->capacity);
     return &out->items[out->n++];
+}
+
+/* A percentage, with its interval and, where that is not 95 %, its level, as the gate's sentence has it. */
+static const char *seen_of(const struct ifm_gate_result *result, const struct ifm_value *people,
+                           struct ifm_arena *arena)
+{
+    const char *number, *range;
+    if (!ifm_is_ok(people) || people->unit == NULL || strcmp(people->unit, "%") != 0)
+        return NULL;
+    ifm_judge_seen(result->gate, &result->observed, arena, &number, &range);
+    const bool usual = range[0] == '\0' || people->level == 0 || fabs(people->level - 0.95) < 1e-9;
+    return ifm_arena_printf(arena, "%s%s%s%s", number, range[0] == '\0' ? "" : " ", range,
+                            usual ? "" : ifm_arena_printf(arena, " at %.4g %%", 100 * people->level));
 }
 
 void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out)
@@ -28,6 +42,7 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
             .missing_capability = result->missing_capability,
             .further = result->further,
             .observed = result->observed,
+            .seen = seen_of(result, people, arena),
             .threshold = ifm_arena_printf(
                 arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
                 ifm_quantity_bare(ifm_metric_told(metric).factor * result->gate->threshold, unit, arena),
@@ -61,11 +76,18 @@ void ifm_gate_lines_run(const struct ifm_verdict *verdict, struct ifm_arena *are
 
 /* ---- against a reference ---- */
 
+/* The margin as a limit of what people read: more than it in time is less than its inverse in speed. */
+static const char *limit_of(const struct ifm_between_row *row, struct ifm_arena *arena)
+{
+    const struct ifm_value in_time = {.number = 100 * row->margin};
+    const double limit = ifm_comparison_for_people(row->metric, &in_time).number;
+    return ifm_arena_printf(arena, "%s%.3g %%", limit < 0 ? "" : "+", limit);
+}
+
 static const char *open_reason(const struct ifm_between_row *row, const char *change, struct ifm_arena *arena)
 {
-    const char *lead =
-        ifm_arena_printf(arena, "%s in %s, on both sides of the margin of +%.3g %%", change,
-                         row->energy ? "energy per baseline" : "time per baseline or ceiling", 100 * row->margin);
+    const char *lead = ifm_arena_printf(arena, "%s%s, on both sides of the limit of %s", change,
+                                        row->energy ? " in energy per baseline" : "", limit_of(row, arena));
     const char *counted = row->energy ? "windows" : "blocks";
     if (row->few)
         return ifm_arena_printf(arena, "%s: " IFM_TOO_FEW_TO_FORETELL, lead);
@@ -81,8 +103,7 @@ static const char *open_reason(const struct ifm_between_row *row, const char *ch
 
 static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena, struct ifm_gate_line *line)
 {
-    const char *change = ifm_comparison_change(&row->change, arena);
-    double margin = 100 * row->margin;
+    const char *change = ifm_comparison_change(&line->observed, arena), *limit = limit_of(row, arena);
     line->outcome = IFM_OUTCOME_BLOCKED;
     if (row->change.state != IFM_STATE_OK) {
         line->reason = ifm_arena_printf(arena, "%s: %s", ifm_state_label(row->change.state), row->change.reason);
@@ -92,12 +113,12 @@ static void judge_row(const struct ifm_between_row *row, struct ifm_arena *arena
         line->remedy = row->speedup.remedy;
     } else if (row->standing == IFM_STANDING_REGRESSED) {
         line->outcome = IFM_OUTCOME_FAIL;
-        line->reason = ifm_arena_printf(arena, "worse than the reference: %s, wholly beyond the margin of +%.3g %%",
-                                        change, margin);
+        line->reason =
+            ifm_arena_printf(arena, "worse than the reference: %s, wholly beyond the limit of %s", change, limit);
     } else if (row->standing == IFM_STANDING_HOLDS) {
         line->outcome = IFM_OUTCOME_PASS;
-        line->reason = ifm_arena_printf(arena, "not worse than the reference: %s, no end beyond the margin of +%.3g %%",
-                                        change, margin);
+        line->reason =
+            ifm_arena_printf(arena, "not worse than the reference: %s, no end beyond the limit of %s", change, limit);
     } else {
         line->outcome = IFM_OUTCOME_INCONCLUSIVE;
         line->further = row->further;
@@ -160,14 +181,16 @@ void ifm_gate_lines_between(const struct ifm_between *between, const char *label
             add_note(out, row, ifm_arena_printf(arena, "in the reference: %s", row->reference.reason), arena);
             continue;
         }
+        const bool more_is_better = ifm_metrics[row->metric].better == IFM_BETTER_HIGHER;
         struct ifm_gate_line *line = add_line(out, arena);
         *line = (struct ifm_gate_line){
             .name = ifm_arena_printf(arena, "%s against %s", ifm_metric_told(row->metric).name, label),
             .cell = row->cell,
             .arm = row->arm,
             .metric = ifm_metrics[row->metric].id,
-            .observed = row->change,
-            .threshold = ifm_arena_printf(arena, "at most +%.3g %%", 100 * row->margin),
+            .observed = ifm_comparison_for_people(row->metric, &row->change),
+            .threshold =
+                ifm_arena_printf(arena, "%s %s", more_is_better ? "at least" : "at most", limit_of(row, arena)),
         };
         judge_row(row, arena, line);
         if (row->lossy)
@@ -232,7 +255,8 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         ifm_listing_set_text(&listing, "arm", line->arm);
         ifm_listing_set_text(&listing, "metric", line->metric);
         ifm_listing_set_text(&listing, "outcome", ifm_outcome_name(line->outcome));
-        ifm_listing_set_value(&listing, "value", value, observed_text(line->metric, value, arena));
+        ifm_listing_set_value(&listing, "value", value,
+                              line->seen != NULL ? line->seen : observed_text(line->metric, value, arena));
         ifm_listing_set_bounds(&listing, "low", "high", value);
         ifm_listing_set_level(&listing, value);
         ifm_listing_set_text(&listing, "unit", value->unit);
@@ -285,8 +309,10 @@ void ifm_gate_lines_junit(const struct ifm_gate_lines *lines, const char *run_id
                     "  <testsuite name=\"inferometer gate\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
                     "skipped=\"%zu\">\n",
                     lines->n, failed, errors, skipped);
-    ifm_escape_print(ifm_escape_xml, out,
-                     "    <properties>\n      <property name=\"run_id\" value=\"%s\"/>\n    </properties>\n", run_id);
+    ifm_escape_print(ifm_escape_xml, out, "    <properties>\n      <property name=\"run_id\" value=\"%s\"/>\n", run_id);
+    if (lines->trust != NULL)
+        ifm_escape_print(ifm_escape_xml, out, "      <property name=\"trust\" value=\"%s\"/>\n", lines->trust);
+    ifm_text_add(out, "    </properties>\n");
     for (size_t i = 0; i < lines->n; i++)
         add_case(&lines->items[i], out);
     ifm_text_add(out, "  </testsuite>\n</testsuites>\n");

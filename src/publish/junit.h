@@ -14,6 +14,7 @@ struct ifm_gate_line {
     uint64_t
         further; /* inconclusive: so many more blocks (of each run) would probably decide; 0 = no sensible number */
     struct ifm_value observed;
+    const char *seen;      /* the number as the reason has it; NULL = as tables have it */
     const char *threshold; /* "at most 900 ns", "at least -0.3 %" */
     const char *reason;    /* one sentence with number, interval and threshold */
     const char *remedy;    /* of that reason; NULL or "" = none */
@@ -24,6 +25,7 @@ struct ifm_gate_lines {
     size_t n, capacity;
     const char **notes; /* what is not judged, and why */
     size_t n_notes, notes_capacity;
+    const char *trust; /* the run's word of trust with its cause: no gate asks about its baseline; NULL = not known */
 };
 
 /* The gates that a verdict judged; and with a line for what else keeps the run from passing. */

@@ -170,8 +170,9 @@ static const char *energy_of(const struct ifm_publication *p, const struct ifm_c
 }
 
 /* `price` is what a compressed arm pays for its speed, "" of any other: never reported separately (rule 10). */
-static const char *compared_line(const struct ifm_value *change, const struct ifm_value *mde, const char *price,
-                                 const char *energy, const char *where, const char *blocks, struct ifm_arena *arena)
+static const char *compared_line(const struct ifm_value *change, const char *word, const struct ifm_value *mde,
+                                 const char *price, const char *energy, const char *where, const char *blocks,
+                                 struct ifm_arena *arena)
 {
     if (change->state != IFM_STATE_OK)
         return ifm_arena_printf(arena, "- %s: %s, %s%s\n", where, ifm_state_label(change->state),
@@ -179,9 +180,8 @@ static const char *compared_line(const struct ifm_value *change, const struct if
     const char *detect = "";
     if (mde != NULL && ifm_comparison_detects(change, mde) && mde->number <= IFM_DETECTABLE_MOST)
         detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
-    return ifm_arena_printf(arena, "- %s: %s, time %s, %s%s%s%s%s\n", where, change->text,
-                            ifm_comparison_change(change, arena), blocks, detect, energy, price[0] == '\0' ? "" : "; ",
-                            price);
+    return ifm_arena_printf(arena, "- %s: %s, time %s, %s%s%s%s%s\n", where, word, ifm_comparison_change(change, arena),
+                            blocks, detect, energy, price[0] == '\0' ? "" : "; ", price);
 }
 
 static const char *time_line(const struct ifm_value *step, const char *where, struct ifm_arena *arena)
@@ -223,7 +223,8 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
         const char *where = place(p, cell, arm, true, arena);
         const char *price = price_of(p->derived, cell->name, arm, arena);
         add_line(lines, arena, where,
-                 compared_line(change, ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price,
+                 compared_line(change, ifm_judge_word(p->verdict, cell, arm, change),
+                               ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price,
                                energy_of(p, cell, arm, arena), where,
                                ifm_judge_blocks(p->derived, cell->name, arm, arena), arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);

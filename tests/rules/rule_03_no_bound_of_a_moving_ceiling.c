@@ -72,7 +72,44 @@ static void what_is_left_at_a_steady_ceiling_is_a_number(void **state)
     start_compressed(&fx, 200000, 170000); /* 160 us / 170 us */
     fx_derive(&fx);
     assert_true(fx_value(&fx, "other", "speedup_at_ceiling")->number < 1);
+    assert_non_null(fx_finding(&fx, "rule-03", "] (slower); worst case"));
+    fx_stop(&fx);
+}
+
+/* A baseline that nobody should believe takes the comparisons of others, under its own name. */
+static void a_refused_baseline_is_blamed_by_name(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_compressed(&fx, 90000, 170000);
+    fx_derive(&fx);
+    fx_expect(&fx, "base", "read_bytes_per_s", IFM_STATE_REFUSED, "rule-03: |of the measured read ceiling");
+    fx_expect(&fx, "other", "read_bytes_per_s", IFM_STATE_OK, "");
+    fx_expect(&fx, "other", "speedup", IFM_STATE_REFUSED,
+              "rule-03: of the baseline base: |of the measured read ceiling");
+    fx_stop(&fx);
+}
+
+/* Words go by the margin and by the level of the cell's comparisons, and digits show the side of 1. */
+static void what_is_left_is_worded_as_comparisons_are(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_compressed(&fx, 200000, 158850); /* 1 and less than the margin */
+    fx_derive(&fx);
+    const struct ifm_value *left = fx_value(&fx, "other", "speedup_at_ceiling");
+    const double width = left->high / left->low;
+    assert_true(left->low > 1 && left->low < 1.003);
     assert_non_null(fx_finding(&fx, "rule-03", "] (not shown to be faster); worst case"));
+    assert_non_null(fx_finding(&fx, "rule-03", "other 1.003x [1.002, 1.011]"));
+    fx_stop(&fx);
+    start_compressed(&fx, 200000, 158850);
+    (void)fx_add_arm(&fx, 0, "third", IFM_ROLE_VARIANT, 158850); /* a family of two is held to more */
+    fx_generate(&fx);
+    fx_derive(&fx);
+    left = fx_value(&fx, "other", "speedup_at_ceiling");
+    assert_true(left->level > 0.97 && left->level == fx_value(&fx, "other", "change_percent")->level);
+    assert_true(left->high / left->low > width);
     fx_stop(&fx);
 }
 
@@ -88,13 +125,18 @@ static void a_ceiling_that_moves_leaves_no_bound(void **state)
     fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
     const struct ifm_finding *weak = fx_finding(&fx, "rule-03", "the baseline base reaches only");
     assert_non_null(weak);
-    assert_non_null(strstr(weak->text, "only 64 to 8"));
+    assert_non_null(strstr(weak->text, "only 63.8 to 80.4 %"));
     assert_non_null(strstr(weak->text, "(below 90 %), which moved by 2"));
+    assert_non_null(strstr(weak->text, "within the run (10th to 90th percentile: "));
     assert_null(strstr(weak->text, "would leave"));
     fx_stop(&fx);
     start_rounds(&fx, 175000, 1, 1, 0.8, 0.8); /* 9.1 GB/s of 12.5, and of 10: is it weak? */
     assert_non_null(
         fx_finding(&fx, "rule-03", "the baseline base reaches|which moved by|whether it is weak cannot be told"));
+    fx_stop(&fx);
+    start_rounds(&fx, 178700, 1, 1, 1 / 1.038, 1 / 1.038);
+    assert_non_null(
+        fx_finding(&fx, "rule-03", "reaches only 86.0 to 89.9 %|(below 90 %), which moved by 5.03 %")); /* not 90, 5 */
     fx_stop(&fx);
 }
 
@@ -130,6 +172,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_left_at_a_steady_ceiling_is_a_number),
+        cmocka_unit_test(a_refused_baseline_is_blamed_by_name),
+        cmocka_unit_test(what_is_left_is_worded_as_comparisons_are),
         cmocka_unit_test(a_ceiling_that_moves_leaves_no_bound),
         cmocka_unit_test(what_is_shorter_than_a_step_does_not_move_a_ceiling),
         cmocka_unit_test(one_round_leaves_no_bound),

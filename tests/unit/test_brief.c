@@ -394,6 +394,16 @@ static void what_is_left_at_the_ceiling_stands_with_the_answers(void **state)
     assert_int_equal(count_of(text, "1.63x"), 1);
     assert_int_equal(trust_lines(text), 2);
     free(text);
+    struct sample *s = sample_of(&weak, 1); /* of several cells the remedy has the least that is left */
+    struct ifm_plan plan = *s->publication.plan;
+    plan.device = "fake"; /* of which no other run is asked for */
+    s->publication.plan = &plan;
+    s->numbers[HALF_ENERGY] = (struct ifm_number){D, "half", IFM_M_SPEEDUP_AT_CEILING, RATE(1.63, 1.6, 1.66)};
+    sample_fill(s->numbers, COUNT(decided));
+    text = brief(s);
+    assert_has(text, "(at worst 1.63x: ");
+    assert_int_equal(trust_lines(text), 2);
+    free(text);
 }
 
 /* An interval far wider than its times say is nobody's typing error: what widened it stands below. */

@@ -93,6 +93,38 @@ static void a_gate_on_the_output_error_is_read_in_percent(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* One number has one spelling in table and reason, and digits that show its interval to be one. */
+static void a_change_is_spelled_once(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_gate gate = {.name = "g",
+                                  .metric = "change_percent",
+                                  .cell = "",
+                                  .arm = "",
+                                  .op = IFM_GATE_AT_MOST,
+                                  .threshold = -50,
+                                  .interval = true};
+    struct ifm_value change = line("", IFM_OUTCOME_PASS, false).observed;
+    change.number = -49.922;
+    change.low = -49.935;
+    change.high = -49.909;
+    change.level = 0.975;
+    struct ifm_gate_result result = {.gate = &gate, .cell = "c", .arm = "x", .remedy = ""};
+    ifm_judge_decide(&result, &change, &(struct ifm_derived){0}, arena);
+    assert_facts(result.reason, "change in time is -49.92 % [-49.94, -49.91] at 97.5 % (1.997x the speed)");
+    const struct ifm_verdict verdict = {.gates = &result, .n_gates = 1};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_verdict(&verdict, arena, &lines);
+    struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
+    struct ifm_text text = {0};
+    ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
+    assert_non_null(strstr(text.data, "fail | -49.92 % [-49.94, -49.91] at 97.5 % | 9"));
+    ifm_text_free(&text);
+    ifm_listing_end(&listing);
+    ifm_arena_destroy(arena);
+}
+
 /* What the reference holds and this run has lost blocks; what the reference never held is a note. */
 static void a_lost_ratio_blocks(void **state)
 {
@@ -142,12 +174,45 @@ static void a_lost_ratio_blocks(void **state)
     assert_int_equal(lines.items[0].outcome, IFM_OUTCOME_BLOCKED);
     assert_string_equal(lines.items[0].reason, "refused: rule-07: drift");
     assert_int_equal(lines.items[1].outcome, IFM_OUTCOME_PASS);
-    assert_string_equal(lines.items[1].threshold, "at most +1 %");
+    assert_string_equal(lines.items[1].threshold, "at least -0.99 %");
     assert_int_equal(lines.n_notes, 2);
     assert_facts(lines.notes[0], "c, y, speed-up|reference|rule-07: drift");
     assert_facts(lines.notes[1], "c, z|rule-07: drift");
     assert_null(strstr(lines.notes[1], "reference"));
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    ifm_arena_destroy(arena);
+}
+
+/* A gate and `compare` give a speed-up one sign: that of the speed-up, and the limit with it. */
+static void a_speedup_that_rose_is_above_its_limit(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_value ok = line("", IFM_OUTCOME_PASS, false).observed;
+    struct ifm_between_row rows[2] = {{.cell = "c",
+                                       .arm = "x",
+                                       .metric = IFM_M_SPEEDUP,
+                                       .interleaved = true,
+                                       .reference = ok,
+                                       .other = ok,
+                                       .change = ok,
+                                       .standing = IFM_STANDING_HOLDS,
+                                       .margin = 0.003}};
+    rows[0].change.number = -20;
+    rows[0].change.low = -50;
+    rows[0].change.high = 0.25;
+    rows[1] = rows[0];
+    rows[1].metric = IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT;
+    rows[1].energy = true;
+    const struct ifm_between between = {rows, 2, 2};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_between(&between, "main", arena, &lines);
+    assert_true(lines.items[0].observed.number > 24.99 && lines.items[0].observed.number < 25.01);
+    assert_string_equal(lines.items[0].threshold, "at least -0.299 %");
+    assert_facts(lines.items[0].reason, "not worse|+25 % [-0, +100]|no end beyond|-0.299 %");
+    assert_true(lines.items[1].observed.number < 0);
+    assert_string_equal(lines.items[1].threshold, "at most +0.3 %");
+    assert_facts(lines.items[1].reason, "-20 % [-50, +0]|+0.3 %");
     ifm_arena_destroy(arena);
 }
 
@@ -226,7 +291,8 @@ static void what_the_margin_divides_is_inconclusive(void **state)
     ifm_gate_lines_between(&between, "main", arena, &lines);
     assert_int_equal(lines.n, 4);
     assert_string_equal(lines.items[2].name, "change in energy per step against main");
-    assert_facts(lines.items[2].reason, "energy per baseline|both sides|42 more windows in each run");
+    assert_string_equal(lines.items[2].threshold, "at most +1 %");
+    assert_facts(lines.items[2].reason, "energy per baseline|both sides|+1 %|42 more windows in each run");
     assert_int_equal(lines.items[3].outcome, IFM_OUTCOME_BLOCKED);
     assert_string_equal(lines.items[3].reason, "no interval: needs 6 blocks, has 3");
     assert_string_equal(lines.items[3].remedy, "measure more");
@@ -241,7 +307,7 @@ static void what_the_margin_divides_is_inconclusive(void **state)
     assert_int_equal(ifm_gate_lines_outcome(&lines), IFM_OUTCOME_INCONCLUSIVE);
     assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
     assert_int_equal(lines.items[0].further, 42);
-    assert_facts(lines.items[0].reason, "both sides|+1 %|42 more blocks in each run");
+    assert_facts(lines.items[0].reason, "both sides|-0.99 %|42 more blocks in each run");
     assert_facts(lines.items[1].reason, "so near it|no sensible number");
     struct ifm_text text = {0};
     ifm_gate_lines_junit(&lines, "id", &text);
@@ -258,6 +324,7 @@ static void junit_is_escaped(void **state)
                                      line("b", IFM_OUTCOME_BLOCKED, false), line("s", IFM_OUTCOME_BLOCKED, true)};
     struct ifm_gate_lines lines = {.items = items, .n = 4, .capacity = 4};
     struct ifm_text text = {0};
+    lines.trust = "weak baseline: the baseline \"a\"";
     ifm_gate_lines_junit(&lines, "id", &text);
     assert_non_null(strstr(text.data, "tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\""));
     assert_non_null(strstr(text.data, "<testcase classname=\"a&lt;b\" name=\"f / x&amp;&quot;y&apos;\">"));
@@ -265,6 +332,7 @@ static void junit_is_escaped(void **state)
     assert_non_null(strstr(text.data, "<error message=\"why"));
     assert_non_null(strstr(text.data, "<skipped message=\"why"));
     assert_non_null(strstr(text.data, "<system-out>why"));
+    assert_non_null(strstr(text.data, "<property name=\"trust\" value=\"weak baseline: the baseline &quot;a&quot;\""));
     assert_null(strchr(text.data, '\x01'));
     assert_null(strstr(text.data, "\xff"));
     assert_null(strstr(text.data, "\xed\xa0"));
@@ -315,7 +383,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_code_of_the_worst),
         cmocka_unit_test(a_gate_on_the_output_error_is_read_in_percent),
+        cmocka_unit_test(a_change_is_spelled_once),
         cmocka_unit_test(a_lost_ratio_blocks),
+        cmocka_unit_test(a_speedup_that_rose_is_above_its_limit),
         cmocka_unit_test(more_loss_is_worse),
         cmocka_unit_test(what_the_margin_divides_is_inconclusive),
         cmocka_unit_test(junit_is_escaped),

@@ -180,22 +180,28 @@ static void whether_it_pays_is_said(void **state)
     struct ifm_publication p = publication();
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_builder builder = {.from = &p, .arena = arena};
-    static const char given[] = "; if a model bears their output error", beside[] =
-                                                                             "in memory, and in time beside this "
-                                                                             "f16: ";
+    static const char given[] = "; if a model bears their output error";
+    static const char beside[] = "in memory, and in time beside this f16";
     struct ifm_value *left = value_of("int4", IFM_M_SPEEDUP_AT_CEILING);
-    assert_facts(ifm_pays_words(&builder, cells), "in memory and time: int4; in memory, and in time beside this f16: "
-                                                  "evict<b>|; if a model bears their output error");
-    assert_null(strstr(ifm_pays_words(&builder, cells), "odd"));     /* refused: nothing is known */
-    assert_null(strstr(ifm_pays_words(&builder, cells), "library")); /* it stores nothing */
-    left->low = 0.99;
-    assert_string_equal(ifm_pays_words(&builder, cells), ifm_arena_printf(arena, "%sint4, evict<b>%s", beside, given));
+    assert_string_equal(ifm_pays_words(&builder, cells),
+                        ifm_arena_printf(arena, "in memory and time: int4; %s (no ceiling measured): evict<b>%s",
+                                         beside, given)); /* odd is refused, and library stores nothing */
+    left->low = 1.002;                                    /* within the margin */
+    assert_has(ifm_pays_words(&builder, cells),
+               ifm_arena_printf(arena, "%s: int4 (1.90x [1.00, 2.00] at its ceiling)", beside));
     left->state = IFM_STATE_ABSENT;
-    assert_has(ifm_pays_words(&builder, cells), ifm_arena_printf(arena, "%sint4, ", beside));
+    left->reason = "the read ceiling moved by 12 %";
+    assert_has(ifm_pays_words(&builder, cells),
+               ifm_arena_printf(arena, "%s (its ceiling moved): int4, evict<b>", beside));
     value_of("int4", IFM_M_CHANGE_PERCENT)->text = "undecided";
     value_of("evict<b>", IFM_M_CHANGE_PERCENT)->text = "slower";
-    assert_string_equal(ifm_pays_words(&builder, cells),
-                        ifm_arena_printf(arena, "in memory alone: int4 (undecided), evict<b> (slower)%s", given));
+    assert_string_equal(
+        ifm_pays_words(&builder, cells),
+        ifm_arena_printf(arena, "in memory, in time undecided: int4; in memory alone: evict<b> (slower)%s", given));
+    value_of("int4", IFM_M_COMPRESSION_RATIO)->number = 0.9;
+    assert_has(ifm_pays_words(&builder, cells), "in memory alone: evict<b> (slower);");
+    assert_null(strstr(ifm_pays_words(&builder, cells), "int4")); /* a loss, and nothing is known of a gain */
+    value_of("int4", IFM_M_CHANGE_PERCENT)->text = "equivalent";
     value_of("int4", IFM_M_COMPRESSION_RATIO)->number = value_of("evict<b>", IFM_M_COMPRESSION_RATIO)->number = 0.9;
     assert_string_equal(ifm_pays_words(&builder, cells), "not at all: int4, evict<b>");
     value_of("int4", IFM_M_CHANGE_PERCENT)->text = "faster";
@@ -314,7 +320,7 @@ static void summary_and_compare_tell_the_price(void **state)
     ifm_text_clear(&text);
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_listing listing = ifm_comparison_begin(arena);
-    assert_int_equal(ifm_comparison_add_run(&listing, &plan, &derived, NULL, NULL), 2);
+    assert_int_equal(ifm_comparison_add_run(&listing, &plan, &derived, NULL, NULL, NULL), 2);
     ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &text);
     assert_line(text.data, "moves", "output error");
     assert_line(text.data, "3.71x", "7.90 %");
@@ -354,7 +360,7 @@ static void compare_tells_the_energy(void **state)
         struct ifm_text text = {0};
         struct ifm_arena *arena = ifm_arena_create();
         struct ifm_listing listing = ifm_comparison_begin(arena);
-        assert_int_equal(ifm_comparison_add_run(&listing, &plan, &measured, NULL, NULL), 2);
+        assert_int_equal(ifm_comparison_add_run(&listing, &plan, &measured, NULL, NULL, NULL), 2);
         ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &text);
         assert_line(text.data, "int4", lacking == 2 ? "absent" : "-31.5 % [-33.0, -30.0]");
         assert_int_equal(strstr(text.data, "no window can be used") != NULL, lacking == 2);

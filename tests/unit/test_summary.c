@@ -127,6 +127,30 @@ static void says_what_was_found(void **state)
     stop(&b);
 }
 
+/* The report's word of a comparison that a gate has answered, here and in `compare`. */
+static void what_a_gate_has_answered_is_within_the_limit(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b, 4, "g");
+    const struct ifm_gate gate = {.name = "g", .metric = "change_percent", .op = IFM_GATE_AT_MOST, .interval = true};
+    struct ifm_gate_result result = {.gate = &gate, .cell = "null", .arm = "g3", .outcome = IFM_OUTCOME_PASS};
+    for (int passes = 0; passes < 2; passes++) {
+        b.verdict.gates = &result;
+        b.verdict.n_gates = (size_t)passes;
+        assert_line(compose(&b), passes ? "- g3: within the limit, time" : "- g3: undecided, time");
+        struct ifm_number with[3] = {b.numbers[6], b.numbers[7], b.numbers[6]}; /* and a speed-up */
+        with[2].metric = IFM_M_SPEEDUP;
+        struct ifm_derived derived = {.numbers = with, .n_numbers = 3, .run_id = "r", .config_hash = "c"};
+        struct ifm_listing listing = ifm_comparison_begin(b.arena);
+        assert_int_equal(ifm_comparison_add_run(&listing, &b.plan, &derived, &b.verdict, NULL, NULL), 1);
+        assert_string_equal(json_string_value(json_object_get(json_array_get(listing.rows, 0), "word")),
+                            passes ? "within the limit" : "undecided");
+        ifm_listing_end(&listing);
+    }
+    stop(&b);
+}
+
 /* A word is not more certain than the rates that it rests on. */
 static void refused_rates_stand_beside_the_word(void **state)
 {
@@ -281,6 +305,7 @@ int main(void)
         cmocka_unit_test(fits_at_every_length),
         cmocka_unit_test(drops_the_least_important),
         cmocka_unit_test(environment_hash_is_steady),
+        cmocka_unit_test(what_a_gate_has_answered_is_within_the_limit),
         cmocka_unit_test(refused_rates_stand_beside_the_word),
         cmocka_unit_test(a_line_says_against_what_and_how_surely),
     };

@@ -2,6 +2,9 @@
  * wait for an answer that nobody asked for. */
 #include "trust_sample.h"
 
+#include "judge/judge.h"
+#include <math.h>
+
 /* Where more blocks do not help, that is no remedy. */
 static void a_remedy_does_not_contradict_its_cause(void **state)
 {
@@ -44,6 +47,45 @@ static void what_is_known_comes_before_minutes_more(void **state)
         assert_has(trust.cause, rows[i].cause);
         assert_has(trust.remedy, rows[i].remedy);
     }
+}
+
+/* "No difference" is said of an estimate well inside its interval, where medians agree and few blocks do not decide. */
+static void no_difference_is_not_said_of_what_may_be_one(void **state)
+{
+    (void)state;
+    static const struct {
+        double number, median, needed, percent;
+    } rows[] = {{-0.2, 0.1, 4000, 1.2},
+                {-0.9, 0.1, 4000, 0},    /* nearer to an end than to zero */
+                {-0.2, -10, 4000, 0},    /* as p50 of an arm with a few slow steps */
+                {-0.2, 0.1, 24 + 24, 0}, /* as many blocks again */
+                {-0.2, 0.1, 24 + 25, 1.2}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sample *s = open_sample(NULL, 0);
+        const struct ifm_undecided of = {&s->derived, &s->verdict, NULL, ifm_plan_cell(s->publication.plan, D), "half"};
+        s->numbers[CHANGE].value.number = rows[i].number;
+        s->numbers[CHANGE].value.low = rows[i].number - 1;
+        s->numbers[CHANGE].value.high = rows[i].number + 1;
+        s->numbers[NEEDED].value.number = rows[i].needed;
+        s->numbers[HALF_ENERGY] =
+            (struct ifm_number){D, "half", IFM_M_CHANGE_PERCENT_MEDIAN, RATE(rows[i].median, -11, 1)};
+        assert_true(fabs(ifm_judge_no_difference(&of) - rows[i].percent) < 1e-9);
+    }
+}
+
+/* What takes a comparison may be its baseline's: that arm is named, and its finding is no other warning. */
+static void a_refusal_of_the_baseline_blames_it(void **state)
+{
+    (void)state;
+    static const struct ifm_finding above = {IFM_SEVERITY_WARNING,   "rule-03", D, "plain",
+                                             "159 % of the ceiling", false};
+    struct sample *s = sample_of(&above, 1);
+    s->numbers[SPEEDUP].value =
+        (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: " IFM_OF_BASELINE_WORDS "plain: 159 % of the ceiling", "");
+    const struct ifm_trust trust = again(s);
+    assert_string_equal(trust.place, D ", plain");
+    assert_string_equal(trust.cause, "159 % of the ceiling");
+    assert_int_equal(trust.warnings, 0);
 }
 
 /* A gate on the comparison has its answer: nobody asked about the usual margin, and somebody did about another. */
@@ -164,6 +206,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_remedy_does_not_contradict_its_cause),
         cmocka_unit_test(what_is_known_comes_before_minutes_more),
+        cmocka_unit_test(no_difference_is_not_said_of_what_may_be_one),
+        cmocka_unit_test(a_refusal_of_the_baseline_blames_it),
         cmocka_unit_test(a_gate_that_passes_leaves_no_margin_open),
         cmocka_unit_test(a_remedy_has_a_value),
         cmocka_unit_test(a_remedy_can_be_done_here),

@@ -39,13 +39,26 @@ static bool is_steady(const struct nearest *near)
     return near->known && near->range.moved <= IFM_ROOF_STEADY;
 }
 
-/* "which moved by 29 % within the run (71.2 GB/s to 91.8 GB/s)" */
+enum { DIGITS = 4 }; /* behind the point, at most */
+
+/* "29"; "5.2" of what more digits show to be above 5. */
+static const char *percent_above(double share, double bar, struct ifm_arena *arena)
+{
+    int digits = 0;
+    while (digits < DIGITS && round(100.0 * share * pow(10, digits)) <= 100.0 * bar * pow(10, digits))
+        digits++;
+    return ifm_arena_printf(arena, "%.*f", digits, 100.0 * share);
+}
+
+/* "which moved by 29 % within the run (10th to 90th percentile: 71.2 GB/s to 91.8 GB/s)": the ceiling is the most that
+ * was seen, and may lie above. */
 static const char *movement(const struct ifm_cell_work *work, const struct nearest *near, const char *subject)
 {
     const char *unit = ifm_metrics[ifm_ceiling_metrics[near->kind]].unit;
     char low[48], high[48];
-    return ifm_arena_printf(work->d->arena, "%s moved by %.0f %% within the run (%s to %s)", subject,
-                            100.0 * near->range.moved, ifm_format_human(1e9 * near->range.low, unit, low),
+    return ifm_arena_printf(work->d->arena, "%s moved by %s %% within the run (10th to 90th percentile: %s to %s)",
+                            subject, percent_above(near->range.moved, IFM_ROOF_STEADY, work->d->arena),
+                            ifm_format_human(1e9 * near->range.low, unit, low),
                             ifm_format_human(1e9 * near->range.high, unit, high));
 }
 
@@ -65,11 +78,14 @@ static const char *why_not(const struct ifm_cell_work *work, const struct neares
                             movement(work, near, name), 100.0 * IFM_ROOF_STEADY);
 }
 
-/* At the fastest that was seen of the ceiling; its interval holds the ceiling's range and the arm's interval. */
+/* At the fastest that was seen of the ceiling; its interval holds the ceiling's range and the arm's interval at the
+ * level of the cell's comparisons, as it decides a word beside theirs. */
 static struct ifm_value left_of(const struct ifm_arm_work *arm, const struct nearest *near)
 {
     const struct ifm_cell_work *work = arm->work;
-    const struct ifm_value step = ifm_derive_step_value(arm, NULL);
+    const double level = ifm_derive_compare_level(work);
+    const struct ifm_value step =
+        ifm_derive_step_at(arm, NULL, ifm_derive_level_over_looks(work, level, arm->n_blocks));
     if (!is_steady(near))
         return ifm_value_absent(why_not(work, near), remedy_of(near), (int64_t)near->range.rounds, "rounds");
     const double most = exp(work->roofs[near->kind].log_rate);
@@ -77,7 +93,7 @@ static struct ifm_value left_of(const struct ifm_arm_work *arm, const struct nea
     value.text = ifm_ceiling_name(near->kind);
     if (step.has_interval)
         ifm_value_bracket(&value, near->amount / fmax(most, near->range.high) / step.high,
-                          near->amount / fmin(most, near->range.low) / step.low, step.level);
+                          near->amount / fmin(most, near->range.low) / step.low, level);
     return value;
 }
 
@@ -88,7 +104,29 @@ static bool is_left(const struct ifm_arm_work *arm)
            ifm_is_ok(ifm_derived_value(arm->d->out, arm->work->cell->name, arm->arm->name, IFM_M_SPEEDUP));
 }
 
-/* "int8 0.92x [0.89, 0.95] (not shown to be faster), int4 1.27x [1.25, 1.30]"; NULL = no arm has a bound. */
+/* Is a number as shown on its own side of 1? */
+static bool shows_side(double number, double unit)
+{
+    return (number > 1) == (round(number * unit) > unit) && (number < 1) == (round(number * unit) < unit);
+}
+
+/* Digits behind the point that show on which side of 1 the ends lie. */
+static int digits_of(const struct ifm_value *left)
+{
+    int digits = 2;
+    while (digits < DIGITS && !(shows_side(left->low, pow(10, digits)) && shows_side(left->high, pow(10, digits))))
+        digits++;
+    return digits;
+}
+
+/* As the words of comparisons: by the margin. */
+static const char *word_of(const struct ifm_cell_work *work, const struct ifm_value *left)
+{
+    const double margin = 1 + work->cell->measure.margin;
+    return left->low > margin ? "" : left->high < 1 / margin ? " (slower)" : " (not shown to be faster)";
+}
+
+/* "int8 0.92x [0.89, 0.95] (slower), int4 1.27x [1.25, 1.30]"; NULL = no arm has a bound. */
 static const char *bounds(const struct ifm_cell_work *work)
 {
     const char *said = NULL;
@@ -98,22 +136,24 @@ static const char *bounds(const struct ifm_cell_work *work)
             ifm_derived_value(work->d->out, work->cell->name, name, IFM_M_SPEEDUP_AT_CEILING);
         if (!ifm_is_ok(left) || !left->has_interval)
             continue;
-        said = ifm_arena_printf(work->d->arena, "%s%s%s %.2fx [%.2f, %.2f]%s", said == NULL ? "" : said,
-                                said == NULL ? "" : ", ", name, left->number, left->low, left->high,
-                                left->low <= 1 ? " (not shown to be faster)" : "");
+        const int digits = digits_of(left);
+        said = ifm_arena_printf(work->d->arena, "%s%s%s %.*fx [%.*f, %.*f]%s", said == NULL ? "" : said,
+                                said == NULL ? "" : ", ", name, digits, left->number, digits, left->low, digits,
+                                left->high, word_of(work, left));
     }
     return said;
 }
 
-/* Of a ceiling that moved the share is a range: "46 to 62 %". */
+/* Of a ceiling that moved the share is a range: "46.1 to 62.0 %". */
 static void say_unsteady(const struct ifm_cell_work *work, const struct nearest *near)
 {
     const double most =
         near->known ? near->share * exp(work->roofs[near->kind].log_rate) / near->range.low : near->share;
     const bool weak = most < near->bar;
-    const char *range = near->known
-                            ? ifm_arena_printf(work->d->arena, "%.0f to %.0f", 100.0 * near->share, 100.0 * most)
-                            : ifm_arena_printf(work->d->arena, "%.1f", ifm_shown_below(near->share, near->bar));
+    const double least = ifm_shown_below(near->share, near->bar);
+    const char *range = near->known ? ifm_arena_printf(work->d->arena, "%.1f to %.1f", least,
+                                                       weak ? ifm_shown_below(most, near->bar) : 100.0 * most)
+                                    : ifm_arena_printf(work->d->arena, "%.1f", least);
     const char *below = weak ? ifm_arena_printf(work->d->arena, " (below %.0f %%)", 100.0 * near->bar) : "";
     ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                         "the baseline %s reaches %s%s %% of its %s ceiling%s, %s: %s cannot be told" IFM_REMEDY "%s",

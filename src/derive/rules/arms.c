@@ -158,7 +158,7 @@ static void spread_to_comparisons(struct ifm_cell_work *work)
         base->refusal.rule == NULL && ifm_arm_unchecked(base->arm) ? &base->compare_refused : &base->refusal;
     if (why->rule == NULL)
         return;
-    const char *reason = ifm_arena_printf(work->d->arena, "of the baseline %s: %s", base->arm->name, why->reason);
+    const char *reason = ifm_arena_printf(work->d->arena, IFM_OF_BASELINE_WORDS "%s: %s", base->arm->name, why->reason);
     for (size_t a = 0; a < work->cell->n_arms; a++)
         if (&work->arms[a] != base)
             ifm_refuse(&work->arms[a].compare_refused, why->rule, reason);

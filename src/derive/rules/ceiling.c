@@ -88,9 +88,11 @@ void ifm_rules_resident(struct ifm_cell_work *work)
 static void refuse_comparisons(const struct ifm_arm_work *refused, const char *reason)
 {
     struct ifm_cell_work *work = refused->work;
+    const char *of_baseline =
+        ifm_arena_printf(work->d->arena, IFM_OF_BASELINE_WORDS "%s: %s", refused->arm->name, reason);
     for (size_t a = 0; a < work->cell->n_arms; a++)
         if (&work->arms[a] == refused || refused == work->baseline)
-            ifm_refuse(&work->arms[a].compare_refused, "rule-03", reason);
+            ifm_refuse(&work->arms[a].compare_refused, "rule-03", &work->arms[a] == refused ? reason : of_baseline);
 }
 
 static const char *why_above(const struct ifm_arm_work *arm, enum ifm_ceiling kind, const char *above)

@@ -1,0 +1,128 @@
+/* The sentence of `compare REFERENCE RUN`: no word that the runs themselves would not say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "publish/changed.h"
+#include <string.h>
+
+static struct ifm_arm arms[] = {{.name = "base", .role = IFM_ROLE_BASELINE},
+                                {.name = "a", .role = IFM_ROLE_VARIANT},
+                                {.name = "b", .role = IFM_ROLE_VARIANT},
+                                {.name = "c", .role = IFM_ROLE_VARIANT}};
+static struct ifm_cell cells[] = {{.name = "one", .workload = "null", .unsupported = "", .arms = arms, .n_arms = 4},
+                                  {.name = "two", .workload = "null", .unsupported = "", .arms = arms, .n_arms = 4}};
+static struct ifm_plan plan = {.cells = cells, .n_cells = 2};
+
+static struct ifm_value percent(double number, double low, double high)
+{
+    return (struct ifm_value){.number = number,
+                              .has_interval = true,
+                              .low = low,
+                              .high = high,
+                              .level = 0.95,
+                              .n = 9,
+                              .n_of = "blocks",
+                              .unit = "%",
+                              .reason = "",
+                              .remedy = "",
+                              .text = ""};
+}
+
+static struct ifm_between_row row(const char *cell, const char *arm, enum ifm_metric_id metric, const char *word,
+                                  struct ifm_value change)
+{
+    const struct ifm_value ok = percent(1, 1, 1);
+    return (struct ifm_between_row){.cell = cell,
+                                    .arm = arm,
+                                    .metric = metric,
+                                    .baseline = "base",
+                                    .interleaved = true,
+                                    .reference = ok,
+                                    .other = ok,
+                                    .change = change,
+                                    .speedup = ok,
+                                    .word = word,
+                                    .not_comparable = "",
+                                    .disputed = "",
+                                    .widened = ""};
+}
+
+static struct ifm_value refused(const char *reason)
+{
+    return (struct ifm_value){
+        .state = IFM_STATE_REFUSED, .reason = reason, .remedy = "", .text = "", .unit = "", .n_of = ""};
+}
+
+static void said(struct ifm_between_row *rows, size_t n, struct ifm_derived *other, const char *expected)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    static struct ifm_derived clean;
+    const struct ifm_run_view was = {&plan, &clean, NULL}, is = {&plan, other == NULL ? &clean : other, NULL};
+    const struct ifm_comparison_runs runs = {&was, &is, "main", "branch"};
+    const struct ifm_between between = {rows, n, n};
+    struct ifm_listing listing = ifm_changed_begin(arena);
+    struct ifm_text sentences = {0}, table = {0};
+    ifm_changed_add(&listing, &runs, &between, false, &sentences);
+    assert_string_equal(sentences.data, expected);
+    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
+    if (other != NULL)
+        assert_null(strstr(table.data, "faster"));
+    ifm_text_free(&table);
+    ifm_text_free(&sentences);
+    ifm_listing_end(&listing);
+    ifm_arena_destroy(arena);
+}
+
+static void no_change_is_seen_up_to_ten_percent(void **state)
+{
+    (void)state;
+    struct ifm_between_row rows[] = {row("one", "a", IFM_M_SPEEDUP, "undecided", percent(0, -0.4, 0.6)),
+                                     row("one", "b", IFM_M_SPEEDUP, "undecided", percent(-2, -25, 30)),
+                                     row("one", "c", IFM_M_SPEEDUP, "undecided", percent(3, 1, 5))};
+    said(rows, 3, NULL,
+         "branch against main, by speed-up: undecided: c -2.9 % [-4.8, -1.0]; no change seen: a (within -1 to +1 %); "
+         "too wide to tell: b (-24 to +34 %)\n");
+    rows[0].change = percent(0, -9, 11.2); /* -10.1 % of the speed */
+    said(rows, 1, NULL, "branch against main, by speed-up: too wide to tell: a (-11 to +10 %)\n");
+    rows[0].change = percent(0, -9, 11.1);
+    said(rows, 1, NULL, "branch against main, by speed-up: no change seen: a (within -10 to +10 %)\n");
+}
+
+static void a_cell_that_is_not_to_be_used_has_no_word(void **state)
+{
+    (void)state;
+    static const char reason[] = "rule-03: 159 % of the ceiling: a rate cannot exceed it";
+    struct ifm_between_row rows[] = {
+        row("one", "a", IFM_M_SPEEDUP, "", refused("speed-up in this run: rule-03: 159 %")),
+        row("one", "a", IFM_M_CEILING_READ_PERCENT, "faster", percent(-20, -21, -19)),
+        row("one", "b", IFM_M_SPEEDUP, "faster", percent(-20, -21, -19)),
+    };
+    struct ifm_number numbers[] = {{.cell = "one", .arm = "a", .metric = IFM_M_SPEEDUP, .value = refused(reason)}};
+    struct ifm_derived derived = {.numbers = numbers, .n_numbers = 1};
+    rows[0].other = refused(reason);
+    said(rows, 2, &derived, "branch against main: speed-ups refused: a (branch: 159 % of the ceiling)\n");
+    said(rows, 3, &derived,
+         "branch against main: speed-ups refused: a (branch: 159 % of the ceiling); not used: b (branch: 159 % of the "
+         "ceiling)\n");
+    rows[2].cell = "two"; /* which nothing is found against */
+    said(rows, 3, NULL,
+         "branch against main, by speed-up: speed-ups refused: one, a (branch: 159 % of the ceiling); faster: two, b "
+         "+25.0 % [+23.5, +26.6]\n");
+    struct ifm_finding finding = {.severity = IFM_SEVERITY_INVALID, .cell = "two", .arm = "", .rule = "", .text = "no"};
+    derived.findings = &finding;
+    derived.n_findings = 1;
+    said(&rows[2], 1, &derived, "branch against main: not used: b (branch: no)\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_change_is_seen_up_to_ten_percent),
+        cmocka_unit_test(a_cell_that_is_not_to_be_used_has_no_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
