@@ -197,8 +197,8 @@ enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char
     size_t missing = given->n;
     char joined[256];
     for (size_t i = 1; i < given->n; i++)
-        if (!ifm_is_program(given->items[i]) && ifm_hint_of_joined(given->argc, given->argv, given->items[i],
-                                                                   given->options, joined, sizeof joined))
+        if (!ifm_is_program(given->items[i]) &&
+            ifm_hint_of_joined(given->argc, given->argv, given->items[i], given->options, joined, sizeof joined))
             return ifm_fail(error, IFM_USAGE, "", joined, "unexpected argument \"%s\"", given->items[i]);
     for (size_t i = 0; i < given->n; i++) {
         if (strpbrk(given->items[i], " \t\n'\"\\") != NULL)
