@@ -205,8 +205,8 @@ static void a_remedy_can_be_done_here(void **state)
 static void half_of_the_threads_are_no_remedy(void **state)
 {
     (void)state;
-    static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
-    struct sample *s = sample_of(&load, 1);
+    static const struct ifm_finding loaded = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
+    struct sample *s = sample_of(&loaded, 1);
     json_t *lines =
         json_pack("[{s:s, s:{s:{s:{s:i}}}}, {s:s, s:{s:s, s:f}}]", "stage", "environment", "meta", "fingerprint", "cpu",
                   "allowed", 8, "stage", "load", "meta", "when", "before", "foreign_load", 0.5);
