@@ -132,7 +132,7 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
         (!ifm_is_ok(all) && !speedup->has_interval && !points_away(speedup->number, ratio.number)))
         return "";
     return ifm_arena_printf(builder->arena,
-                            ifm_is_ok(all) ? "of undisturbed blocks (%sx of all, as the times are)"
+                            ifm_is_ok(all) ? "of undisturbed blocks; of all blocks, as in the time column: %sx"
                                            : "block by block (%sx by the times, which slow blocks move more)",
                             ifm_quantity_of(&ratio, builder->arena).number);
 }
