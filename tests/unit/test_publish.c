@@ -305,7 +305,8 @@ static void a_ratio_unlike_the_times_says_why(void **state)
                 ifm_publish_table(&publication, &(struct ifm_table_look){formats[i], false, true, 0}, out, &error),
                 IFM_OK);
             fclose(out);
-            assert_int_equal(strstr(data, "of undisturbed blocks; of all blocks, as in the time column: 0.490x") != NULL, !same);
+            assert_int_equal(
+                strstr(data, "of undisturbed blocks; of all blocks, as in the time column: 0.490x") != NULL, !same);
             free(data);
         }
         all[COUNT(sample_numbers)].value.number = 12.5; /* 0.889x, in the interval */
