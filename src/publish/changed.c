@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "document/build.h"
+#include "document/escape.h"
 #include "document/quantity.h"
 #include <math.h>
 #include <string.h>
@@ -412,8 +413,10 @@ void ifm_changed_add(struct ifm_listing *listing, const struct ifm_comparison_ru
         c.cells |= strcmp(between->rows[i].cell, between->rows[0].cell) != 0;
     if (between->n == 0)
         return;
-    ifm_text_printf(sentences, "%s against %s%s: %s\n", runs->other_label, runs->reference_label,
-                    is_of_speedups(&c) ? ", by speed-up" : "", sentence(&c));
+    const char *said = ifm_arena_printf(c.arena, "%s against %s%s: %s", runs->other_label, runs->reference_label,
+                                        is_of_speedups(&c) ? ", by speed-up" : "", sentence(&c));
+    ifm_escape_terminal(said, true, sentences); /* a folder may be called anything */
+    ifm_text_add(sentences, "\n");
     add_rows(listing, &c, several);
     add_times(listing, &c, several);
 }
