@@ -154,7 +154,7 @@ tests_of()
     aarch64) suite aarch64 aarch64 -L 'unit|rules|emulate' -E 'emulate/processors' ;;
     processors) suite processors gcc -L emulate -E 'emulate/command' ;;
     # A short run shows that it runs. What `make check` does there, the slow tier shows.
-    newcomer) CHECK='' RUN_FLAGS="--cap 1s --override decode.kv_len=1024 --override attention.matrix=b32h8s128" \
+    newcomer) CHECK='' RUN_FLAGS="--cap 1s --override decode.kv_len=1024" \
         newcomers newcomer root ;;
     newcomers) newcomers newcomers root user plain package ;;
     esac
