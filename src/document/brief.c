@@ -47,6 +47,8 @@ static const char *words_of(const struct ifm_builder *builder, const char *place
 
 static size_t lines_of_item(const struct ifm_builder *builder, const struct ifm_item *item)
 {
+    if (item->label[0] != '\0')
+        return ifm_lines_of(words_of(builder, "", &item->line), strlen(item->label) + 2, INDENT);
     return ifm_lines_of(words_of(builder, item->place, &item->line), INDENT, 2 * INDENT);
 }
 
@@ -381,11 +383,10 @@ static size_t choose(const struct ifm_builder *builder, const struct ifm_trust *
         for (size_t i = 0; i < document->n_notes; i++) {
             if (kind_of(&document->notes[i]) != kind || is_again(builder, i, trust))
                 continue;
-            const size_t last = --rest > 0 || left_out > 0; /* the line that counts those left out */
             for (int two = kind == OPEN && n == 0; two >= 0 && texts[i] == NULL; two--) {
                 const char *text = note_words(builder, i, trust, two);
                 const size_t lines = ifm_lines_of(text, 2 * INDENT, 2 * INDENT);
-                if (used + lines + last > room || (kind != OPEN && n >= most))
+                if (used + lines > room || (kind != OPEN && n >= most))
                     continue;
                 texts[i] = text;
                 used += lines;
@@ -396,19 +397,19 @@ static size_t choose(const struct ifm_builder *builder, const struct ifm_trust *
     return left_out;
 }
 
-/* Below the last table. */
-static void add_notes(struct ifm_builder *builder, const struct ifm_trust *trust)
+/* Below the last table. Returns how many are left out. */
+static size_t add_notes(struct ifm_builder *builder, const struct ifm_trust *trust, struct ifm_block *section)
 {
-    enum { BELOW = 3, LEAST = 2 }; /* the word of trust and the report's path; a note, and that there are more */
+    enum { BELOW = 2, LEAST = 2 }; /* how much more there is and the report's path; a note */
     struct ifm_document *document = builder->document;
     unsigned *numbers = IFM_ARENA_ARRAY(builder->arena, unsigned, document->n_notes + 1);
     const char **texts = IFM_ARENA_ARRAY(builder->arena, const char *, document->n_notes + 1);
     const size_t taken = lines_so_far(builder, &document->root) + BELOW;
     unsigned shown = 0;
     if (document->n_notes == 0)
-        return;
+        return 0;
     const size_t left_out = choose(builder, trust, LINES > taken + LEAST ? LINES - taken : LEAST, texts);
-    struct ifm_block *list = ifm_add_list(builder, document->root.last, IFM_AS_NOTES);
+    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     list->id = "note";
     for (size_t i = 0; i < document->n_notes; i++) {
         if (texts[i] == NULL)
@@ -420,25 +421,49 @@ static void add_notes(struct ifm_builder *builder, const struct ifm_trust *trust
         if (is_open(&document->notes[i]) && texts[i] == NULL && !is_trust(&document->notes[i], trust))
             numbers[document->notes[i].number] = numbers[document->notes[alike_before(document, i)].number];
     mark_again(&document->root, numbers);
-    if (left_out > 0)
-        ifm_add_sentence(builder, list,
-                         ifm_arena_printf(builder->arena, "%zu more reason%s: %s", left_out, left_out == 1 ? "" : "s",
-                                          see_more(builder)));
+    return left_out;
 }
 
-/* In two lines of the terminal (trust_line.c). */
-static void add_trust(struct ifm_builder *builder, struct ifm_trust trust)
+static void add_labelled(struct ifm_builder *builder, struct ifm_block *list, const char *label, enum ifm_tone tone,
+                         const char *text)
+{
+    if (text[0] == '\0')
+        return;
+    struct ifm_item *item = ifm_add_sentence(builder, list, text);
+    item->fits = true;
+    item->label = label;
+    item->tone = tone;
+}
+
+/* Its cause, what to do next (trust_line.c). Returns the list, to which is added how much more there is. */
+static struct ifm_block *add_trust(struct ifm_builder *builder, struct ifm_trust trust)
 {
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
         trust.cause = "nothing was measured";
+    const struct ifm_trust_lines lines = ifm_trust_lines(builder, &trust);
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", "");
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_FINDINGS);
-    struct ifm_item *item =
-        ifm_add_sentence(builder, list, ifm_trust_line(builder, &trust, ifm_with_folder(builder, trust.scope)));
-    item->fits = true;
-    item->label = ifm_trust_label(trust.word);
-    item->tone = tones[trust.word];
+    add_labelled(builder, list, ifm_trust_label(trust.word), tones[trust.word], lines.cause);
+    add_labelled(builder, list, "next", IFM_TONE_STRONG, lines.next);
+    add_labelled(builder, list, "again", IFM_TONE_STRONG, lines.again);
+    return list;
+}
+
+static const char *counted(const struct ifm_builder *builder, size_t n, const char *what)
+{
+    return n == 0 ? "" : ifm_arena_printf(builder->arena, "%zu %s%s", n, what, n == 1 ? "" : "s");
+}
+
+/* "4 warnings, 2 notes: inferometer report DIR --verbose" */
+static void add_more(struct ifm_builder *builder, struct ifm_block *list, size_t warnings, size_t notes)
+{
+    const char *where =
+        builder->from->filed ? "the report" : ifm_with_folder(builder, "inferometer report DIR --verbose");
+    if (warnings + notes > 0)
+        add_labelled(builder, list, "rest", IFM_TONE_PLAIN,
+                     ifm_arena_printf(builder->arena, "%s%s%s: %s", counted(builder, warnings, "warning"),
+                                      warnings > 0 && notes > 0 ? ", " : "", counted(builder, notes, "note"), where));
 }
 
 /* ---- the verdict ---- */
@@ -480,13 +505,11 @@ static void shorten_reasons(struct ifm_builder *builder, struct ifm_block *block
         shorten_reasons(builder, inner, trust);
 }
 
-/* Of one gate that is not passed the verdict's reason says all that a table would; whoever reads a file looks for it.
- */
+/* Of one gate the verdict's reason says all that a table would; whoever reads a file looks for it. */
 static bool needs_gate_table(const struct ifm_builder *builder)
 {
     const struct ifm_verdict *verdict = builder->from->verdict;
-    return verdict->n_gates > 1 || (verdict->n_gates == 1 && builder->from->filed) ||
-           (verdict->n_gates == 1 && verdict->outcome == IFM_OUTCOME_PASS);
+    return verdict->n_gates > 1 || (verdict->n_gates == 1 && builder->from->filed);
 }
 
 void ifm_build_brief(struct ifm_builder *builder)
@@ -497,6 +520,7 @@ void ifm_build_brief(struct ifm_builder *builder)
     if (needs_gate_table(builder))
         ifm_build_gate_table(builder);
     add_cells(builder);
-    add_notes(builder, &trust);
-    add_trust(builder, trust);
+    struct ifm_block *last = builder->document->root.last; /* notes stand below it, in the room that trust leaves */
+    struct ifm_block *list = add_trust(builder, trust);
+    add_more(builder, list, trust.warnings, add_notes(builder, &trust, last));
 }

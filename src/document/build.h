@@ -210,8 +210,8 @@ enum ifm_telling { IFM_TELL_ALL = 0, IFM_TELL_BARE, IFM_TELL_SHORT };
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, enum ifm_telling telling);
 
-/* "in memory, and in time beside this f16: int8, int4; if a model bears their output error" (pays.c); "" of a cell that
- * compares no smaller form with another. */
+/* "in memory, and in time unless a better f16 is as fast: int8, int4; if a model bears their output error" (pays.c); ""
+ * of a cell that compares no smaller form with another. */
 const char *ifm_pays_words(const struct ifm_builder *builder, const struct ifm_cell *cell);
 /* What a weak baseline leaves of a cell's speed-ups: "with f16 at its ceiling: int4 1.63x [1.60, 1.66]"; "" where
  * nothing was found. */
@@ -235,10 +235,14 @@ const char *ifm_cut(const struct ifm_builder *builder, const char *text, size_t 
 size_t ifm_lines_of(const char *text, size_t column, size_t margin);
 /* With the run's folder in the place of DIR, as a line that a shell takes; a file stays where folders are not named. */
 const char *ifm_with_folder(const struct ifm_builder *builder, const char *text);
-/* "decode, int4: it drifts ... (rule-07). Remedy: ...; 3 more warnings: --verbose; one run, ..." in two lines, where
- * anything of it can be left out: clauses of the cause first, then all but the first remedy. Beside an answer the scope
- * outweighs the remedy, else the remedy does. `scope`: the trust's own, or "". */
-const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope);
+/* Behind the word of trust, and behind "next" and "again". In two lines each where anything can be left out: clauses of
+ * the cause; all but the first remedy. "" = none. */
+struct ifm_trust_lines {
+    const char *cause; /* "decode, int4: it drifts ..." */
+    const char *next;  /* "--warmup 10s" */
+    const char *again; /* "inferometer rerun DIR --times 5, as another run may differ" */
+};
+struct ifm_trust_lines ifm_trust_lines(const struct ifm_builder *builder, const struct ifm_trust *trust);
 
 /* ---- of many comparisons (lead.c) ---- */
 

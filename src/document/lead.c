@@ -32,7 +32,7 @@ static const char *names_of_programs(struct ifm_builder *builder, const struct i
                : ifm_arena_printf(builder->arena, "%s and %zu more", text, cell->n_arms - PROGRAMS_NAMED);
 }
 
-/* "decode llama-3-8b, 4 x 8192 + attention": with its shape what has one. */
+/* "decode llama-3-8b, batch 4, kv_len 8192 + attention": with its shape what has one. */
 static const char *names_of_workloads(struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;

@@ -56,7 +56,7 @@ static void say_scope(struct ifm_builder *builder, struct ifm_line *line, const 
     const char *at = builder->most < IFM_LEVEL_PAGE ? NULL : strstr(scope, "rerun DIR");
     if (at != NULL)
         scope = ifm_arena_printf(builder->arena, "%.*srerun .%s", (int)(at - scope), scope, at + strlen("rerun DIR"));
-    ifm_say(builder, line, IFM_TONE_PLAIN, " %c%s.", toupper((unsigned char)scope[0]), scope + 1);
+    ifm_say(builder, line, IFM_TONE_PLAIN, " Again: %s.", scope);
 }
 
 /* The terminal's last line, whose finding below has the rest of the sentence. */

@@ -27,18 +27,6 @@ static bool is_beside(const struct ifm_builder *builder, const struct ifm_cell *
     return !ifm_is_ok(left) || !left->has_interval || left->low <= 1 + cell->measure.margin;
 }
 
-/* Where a bound at its ceiling is no number, why not. */
-static const char *no_bound(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
-{
-    const struct ifm_value *left = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_AT_CEILING);
-    if (ifm_is_ok(left))
-        return "";
-    if (left != NULL && strstr(left->reason, " moved by ") != NULL)
-        return " (its ceiling moved)";
-    return ifm_is_ok(ifm_value_of(builder, cell, NULL, IFM_M_CEILING_READ)) ? " (no bound at its ceiling)"
-                                                                            : " (no ceiling measured)";
-}
-
 /* " (0.98x [0.95, 1.01] at its ceiling)", where no line says so. */
 static const char *bound_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                const struct ifm_arm *arm)
@@ -84,18 +72,6 @@ static const char *names_of(const struct ifm_builder *builder, const struct ifm_
     return names;
 }
 
-/* Of the first such arm: what leaves one without a bound leaves all. */
-static const char *beside_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
-{
-    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
-    const char *why = "";
-    for (size_t a = cell->n_arms; a-- > 0;)
-        if (kind_of(builder, cell, &cell->arms[a]) == BESIDE)
-            why = no_bound(builder, cell, &cell->arms[a]);
-    return ifm_arena_printf(builder->arena, "in memory, and in time beside this %s%s",
-                            baseline == NULL ? "baseline" : baseline->name, why);
-}
-
 /* Does an arm that pays in anything lose something of its output? */
 static bool any_loses(const struct ifm_builder *builder, const struct ifm_cell *cell)
 {
@@ -109,8 +85,10 @@ static bool any_loses(const struct ifm_builder *builder, const struct ifm_cell *
 
 const char *ifm_pays_words(const struct ifm_builder *builder, const struct ifm_cell *cell)
 {
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
     const char *words[KINDS] = {"in memory and time",
-                                beside_words(builder, cell),
+                                ifm_arena_printf(builder->arena, "in memory, and in time unless a better %s is as fast",
+                                                 baseline == NULL ? "baseline" : baseline->name),
                                 "in memory, in time undecided",
                                 "in memory alone",
                                 "in time alone",

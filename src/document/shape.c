@@ -1,4 +1,5 @@
-/* A cell in short, for a title: "decode llama-3-8b, 4 x 8192", where its name says neither model nor shape. */
+/* A cell in short, for a title: "decode llama-3-8b, batch 4, kv_len 8192", where its name says neither model nor shape.
+ */
 #include "document/document.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ static const char *model_of(const struct ifm_cell *cell, struct ifm_arena *arena
     return cell->n_arms == 0 ? "" : setting_of(cell, "model", arena);
 }
 
-/* "4 x 8192": sequences and their length; "" of a workload without these. */
+/* "batch 4, kv_len 8192": sequences and their length; "" of a workload without these. */
 static const char *size_of(const struct ifm_cell *cell, struct ifm_arena *arena)
 {
     const char *batch = setting_of(cell, "batch", arena), *length = setting_of(cell, "kv_len", arena);
@@ -27,8 +28,11 @@ static const char *size_of(const struct ifm_cell *cell, struct ifm_arena *arena)
     const char *matrix = setting_of(cell, "matrix", arena);
     if (matrix[0] != '\0' && strcmp(matrix, "none") != 0)
         return matrix;
-    length = length[0] == '\0' ? setting_of(cell, "seq_len", arena) : length;
-    return batch[0] == '\0' || length[0] == '\0' ? "" : ifm_arena_printf(arena, "%s x %s", batch, length);
+    const bool kv = length[0] != '\0';
+    length = !kv ? setting_of(cell, "seq_len", arena) : length;
+    return batch[0] == '\0' || length[0] == '\0'
+               ? ""
+               : ifm_arena_printf(arena, "batch %s, %s %s", batch, kv ? "kv_len" : "seq_len", length);
 }
 
 /* A model's name says them, unless it is another one now. */
@@ -38,7 +42,7 @@ static const char *heads_of(const struct ifm_cell *cell, const char *model, stru
     if (q[0] == '\0' || kv[0] == '\0' || (model[0] != '\0' && strstr(model, "(changed)") == NULL))
         return "";
     return strcmp(q, kv) == 0 ? ifm_arena_printf(arena, ", %s heads", q)
-                              : ifm_arena_printf(arena, ", %s/%s heads", q, kv);
+                              : ifm_arena_printf(arena, ", %s query heads, %s KV heads", q, kv);
 }
 
 const char *ifm_document_shape(const struct ifm_cell *cell, struct ifm_arena *arena)

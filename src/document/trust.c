@@ -414,8 +414,8 @@ static const char *reason_of(const struct ifm_publication *from)
 /* Runs of one thing differ by more than an interval of one says: memory lies elsewhere, neighbours have changed. */
 static const char *scope_of(const struct ifm_publication *from, const struct ifm_trust *trust, bool answers)
 {
-    static const struct ifm_remedy again = {"", "one run, another may differ: inferometer rerun DIR --times 5",
-                                            "one run, another may differ: measure again", NULL};
+    static const struct ifm_remedy again = {"", "inferometer rerun DIR --times 5, as another run may differ",
+                                            "measure once more, as another run may differ", NULL};
     bool any = false;
     if (trust->word == IFM_TRUST_DO_NOT_USE || strcmp(from->plan->device, "fake") == 0)
         return "";

@@ -1,5 +1,5 @@
-/* Texts in lines of a terminal, and the word of trust in two: its cause, one remedy, and how much more there is. The
- * findings of --verbose and of the report have the whole of it. Computes no number. */
+/* Texts in lines of a terminal, and the word of trust: its cause, what to do next, and how much more there is, each in
+ * two lines at most. The findings of --verbose and of the report have the whole of it. Computes no number. */
 #include "document/build.h"
 #include "document/quantity.h"
 #include "document/trust.h"
@@ -86,19 +86,6 @@ static const char *first_remedy(const char *text, struct ifm_arena *arena)
     return end == 0 ? NULL : ifm_arena_printf(arena, "%.*s", (int)end, text);
 }
 
-struct parts {
-    const char *label, *cause, *whole, *also, *rule, *remedy, *more, *scope;
-};
-
-/* A cause that ends in its word keeps it. */
-static const char *joined(const struct parts *p, struct ifm_arena *arena)
-{
-    const bool lost = strstr(p->whole, "undecided") != NULL && strstr(p->cause, "undecided") == NULL;
-    const bool has = p->remedy[0] != '\0';
-    return ifm_arena_printf(arena, "%s%s%s%s%s%s%s%s", p->cause, lost ? ": undecided" : "", p->rule, p->also,
-                            has ? ". Remedy: " : "", p->remedy, p->more, p->scope);
-}
-
 /* What is said beside the answers of what a weak baseline leaves is not said again. */
 static const char *cause_beside(enum ifm_trust_word word, const char *cause, struct ifm_arena *arena)
 {
@@ -134,24 +121,6 @@ static const char *remedy_beside(const struct ifm_builder *builder, const char *
     return ifm_arena_printf(builder->arena, "%.*s%s%s", (int)before, remedy, worst, remedy + before);
 }
 
-/* Of a single clause that is longer than the lines its first words. */
-static const char *cut_words(const struct ifm_builder *builder, struct parts *p)
-{
-    const struct parts rest = {.cause = "",
-                               .whole = p->cause,
-                               .also = p->also,
-                               .rule = p->rule,
-                               .remedy = p->remedy,
-                               .more = p->more,
-                               .scope = p->scope};
-    const size_t taken =
-        ifm_columns_of(p->label) + 2 + ifm_columns_of(joined(&rest, builder->arena)) + LINES * INDENT + LOST;
-    const size_t room =
-        LINES * IFM_USUAL_WIDTH > taken + IFM_USUAL_WIDTH / 2 ? LINES * IFM_USUAL_WIDTH - taken : IFM_USUAL_WIDTH / 2;
-    p->cause = ifm_cut(builder, p->cause, room);
-    return joined(p, builder->arena);
-}
-
 const char *ifm_with_folder(const struct ifm_builder *builder, const char *text)
 {
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:@%";
@@ -162,62 +131,47 @@ const char *ifm_with_folder(const struct ifm_builder *builder, const char *text)
     return ifm_arena_printf(builder->arena, "%.*s%s%s%s%s", (int)(at - text), text, quote, dir, quote, at + 3);
 }
 
-static bool fits(const struct parts *p, const char *text)
+/* A text behind its label. */
+static bool fits(const char *label, const char *text)
 {
-    return ifm_lines_of(text, strlen(p->label) + 2, INDENT) <= LINES;
+    return ifm_lines_of(text, strlen(label) + 2, INDENT) <= LINES;
 }
 
-/* Whose option --verbose is: the whole command or its name, where the lines have room for it. */
-static const char *with_command(const struct ifm_builder *builder, struct parts *p, const char *text)
-{
-    static const char option[] = ": --verbose";
-    const char *const whole[] = {ifm_with_folder(builder, ": inferometer report DIR --verbose"),
-                                 ": report DIR --verbose"};
-    const size_t size = strlen(p->more);
-    if (size < sizeof option || strcmp(p->more + size - (sizeof option - 1), option) != 0)
-        return text;
-    const char *count = ifm_arena_printf(builder->arena, "%.*s", (int)(size - (sizeof option - 1)), p->more);
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-        p->more = ifm_arena_printf(builder->arena, "%s%s", count, whole[i]);
-        const char *longer = joined(p, builder->arena);
-        if (fits(p, longer))
-            return longer;
-    }
-    return text;
-}
-
-const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope)
+/* Whole clauses of the cause, else its first words; a cause that ends in its word keeps it. */
+static const char *cause_line(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
     struct ifm_arena *arena = builder->arena;
-    const char *own = cause_beside(trust->word, trust->cause, arena),
-               *see = builder->from->filed ? "the report" : "--verbose";
-    const char *cause = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
-    struct parts p = {.label = ifm_trust_label(trust->word), .cause = cause, .whole = cause};
-    p.remedy = remedy_beside(builder, trust->remedy);
-    p.rule = trust->rule[0] == '\0' ? "" : ifm_arena_printf(arena, " (%s)", trust->rule);
-    p.more = trust->warnings == 0 ? ""
-                                  : ifm_arena_printf(arena, "; %zu more warning%s: %s", trust->warnings,
-                                                     trust->warnings == 1 ? "" : "s", see);
-    p.also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
-    p.scope = scope[0] == '\0' ? "" : ifm_arena_printf(arena, "; %s", scope);
-    for (;;) {
-        const char *text = joined(&p, arena), *less;
-        const size_t place = trust->place[0] == '\0' ? 0 : strlen(trust->place) + 2;
-        if (fits(&p, text))
-            return with_command(builder, &p, text);
-        if (p.scope[0] != '\0' && !trust->settled)
-            p.scope = ""; /* what decides says more */
-        else if (p.scope[0] != '\0' && p.rule[0] != '\0')
-            p.rule = "";
-        else if ((less = shorter(p.cause + place, arena)) != NULL)
-            p.cause = ifm_arena_printf(arena, "%.*s%s", (int)place, cause, less);
-        else if ((less = first_remedy(p.remedy, arena)) != NULL)
-            p.remedy = less;
-        else if (p.scope[0] != '\0' && p.remedy[0] != '\0')
-            p.remedy = "", p.cause = cause; /* it may come in vain; other runs tell */
-        else if (p.scope[0] != '\0' && strstr(p.more, " warning") != NULL)
-            p.more = ifm_arena_printf(arena, "; %zu more: %s", trust->warnings, see);
-        else
-            return cut_words(builder, &p);
+    const char *label = ifm_trust_label(trust->word), *own = cause_beside(trust->word, trust->cause, arena);
+    const char *whole = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
+    const size_t place = trust->place[0] == '\0' ? 0 : strlen(trust->place) + 2;
+    const char *also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
+    const char *held = trust->word == IFM_TRUST_NOISY && trust->settled ? " (decided all the same)" : "";
+    for (const char *cause = whole, *less;; cause = ifm_arena_printf(arena, "%.*s%s", (int)place, whole, less)) {
+        const bool lost = strstr(whole, "undecided") != NULL && strstr(cause, "undecided") == NULL;
+        const char *tail = ifm_arena_printf(arena, "%s%s%s", lost ? ": undecided" : "", held, also),
+                   *text = ifm_arena_printf(arena, "%s%s", cause, tail);
+        less = shorter(cause + place, arena);
+        if (fits(label, text))
+            return text;
+        if (less != NULL)
+            continue;
+        const size_t taken = strlen(label) + 2 + ifm_columns_of(tail) + LINES * INDENT + LOST;
+        const size_t half = IFM_USUAL_WIDTH / 2,
+                     room = LINES * IFM_USUAL_WIDTH > taken + half ? LINES * IFM_USUAL_WIDTH - taken : half;
+        return ifm_arena_printf(arena, "%s%s", ifm_cut(builder, cause, room), tail);
     }
+}
+
+static const char *next_line(const struct ifm_builder *builder, const struct ifm_trust *trust)
+{
+    const char *remedy = remedy_beside(builder, trust->remedy), *less;
+    while (!fits("next", remedy) && (less = first_remedy(remedy, builder->arena)) != NULL)
+        remedy = less;
+    return remedy;
+}
+
+struct ifm_trust_lines ifm_trust_lines(const struct ifm_builder *builder, const struct ifm_trust *trust)
+{
+    return (struct ifm_trust_lines){cause_line(builder, trust), next_line(builder, trust),
+                                    ifm_with_folder(builder, trust->scope)};
 }

@@ -421,7 +421,7 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
 
 /* ---- the verdict ---- */
 
-static void collect(struct judging *j, enum ifm_outcome outcome)
+static void collect(struct judging *j, enum ifm_outcome outcome, const char *end)
 {
     for (size_t g = 0; g < j->verdict->n_gates; g++) {
         const struct ifm_gate_result *r = &j->verdict->gates[g];
@@ -433,10 +433,11 @@ static void collect(struct judging *j, enum ifm_outcome outcome)
             : alone            ? ifm_arena_printf(j->arena, " (%s)", r->arm)
                     : ifm_arena_printf(j->arena, " (cell %s%s%s)", r->cell, r->arm[0] != '\0' ? ", arm " : "", r->arm);
         const char *is = outcome == IFM_OUTCOME_FAIL      ? "fails"
+                         : outcome == IFM_OUTCOME_PASS    ? "passes"
                          : outcome == IFM_OUTCOME_BLOCKED ? "is blocked"
                                                           : "is inconclusive";
-        add_reason(j,
-                   ifm_arena_printf(j->arena, "gate %s %s%s: %s", ifm_judge_gate_name(r->gate), is, place, r->reason));
+        add_reason(j, ifm_arena_printf(j->arena, "gate \"%s\" %s%s: %s%s", ifm_judge_gate_name(r->gate), is, place,
+                                       r->reason, end));
     }
 }
 
@@ -529,9 +530,9 @@ static void conclude(struct judging *j)
     }
     for (size_t i = 0; i < j->derived->n_findings; i++)
         invalid += j->derived->findings[i].severity == IFM_SEVERITY_INVALID;
-    collect(j, IFM_OUTCOME_FAIL);
-    collect(j, IFM_OUTCOME_BLOCKED);
-    collect(j, IFM_OUTCOME_INCONCLUSIVE);
+    collect(j, IFM_OUTCOME_FAIL, "");
+    collect(j, IFM_OUTCOME_BLOCKED, "");
+    collect(j, IFM_OUTCOME_INCONCLUSIVE, "");
     for (size_t i = 0; i < j->derived->n_findings; i++) {
         const struct ifm_finding *f = &j->derived->findings[i];
         if (f->severity == IFM_SEVERITY_INVALID)
@@ -556,8 +557,11 @@ static void conclude(struct judging *j)
     else
         v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : not_gated(j);
     if (v->outcome == IFM_OUTCOME_PASS) {
-        add_reason(j, ifm_arena_printf(j->arena, "every gate passes (%zu result%s)%s", v->n_gates,
-                                       v->n_gates == 1 ? "" : "s", beside_processor(j)));
+        if (v->n_gates == 1)
+            collect(j, IFM_OUTCOME_PASS, beside_processor(j));
+        else
+            add_reason(
+                j, ifm_arena_printf(j->arena, "every gate passes (%zu results)%s", v->n_gates, beside_processor(j)));
         (void)meters_gave(j); /* gates on times alone: a lost meter touches no time, but it is said */
     } else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");

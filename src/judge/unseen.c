@@ -41,7 +41,7 @@ const char *ifm_judge_unseen_words(const struct ifm_verdict *verdict, struct ifm
 {
     for (size_t i = 0; i < verdict->n_gates; i++)
         if (verdict->gates[i].few_runs > 0)
-            return ifm_arena_printf(arena, "%s, which may change the answer",
+            return ifm_arena_printf(arena, "%s: such ones are not in this answer",
                                     ifm_unseen_runs(verdict->gates[i].few_runs, arena));
     return NULL;
 }

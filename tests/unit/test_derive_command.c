@@ -400,7 +400,7 @@ static void a_gate_says_what_few_runs_may_miss(void **state)
         fx_derive(&fx);
         fx_judge(&fx);
         static const char words[] =
-            "64 runs are too few to see slow ones rarer than 1 in 22, which may change the answer";
+            "64 runs are too few to see slow ones rarer than 1 in 22: such ones are not in this answer";
         if (fx.verdict->outcome != rows[i].outcome)
             fail_msg("%zu: %s", i, fx.verdict->reasons[0]);
         assert_int_equal(fx.verdict->gates[0].few_runs, rows[i].runs);

@@ -181,18 +181,17 @@ static void whether_it_pays_is_said(void **state)
     struct ifm_arena *arena = ifm_arena_create();
     const struct ifm_builder builder = {.from = &p, .arena = arena};
     static const char given[] = "; if a model bears their output error";
-    static const char beside[] = "in memory, and in time beside this f16";
+    static const char beside[] = "in memory, and in time unless a better f16 is as fast";
     struct ifm_value *left = value_of("int4", IFM_M_SPEEDUP_AT_CEILING);
     assert_string_equal(ifm_pays_words(&builder, cells),
-                        ifm_arena_printf(arena, "in memory and time: int4; %s (no ceiling measured): evict<b>%s",
-                                         beside, given)); /* odd is refused, and library stores nothing */
-    left->low = 1.002;                                    /* within the margin */
+                        ifm_arena_printf(arena, "in memory and time: int4; %s: evict<b>%s", beside,
+                                         given)); /* odd is refused, and library stores nothing */
+    left->low = 1.002;                            /* within the margin */
     assert_has(ifm_pays_words(&builder, cells),
                ifm_arena_printf(arena, "%s: int4 (1.90x [1.00, 2.00] at its ceiling)", beside));
     left->state = IFM_STATE_ABSENT;
     left->reason = "the read ceiling moved by 12 %";
-    assert_has(ifm_pays_words(&builder, cells),
-               ifm_arena_printf(arena, "%s (its ceiling moved): int4, evict<b>", beside));
+    assert_has(ifm_pays_words(&builder, cells), ifm_arena_printf(arena, "%s: int4, evict<b>", beside));
     value_of("int4", IFM_M_CHANGE_PERCENT)->text = "undecided";
     value_of("evict<b>", IFM_M_CHANGE_PERCENT)->text = "slower";
     assert_string_equal(

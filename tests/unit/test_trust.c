@@ -18,7 +18,7 @@ static void another_run_may_differ(void **state)
 {
     (void)state;
     const struct ifm_finding noise = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false};
-    static const char again_with[] = "one run, another may differ: inferometer rerun DIR --times 5";
+    static const char again_with[] = "inferometer rerun DIR --times 5, as another run may differ";
     assert_string_equal(trust_of(NULL, 0).scope, again_with);
     assert_string_equal(trust_of(&noise, 1).scope, again_with);
     assert_true(trust_of(&noise, 1).settled);

@@ -151,9 +151,10 @@ static void say_unsteady(const struct ifm_cell_work *work, const struct nearest 
         near->known ? near->share * exp(work->roofs[near->kind].log_rate) / near->range.low : near->share;
     const bool weak = most < near->bar;
     const double least = ifm_shown_below(near->share, near->bar);
-    const char *range = near->known ? ifm_arena_printf(work->d->arena, "%.1f to %.1f", least,
-                                                       weak ? ifm_shown_below(most, near->bar) : 100.0 * most)
-                                    : ifm_arena_printf(work->d->arena, "%.1f", least);
+    const char *range = !near->known ? ifm_arena_printf(work->d->arena, "%.1f", least)
+                        : most > 1   ? ifm_arena_printf(work->d->arena, "%.1f to more than 100", least)
+                                     : ifm_arena_printf(work->d->arena, "%.1f to %.1f", least,
+                                                      weak ? ifm_shown_below(most, near->bar) : 100.0 * most);
     const char *below = weak ? ifm_arena_printf(work->d->arena, " (below %.0f %%)", 100.0 * near->bar) : "";
     ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                         "the baseline %s reaches %s%s %% of its %s ceiling%s, %s: %s cannot be told" IFM_REMEDY "%s",
