@@ -99,16 +99,6 @@ static const char *joined(const struct parts *p, struct ifm_arena *arena)
                             has ? ". Remedy: " : "", p->remedy, p->more, p->scope);
 }
 
-/* What is said beside the answers of what a weak baseline leaves is not said again. */
-static const char *cause_beside(enum ifm_trust_word word, const char *cause, struct ifm_arena *arena)
-{
-    static const char role[] = "the baseline ";
-    const char *left = strstr(cause, IFM_LEFT_WORDS);
-    if (word == IFM_TRUST_WEAK && strncmp(cause, role, sizeof role - 1) == 0)
-        cause += sizeof role - 1; /* the word says so */
-    return left == NULL ? cause : ifm_arena_printf(arena, "%.*s", (int)(left - cause), cause);
-}
-
 /* Beside several cells no line says what is left: the least of it, where the remedy asks for it. */
 static const char *remedy_beside(const struct ifm_builder *builder, const char *remedy)
 {
@@ -189,7 +179,7 @@ static const char *with_command(const struct ifm_builder *builder, struct parts 
 const char *ifm_trust_line(const struct ifm_builder *builder, const struct ifm_trust *trust, const char *scope)
 {
     struct ifm_arena *arena = builder->arena;
-    const char *own = cause_beside(trust->word, trust->cause, arena),
+    const char *own = trust->brief[0] != '\0' ? trust->brief : trust->cause,
                *see = builder->from->filed ? "the report" : "--verbose";
     const char *cause = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
     struct parts p = {.label = ifm_trust_label(trust->word), .cause = cause, .whole = cause};
