@@ -107,18 +107,20 @@ static const char *failures_in_words(const struct ifm_arm_work *arm)
 }
 
 /* Why the arm's runs are no samples; NULL when they are. */
-static const char *runs_refused(const struct ifm_arm_work *arm)
+static const char *runs_refused(const struct ifm_arm_work *arm, enum ifm_finding_kind *kind)
 {
     const struct ifm_column_total failures = ifm_derive_column_total(arm, "child_failures"),
                                   strays = ifm_derive_column_total(arm, "child_strays");
     const char *ignored = setting_of(arm->arm, "command.ignore_failure");
     const struct ifm_event_cell_failed *failed = ifm_derive_failure(arm->work);
     struct ifm_arena *arena = arm->d->arena;
+    *kind = IFM_FINDING_FAILED_RUNS;
     if (failed != NULL && failed->arm != NULL && strcmp(failed->arm, arm->arm->name) == 0)
         return ifm_arena_printf(arena, "%s, and a run that fails is no sample", failed->reason);
     if (failures.total != 0)
         return ifm_arena_printf(arena, "%lld of %zu runs failed (%s): a run that fails is no sample",
                                 (long long)failures.total, arm->n_samples, failures_in_words(arm));
+    *kind = IFM_FINDING_OTHER;
     if (failures.read < failures.slots && ignored != NULL && strcmp(ignored, "true") == 0)
         return "failed runs were let pass, and how many there were is not recorded";
     if (strays.total != 0 && ifm_derive_column(arm->work->record, "child_failure") < 0)
@@ -171,9 +173,10 @@ void ifm_rules_command(struct ifm_cell_work *work)
         struct ifm_arm_work *arm = &work->arms[a];
         if (arm->failed || ifm_derive_is_probe(arm->arm))
             continue;
-        const char *reason = runs_refused(arm);
+        enum ifm_finding_kind kind;
+        const char *reason = runs_refused(arm, &kind);
         if (reason != NULL)
-            ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-01", reason);
+            ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-01", reason)->kind = kind;
         const char *changed = file_changed(arm);
         if (changed != NULL)
             ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-04", changed);

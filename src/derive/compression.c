@@ -136,6 +136,20 @@ double ifm_shown_below(double share, double bar)
     return shown >= 100.0 * bar ? floor(1000.0 * share) / 10.0 : shown;
 }
 
+void ifm_derive_say_weak(const struct ifm_cell_work *work, double percent, const char *ceiling, double bar,
+                         const char *left, const char *rest)
+{
+    struct ifm_arena *arena = work->d->arena;
+    const char *share = ifm_arena_printf(arena, "%.1f %% of its %s ceiling", percent, ceiling);
+    const char *brief =
+        ifm_arena_printf(arena, "%s reaches only %s, below %.0f %%", work->baseline->arm->name, share, 100.0 * bar);
+    struct ifm_finding *said = ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03", "the baseline %s%s%s%s",
+                                                   brief, left == NULL ? "" : ", and one that reached it would leave ",
+                                                   left == NULL ? "" : left, rest);
+    said->kind = IFM_FINDING_WEAK_BASELINE;
+    said->weak = (struct ifm_weakness){share, brief, left};
+}
+
 /* An exact arm whose speed-up its bytes and operations do not explain is held to the same bars: what it gains it may
  * gain from the baseline's weakness alone. */
 static void say_weak_rival(const struct ifm_cell_work *work)
@@ -151,11 +165,8 @@ static void say_weak_rival(const struct ifm_cell_work *work)
         return;
     const double bar = nearest.of_operations ? IFM_LIMITED_BY_OPERATIONS : IFM_BASELINE_AT_LEAST;
     if (nearest.share < bar)
-        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
-                            "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%: speed-ups beyond "
-                            "fewer bytes and operations tell of the baseline's weakness too",
-                            work->baseline->arm->name, ifm_shown_below(nearest.share, bar), nearest.ceiling,
-                            100.0 * bar);
+        ifm_derive_say_weak(work, ifm_shown_below(nearest.share, bar), nearest.ceiling, bar, NULL,
+                            ": speed-ups beyond fewer bytes and operations tell of the baseline's weakness too");
 }
 
 static bool same_work(const struct ifm_ledger *a, const struct ifm_ledger *b)
@@ -211,7 +222,8 @@ void ifm_derive_say_compression(const struct ifm_cell_work *work)
         if (arm->cache_resident && !work->baseline->cache_resident)
             ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-03",
                                "the arm's working set is served by caches and the baseline's by memory: its speed-up "
-                               "is not that of moving fewer bytes alone");
+                               "is not that of moving fewer bytes alone")
+                ->kind = IFM_FINDING_CACHES;
     }
     if (compressed == 0) {
         if (work->baseline != NULL && !ifm_derive_is_withheld(work->baseline))

@@ -21,17 +21,51 @@ struct ifm_number {
 
 /* A sentence about the validity of a cell or arm: drift, loaded machine, short record, set-aside blocks. */
 enum ifm_severity { IFM_SEVERITY_NOTE = 0, IFM_SEVERITY_WARNING, IFM_SEVERITY_INVALID };
+
+/* What was found, where words of trust, disputes or remedies follow from it: nobody reads them out of the text. */
+enum ifm_finding_kind {
+    IFM_FINDING_OTHER = 0,
+    IFM_FINDING_WEAK_BASELINE,
+    IFM_FINDING_CACHES,        /* serve an arm, and memory its baseline */
+    IFM_FINDING_ORDER,         /* the time depends on which arm ran before */
+    IFM_FINDING_ORDER_HIDDEN,  /* whether it does cannot be told from the load */
+    IFM_FINDING_TYPICAL,       /* what is typical and what is paid disagree */
+    IFM_FINDING_CLOCKS,        /* of an arm and its baseline differ */
+    IFM_FINDING_DISTURBS,      /* an arm does, and not the machine */
+    IFM_FINDING_LOAD,          /* other programs, before or after the run */
+    IFM_FINDING_SHARED_GPU,    /* with other processes */
+    IFM_FINDING_FEW_BLOCKS,    /* for an interval */
+    IFM_FINDING_WARM_UP,       /* was too short for an arm */
+    IFM_FINDING_UNSTEADY,      /* no steady state */
+    IFM_FINDING_TIME_CHANGES,  /* of a step or run, over the pass */
+    IFM_FINDING_RATIO_DRIFTS,  /* the difference to the baseline does */
+    IFM_FINDING_FEW_WINDOWS,   /* of energy */
+    IFM_FINDING_SHORT_WINDOWS, /* of energy, for what the sensor updates */
+    IFM_FINDING_NOTHING_RAN,   /* of an arm's feature */
+    IFM_FINDING_FAILED_RUNS,   /* of a program */
+};
+const char *ifm_finding_name(enum ifm_finding_kind kind); /* "weak_baseline"; "other" */
+
+/* Of a baseline far below its ceiling (rule 3). */
+struct ifm_weakness {
+    const char *share; /* "47.2 % of its read ceiling"; NULL = of another finding */
+    const char *brief; /* "f16 reaches only 47.2 % ...", without what stands beside the answers */
+    const char
+        *left; /* of each speed-up if it reached it, "int4 1.27x [1.25, 1.30]; worst case: ..."; NULL = unknown */
+};
+
 struct ifm_finding {
     enum ifm_severity severity;
     const char *rule; /* id of the rule of honesty or "", such as "rule-07" */
     const char *cell, *arm;
     const char *text;  /* "what is. Remedy: what to do", or without the latter */
     bool in_intervals; /* takes the word, and the published intervals of the arm's times hold all that it says */
+    bool takes_word;   /* a comparison is undecided for it; the text says so */
+    enum ifm_finding_kind kind;
+    struct ifm_weakness weak;
 };
 #define IFM_REMEDY ". Remedy: "
 
-/* What a baseline far below its ceiling would leave of each speed-up stands behind it (rule 3). */
-#define IFM_LEFT_WORDS ", and one that reached it would leave "
 /* How a refusal begins that is the baseline's, of an arm compared with it; its name and ": " follow. */
 #define IFM_OF_BASELINE_WORDS "of the baseline "
 /* How the finding begins of an arm whose interval is wide by what another left behind (rule 7). */

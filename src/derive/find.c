@@ -136,6 +136,32 @@ const char *ifm_unseen_runs(int64_t runs, struct ifm_arena *arena)
                             (long long)(runs + 2) / 3);
 }
 
+const char *ifm_finding_name(enum ifm_finding_kind kind)
+{
+    static const char *const names[] = {
+        [IFM_FINDING_OTHER] = "other",
+        [IFM_FINDING_WEAK_BASELINE] = "weak_baseline",
+        [IFM_FINDING_CACHES] = "caches",
+        [IFM_FINDING_ORDER] = "order",
+        [IFM_FINDING_ORDER_HIDDEN] = "order_hidden",
+        [IFM_FINDING_TYPICAL] = "typical",
+        [IFM_FINDING_CLOCKS] = "clocks",
+        [IFM_FINDING_DISTURBS] = "disturbs",
+        [IFM_FINDING_LOAD] = "load",
+        [IFM_FINDING_SHARED_GPU] = "shared_gpu",
+        [IFM_FINDING_FEW_BLOCKS] = "few_blocks",
+        [IFM_FINDING_WARM_UP] = "warm_up",
+        [IFM_FINDING_UNSTEADY] = "unsteady",
+        [IFM_FINDING_TIME_CHANGES] = "time_changes",
+        [IFM_FINDING_RATIO_DRIFTS] = "ratio_drifts",
+        [IFM_FINDING_FEW_WINDOWS] = "few_windows",
+        [IFM_FINDING_SHORT_WINDOWS] = "short_windows",
+        [IFM_FINDING_NOTHING_RAN] = "nothing_ran",
+        [IFM_FINDING_FAILED_RUNS] = "failed_runs",
+    };
+    return names[kind];
+}
+
 const char *ifm_severity_label(enum ifm_severity severity)
 {
     static const char *const labels[] = {"note", "warning", "invalid"};

@@ -188,7 +188,8 @@ static void say_others(struct ifm_derivation *d, const struct others *others, co
 {
     if (others->most > 0)
         ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07", "%s is shared: up to %.0f other process%s computed on it%s",
-                       gpu, others->most, others->most > 1 ? "es" : "", so);
+                       gpu, others->most, others->most > 1 ? "es" : "", so)
+            ->kind = IFM_FINDING_SHARED_GPU;
     else if (others->unknown != NULL || others->unseen)
         ifm_derive_say(d, IFM_SEVERITY_NOTE, "", "whether others use %s is not known: %s", gpu,
                        others->unknown != NULL ? others->unknown : "NVML does not list this run's own process either");

@@ -137,18 +137,18 @@ struct ifm_value ifm_value_no_stat(enum ifm_stat stat, int64_t n, const char *n_
 /* The first refusal of a thing stands; with a finding, about the whole cell, or about one of the refusals of an arm. */
 void ifm_refuse(struct ifm_refusal *refusal, const char *rule, const char *reason);
 void ifm_refuse_cell(struct ifm_cell_work *work, const char *rule, const char *reason);
-void ifm_refuse_arm(struct ifm_arm_work *arm, struct ifm_refusal *refusal, enum ifm_severity severity, const char *rule,
-                    const char *reason);
+struct ifm_finding *ifm_refuse_arm(struct ifm_arm_work *arm, struct ifm_refusal *refusal, enum ifm_severity severity,
+                                   const char *rule, const char *reason);
 /* A number of an arm, or of a cell. Withholds what a rule refuses. */
 void ifm_derive_emit(const struct ifm_arm_work *arm, enum ifm_metric_id metric, struct ifm_value value);
 void ifm_derive_emit_cell(const struct ifm_cell_work *work, enum ifm_metric_id metric, struct ifm_value value);
-/* A finding about the run, a cell or an arm. */
-void ifm_derive_say(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *format, ...)
-    IFM_PRINTF(4, 5);
-void ifm_derive_say_cell(const struct ifm_cell_work *work, enum ifm_severity severity, const char *rule,
-                         const char *format, ...) IFM_PRINTF(4, 5);
-void ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severity, const char *rule,
-                        const char *format, ...) IFM_PRINTF(4, 5);
+/* A finding about the run, a cell or an arm, to be given what follows from it; holds until the next. */
+struct ifm_finding *ifm_derive_say(struct ifm_derivation *d, enum ifm_severity severity, const char *rule,
+                                   const char *format, ...) IFM_PRINTF(4, 5);
+struct ifm_finding *ifm_derive_say_cell(const struct ifm_cell_work *work, enum ifm_severity severity, const char *rule,
+                                        const char *format, ...) IFM_PRINTF(4, 5);
+struct ifm_finding *ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severity, const char *rule,
+                                       const char *format, ...) IFM_PRINTF(4, 5);
 
 /* ---- derive.c ---- */
 /* The events and blocks of every cell, before any rule: d->cells is [plan->n_cells + 1]. */
@@ -341,6 +341,10 @@ bool ifm_derive_is_withheld(const struct ifm_arm_work *arm);
 void ifm_derive_at_ceiling(const struct ifm_cell_work *work);
 /* Of compression.c: in per cent. */
 double ifm_shown_below(double share, double bar);
+/* Of compression.c: the baseline reaches so many per cent of the ceiling, "read", and what that `left` of each speed-up
+ * would leave, NULL = unknown; `rest` ends the sentence. */
+void ifm_derive_say_weak(const struct ifm_cell_work *work, double percent, const char *ceiling, double bar,
+                         const char *left, const char *rest);
 /* Does a gate on this cell ask for the metric? */
 bool ifm_derive_is_wanted(const struct ifm_cell_work *work, enum ifm_metric_id metric);
 /* counters.c: numbers from columns and facts that only some passes have; absent where a gate asks for one in vain. */

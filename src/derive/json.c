@@ -85,9 +85,10 @@ json_t *ifm_derived_to_json(const struct ifm_derived *derived)
         json_array_append_new(numbers, number_json(&derived->numbers[i]));
     for (size_t i = 0; i < derived->n_findings; i++) {
         const struct ifm_finding *f = &derived->findings[i];
-        json_array_append_new(findings,
-                              json_pack("{s:s, s:s, s:s, s:s, s:s}", "severity", ifm_severity_label(f->severity),
-                                        "rule", f->rule, "cell", f->cell, "arm", f->arm, "text", f->text));
+        json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s*}", "severity",
+                                                  ifm_severity_label(f->severity), "rule", f->rule, "cell", f->cell,
+                                                  "arm", f->arm, "text", f->text, "kind", ifm_finding_name(f->kind),
+                                                  "takes_word", f->takes_word, "share", f->weak.share));
     }
     json_t *companions = json_array();
     for (size_t i = 0; i < derived->n_companions; i++)

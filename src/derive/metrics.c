@@ -161,39 +161,48 @@ void ifm_derive_emit_cell(const struct ifm_cell_work *work, enum ifm_metric_id m
 }
 
 IFM_PRINTF(3, 0)
-static void add_finding(struct ifm_derivation *d, struct ifm_finding finding, const char *format, va_list args)
+static struct ifm_finding *add_finding(struct ifm_derivation *d, struct ifm_finding finding, const char *format,
+                                       va_list args)
 {
     struct ifm_derived *out = d->out;
     finding.text = ifm_arena_vprintf(d->arena, format, args);
     IFM_ARENA_GROW(d->arena, out->findings, out->n_findings, d->findings_capacity);
-    out->findings[out->n_findings++] = finding;
+    out->findings[out->n_findings] = finding;
+    return &out->findings[out->n_findings++];
 }
 
-void ifm_derive_say(struct ifm_derivation *d, enum ifm_severity severity, const char *rule, const char *format, ...)
+struct ifm_finding *ifm_derive_say(struct ifm_derivation *d, enum ifm_severity severity, const char *rule,
+                                   const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add_finding(d, (struct ifm_finding){severity, rule, "", "", NULL, false}, format, args);
+    struct ifm_finding *said =
+        add_finding(d, (struct ifm_finding){.severity = severity, .rule = rule, .cell = "", .arm = ""}, format, args);
     va_end(args);
+    return said;
 }
 
-void ifm_derive_say_cell(const struct ifm_cell_work *work, enum ifm_severity severity, const char *rule,
-                         const char *format, ...)
+struct ifm_finding *ifm_derive_say_cell(const struct ifm_cell_work *work, enum ifm_severity severity, const char *rule,
+                                        const char *format, ...)
 {
+    const struct ifm_finding of = {.severity = severity, .rule = rule, .cell = work->cell->name, .arm = ""};
     va_list args;
     va_start(args, format);
-    add_finding(work->d, (struct ifm_finding){severity, rule, work->cell->name, "", NULL, false}, format, args);
+    struct ifm_finding *said = add_finding(work->d, of, format, args);
     va_end(args);
+    return said;
 }
 
-void ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severity, const char *rule,
-                        const char *format, ...)
+struct ifm_finding *ifm_derive_say_arm(const struct ifm_arm_work *arm, enum ifm_severity severity, const char *rule,
+                                       const char *format, ...)
 {
+    const struct ifm_finding of = {
+        .severity = severity, .rule = rule, .cell = arm->work->cell->name, .arm = arm->arm->name};
     va_list args;
     va_start(args, format);
-    add_finding(arm->d, (struct ifm_finding){severity, rule, arm->work->cell->name, arm->arm->name, NULL, false},
-                format, args);
+    struct ifm_finding *said = add_finding(arm->d, of, format, args);
     va_end(args);
+    return said;
 }
 
 void ifm_refuse(struct ifm_refusal *refusal, const char *rule, const char *reason)
@@ -208,11 +217,11 @@ void ifm_refuse_cell(struct ifm_cell_work *work, const char *rule, const char *r
     ifm_derive_say_cell(work, IFM_SEVERITY_INVALID, rule, "%s", reason);
 }
 
-void ifm_refuse_arm(struct ifm_arm_work *arm, struct ifm_refusal *refusal, enum ifm_severity severity, const char *rule,
-                    const char *reason)
+struct ifm_finding *ifm_refuse_arm(struct ifm_arm_work *arm, struct ifm_refusal *refusal, enum ifm_severity severity,
+                                   const char *rule, const char *reason)
 {
     ifm_refuse(refusal, rule, reason);
-    ifm_derive_say_arm(arm, severity, rule, "%s", reason);
+    return ifm_derive_say_arm(arm, severity, rule, "%s", reason);
 }
 
 bool ifm_derive_is_wanted(const struct ifm_cell_work *work, enum ifm_metric_id metric)

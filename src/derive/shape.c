@@ -197,7 +197,8 @@ static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena
     if (tell && steady.class == IFM_STEADY_NONE)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                            "no steady state: the level of the samples still changes in the last quarter (%s)",
-                           where == NULL ? value.text : where + 2);
+                           where == NULL ? value.text : where + 2)
+            ->kind = IFM_FINDING_UNSTEADY;
 }
 
 static void emit_cut(const struct ifm_arm_work *arm, const struct shape_series *s)

@@ -14,7 +14,7 @@ static bool is_check(const struct ifm_finding *finding)
 {
     const char *rule = finding->rule == NULL ? "" : finding->rule;
     return strcmp(rule, "rule-10") == 0 || strcmp(rule, "rule-11") == 0 || strcmp(rule, "rule-12") == 0 ||
-           strstr(finding->text, "a run that fails") != NULL;
+           finding->kind == IFM_FINDING_FAILED_RUNS;
 }
 
 /* A cell that this machine cannot run is absent from the tables, and touches no other. */

@@ -11,10 +11,9 @@ const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_c
     const struct ifm_derived *derived = builder->from->derived;
     const struct ifm_arm *baseline = ifm_cell_baseline(cell);
     for (size_t i = 0; baseline != NULL && i < derived->n_findings; i++) {
-        const char *left = strstr(derived->findings[i].text, IFM_LEFT_WORDS);
-        if (left != NULL && strcmp(derived->findings[i].cell, cell->name) == 0)
-            return ifm_arena_printf(builder->arena, "with %s at its ceiling: %s", baseline->name,
-                                    left + strlen(IFM_LEFT_WORDS));
+        const struct ifm_finding *finding = &derived->findings[i];
+        if (finding->weak.left != NULL && strcmp(finding->cell, cell->name) == 0)
+            return ifm_arena_printf(builder->arena, "with %s at its ceiling: %s", baseline->name, finding->weak.left);
     }
     return "";
 }

@@ -25,11 +25,11 @@ static unsigned most_threads(const struct ifm_plan *plan)
 }
 
 /* A baseline that the machine would let be faster; more threads are no remedy where all CPUs work, or a GPU does. */
-static const char *remedy_of_weakness(const char *cause, const struct ifm_publication *from)
+static const char *remedy_of_weakness(const struct ifm_weakness *weak, const struct ifm_publication *from)
 {
     const int64_t cpus = ifm_fingerprint_of(from->events).cpus_allowed, threads = most_threads(from->plan);
     const bool all = threads == 0 || (cpus > 0 && threads >= cpus);
-    if (strstr(cause, "would leave") != NULL)
+    if (weak->left != NULL)
         return all ? "count on no more than is left at its ceiling"
                    : "count on no more than is left at its ceiling, or take more --threads";
     return all ? "a faster baseline" : "a faster baseline, such as with more --threads";
@@ -73,41 +73,39 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
     return of_load ? remedy_of_load(from, arena) : "";
 }
 
-/* What the words of a cause ask for; else what most often helps against what its rule finds. Whoever quiets the machine
- * against what lies in an arm does so in vain. */
-static const char *usual_remedy(const char *cause, const char *rule, const struct ifm_publication *from,
-                                struct ifm_arena *arena)
+/* What the kind of the finding asks for; else what most often helps against what the rule finds. Whoever quiets the
+ * machine against what lies in an arm does so in vain. */
+static const char *usual_remedy(const char *cause, const char *rule, const struct ifm_finding *finding,
+                                const struct ifm_publication *from, struct ifm_arena *arena)
 {
     static const struct ifm_remedy remedies[] = {
-        {"blocks, has ", "measure more blocks, with a larger --repeats or --cap",
-         "measure more blocks, with a larger measure.cap", NULL},
-        {"had not settled when", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
-        {"warm-up ended", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap", NULL},
-        {"served by caches", "a shape that the caches do not hold either way", NULL, NULL},
-        {"no steady state", "see what changes in this arm, or warm up for longer: --warmup-cap",
-         "see what changes in this arm, or a longer measure.warmup_cap", NULL},
-        {"itself drifts", "see what changes in this arm alone", NULL, NULL},
-        {"step time", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
-         "see what changes in this arm"},
-        {"the time of a run", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
-         "see what changes in this arm"},
-        {"paid disagree", "see its slow samples in the report", NULL, NULL},
-        {"not the machine", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL, NULL},
-        {"is shared", "end what else computes on this GPU", NULL, NULL},
-        {"(measure.energy_windows)", "measure more windows: --energy-windows",
-         "measure more windows, with a larger measure.energy_windows", NULL},
-        {"is too short for", "longer windows: --energy-window", "a longer measure.energy_window", NULL},
-        {"ran zero times", "a shape that gives it something to do (of a cache, a longer one)", NULL, NULL},
-        {"a run that fails", "run the command alone, and see why it fails", NULL, NULL},
+        [IFM_FINDING_FEW_BLOCKS] = {"", "measure more blocks, with a larger --repeats or --cap",
+                                    "measure more blocks, with a larger measure.cap", NULL},
+        [IFM_FINDING_WARM_UP] = {"", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap",
+                                 NULL},
+        [IFM_FINDING_CACHES] = {"", "a shape that the caches do not hold either way", NULL, NULL},
+        [IFM_FINDING_UNSTEADY] = {"", "see what changes in this arm, or warm up for longer: --warmup-cap",
+                                  "see what changes in this arm, or a longer measure.warmup_cap", NULL},
+        [IFM_FINDING_RATIO_DRIFTS] = {"", "see what changes in this arm alone", NULL, NULL},
+        [IFM_FINDING_TIME_CHANGES] = {"", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
+                                      "see what changes in this arm"},
+        [IFM_FINDING_TYPICAL] = {"", "see its slow samples in the report", NULL, NULL},
+        [IFM_FINDING_DISTURBS] = {"", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL,
+                                  NULL},
+        [IFM_FINDING_SHARED_GPU] = {"", "end what else computes on this GPU", NULL, NULL},
+        [IFM_FINDING_FEW_WINDOWS] = {"", "measure more windows: --energy-windows",
+                                     "measure more windows, with a larger measure.energy_windows", NULL},
+        [IFM_FINDING_SHORT_WINDOWS] = {"", "longer windows: --energy-window", "a longer measure.energy_window", NULL},
+        [IFM_FINDING_NOTHING_RAN] = {"", "a shape that gives it something to do (of a cache, a longer one)", NULL,
+                                     NULL},
+        [IFM_FINDING_FAILED_RUNS] = {"", "run the command alone, and see why it fails", NULL, NULL},
     };
-    if (strstr(cause, "--") != NULL) /* they say so themselves */
+    const enum ifm_finding_kind kind = finding == NULL ? IFM_FINDING_OTHER : finding->kind;
+    if (strstr(cause, "--") != NULL) /* it names an option itself */
         return "";
-    if (strstr(cause, "reaches only") != NULL)
-        return remedy_of_weakness(cause, from);
-    for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
-        if (strstr(cause, remedies[i].of) != NULL)
-            return ifm_remedy_in(&remedies[i], from);
-    return remedy_of(rule, from, arena);
+    if (kind == IFM_FINDING_WEAK_BASELINE)
+        return remedy_of_weakness(&finding->weak, from);
+    return remedies[kind].command != NULL ? ifm_remedy_in(&remedies[kind], from) : remedy_of(rule, from, arena);
 }
 
 static const char *replaced(const char *text, const char *part, const char *by, struct ifm_arena *arena)
@@ -122,10 +120,10 @@ static bool has_programs(const struct ifm_plan *plan)
 }
 
 /* With the words of programs, and a value that can be typed: twice as long as it was. */
-const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_publication *from,
-                           struct ifm_arena *arena)
+const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_finding *finding,
+                           const struct ifm_publication *from, struct ifm_arena *arena)
 {
-    const char *text = usual_remedy(cause, rule, from, arena);
+    const char *text = usual_remedy(cause, rule, finding, from, arena);
     double warmed_s = 0;
     for (size_t i = 0; i < from->plan->n_cells; i++)
         warmed_s = fmax(warmed_s, from->plan->cells[i].measure.warmup_cap_s);

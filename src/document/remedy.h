@@ -5,7 +5,7 @@
 
 #include "document/document.h"
 
-/* `of`: the words of a cause, or its rule. A session has no flags: `session`, NULL where that is the same. `otherwise`:
+/* `of`: the rule of a cause, or "". A session has no flags: `session`, NULL where that is the same. `otherwise`:
  * what is left where clocks cannot be locked on the machine of the run. */
 struct ifm_remedy {
     const char *of, *command, *session, *otherwise;
@@ -13,8 +13,9 @@ struct ifm_remedy {
 
 /* Its text for this run. */
 const char *ifm_remedy_in(const struct ifm_remedy *remedy, const struct ifm_publication *from);
-/* What the words of a cause ask for, else what most often helps against what its rule finds; "" = the cause says it. */
-const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_publication *from,
-                           struct ifm_arena *arena);
+/* What the kind of the finding behind a cause (NULL = none is) asks for, else what most often helps against what its
+ * rule finds; "" = the cause names an option itself. */
+const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_finding *finding,
+                           const struct ifm_publication *from, struct ifm_arena *arena);
 
 #endif

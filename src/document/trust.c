@@ -7,6 +7,9 @@
 #include "model/machine_facts.h"
 #include <string.h>
 
+static const struct ifm_trust blank = {
+    .word = IFM_TRUST_SOLID, .place = "", .cause = "", .brief = "", .told = "", .arm = "", .rule = "", .remedy = ""};
+
 const char *ifm_trust_label(enum ifm_trust_word word)
 {
     static const char *const labels[] = {"solid", "noisy", "biased", "weak baseline", "do not use"};
@@ -24,14 +27,17 @@ static const char *place_in(const struct ifm_publication *from, const char *cell
 /* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
 static enum ifm_trust_word word_of(const struct ifm_finding *finding)
 {
-    static const char *const bias[] = {"served by caches", "which arm ran before", "not the machine",
-                                       "belongs to the clock"};
-    if (strstr(finding->text, "reaches only") != NULL)
+    switch (finding->kind) {
+    case IFM_FINDING_WEAK_BASELINE:
         return IFM_TRUST_WEAK;
-    for (size_t i = 0; i < sizeof bias / sizeof *bias; i++)
-        if (strstr(finding->text, bias[i]) != NULL)
-            return IFM_TRUST_BIASED;
-    return IFM_TRUST_NOISY;
+    case IFM_FINDING_CACHES:
+    case IFM_FINDING_ORDER:
+    case IFM_FINDING_DISTURBS:
+    case IFM_FINDING_CLOCKS:
+        return IFM_TRUST_BIASED;
+    default:
+        return IFM_TRUST_NOISY;
+    }
 }
 
 /* "rule-03" of a reason that begins with it. */
@@ -144,11 +150,25 @@ static struct ifm_trust by_finding(const struct ifm_publication *from, const str
         .place = place_in(from, finding->cell, finding->arm, arena),
         .cause =
             end == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(end - finding->text), finding->text),
+        .brief = finding->weak.brief == NULL ? "" : finding->weak.brief,
         .told = finding->text,
         .arm = finding->arm,
         .rule = rule_text(finding),
-        .remedy = remedy != NULL ? remedy : ifm_remedy_for(finding->text, rule_text(finding), from, arena),
+        .remedy = remedy != NULL ? remedy : ifm_remedy_for(finding->text, rule_text(finding), finding, from, arena),
     };
+}
+
+/* The finding of the cell that says why a number is refused, be it of another arm: "of base: ..."; NULL = none. */
+static const struct ifm_finding *behind(const struct ifm_publication *from, const char *cell, const char *reason)
+{
+    for (size_t i = 0; i < from->derived->n_findings; i++) {
+        const struct ifm_finding *finding = &from->derived->findings[i];
+        const size_t size = strlen(finding->text), whole = strlen(reason);
+        if (strcmp(finding->cell, cell) == 0 && size > 0 && size <= whole &&
+            strcmp(reason + whole - size, finding->text) == 0)
+            return finding;
+    }
+    return NULL;
 }
 
 static struct ifm_trust by_number(const struct ifm_publication *from, const struct ifm_number *number,
@@ -163,10 +183,13 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
         .word = IFM_TRUST_DO_NOT_USE,
         .place = place_in(from, number->cell, arm, arena),
         .cause = reason,
+        .brief = "",
         .told = "",
         .arm = "",
         .rule = rule,
-        .remedy = ifm_is_empty(value->remedy) ? ifm_remedy_for(reason, rule, from, arena) : value->remedy,
+        .remedy = ifm_is_empty(value->remedy)
+                      ? ifm_remedy_for(reason, rule, behind(from, number->cell, reason), from, arena)
+                      : value->remedy,
     };
 }
 
@@ -228,7 +251,7 @@ static const char *decision_words(const struct decisions *d, struct ifm_arena *a
 /* Too few blocks for any word: that is why a comparison is open. */
 static bool is_few(const struct ifm_finding *finding)
 {
-    return strstr(finding->text, "blocks, has ") != NULL;
+    return finding->kind == IFM_FINDING_FEW_BLOCKS;
 }
 
 /* What leaves a comparison open is the run's main cause, as it is that comparison's: before other noise, but not before
@@ -287,13 +310,9 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     const char *words = ifm_more_words(more, arena),
                *what = more->flag[0] != '\0' ? more->flag : longer_of(from, arena);
     const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "", *instead = remedy_of_open(d, one, arena);
-    struct ifm_trust trust = {.word = IFM_TRUST_NOISY,
-                              .place = "",
-                              .cause = decision_words(d, arena),
-                              .told = "",
-                              .arm = "",
-                              .rule = "",
-                              .remedy = ""};
+    struct ifm_trust trust = blank;
+    trust.word = IFM_TRUST_NOISY;
+    trust.cause = decision_words(d, arena);
     if (one) {
         trust.arm = d->of.arm;
         trust.told = ifm_judge_undecided(&d->of, arena);
@@ -340,6 +359,7 @@ static struct ifm_trust by_gate(const struct ifm_publication *from, const struct
         .word = IFM_TRUST_NOISY,
         .place = place_in(from, gate->cell, gate->arm, arena),
         .cause = "the noise is too wide for the gate's limit",
+        .brief = "",
         .told = "",
         .arm = "",
         .rule = "",
@@ -378,8 +398,8 @@ static struct ifm_trust by_nothing(const struct ifm_publication *from, bool comp
 {
     static const char clean[] = "no number was refused, and no warning touches what is compared";
     const struct bare bare = bare_of(from);
-    struct ifm_trust trust = {
-        .word = IFM_TRUST_SOLID, .place = "", .rule = "", .remedy = "", .cause = clean, .told = "", .arm = ""};
+    struct ifm_trust trust = blank;
+    trust.cause = clean;
     if (bare.step != NULL && !compares) {
         trust.word = IFM_TRUST_NOISY;
         trust.place = place_in(from, bare.step->cell, bare.step->arm, arena);
@@ -424,17 +444,15 @@ static const char *scope_of(const struct ifm_publication *from, const struct ifm
     return answers || (any && trust->word == IFM_TRUST_SOLID) ? ifm_remedy_in(&again, from) : "";
 }
 
-/* "f16 at 47.2 % of its read ceiling" of the finding that says so at length; "" of another. */
-static const char *weakness_of(const struct ifm_finding *finding, struct ifm_arena *arena)
+/* "f16 at 47.2 % of its read ceiling" of a weak baseline; "" of another finding. */
+static const char *weakness_of(const struct ifm_publication *from, const struct ifm_finding *finding,
+                               struct ifm_arena *arena)
 {
-    static const char before[] = "the baseline ", only[] = " reaches only ";
-    const char *name = strstr(finding->text, before), *share = strstr(finding->text, only);
-    if (name == NULL || share == NULL || share < name)
-        return "";
-    name += strlen(before);
-    share += strlen(only);
-    return ifm_arena_printf(arena, "%.*s at %.*s", (int)(share - strlen(only) - name), name, (int)strcspn(share, ",:;"),
-                            share);
+    const struct ifm_cell *cell = ifm_plan_cell(from->plan, finding->cell);
+    const struct ifm_arm *baseline = cell == NULL ? NULL : ifm_cell_baseline(cell);
+    return baseline == NULL || finding->weak.share == NULL
+               ? ""
+               : ifm_arena_printf(arena, "%s at %s", baseline->name, finding->weak.share);
 }
 
 /* What the chosen cause would hide: a baseline that is weak whatever the noise, a machine under load whatever the
@@ -443,11 +461,12 @@ static const char *also_of(const struct ifm_publication *from, const struct ifm_
 {
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
-        const char *weak = ifm_gravity_of(from, finding) == IFM_TOUCHES_NUMBERS ? weakness_of(finding, arena) : "";
+        const char *weak =
+            ifm_gravity_of(from, finding) == IFM_TOUCHES_NUMBERS ? weakness_of(from, finding, arena) : "";
         if ((trust->word == IFM_TRUST_NOISY || trust->word == IFM_TRUST_BIASED) && weak[0] != '\0')
             return ifm_arena_printf(arena, "weak baseline: %s", weak);
         if ((trust->word == IFM_TRUST_BIASED || trust->word == IFM_TRUST_WEAK) &&
-            finding->severity == IFM_SEVERITY_WARNING && strncmp(finding->text, "the machine is under load", 25) == 0)
+            finding->severity == IFM_SEVERITY_WARNING && finding->kind == IFM_FINDING_LOAD)
             return "noisy: the machine is under load";
     }
     return "";
@@ -456,8 +475,7 @@ static const char *also_of(const struct ifm_publication *from, const struct ifm_
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
     struct ifm_error distrust = {0};
-    struct ifm_trust trust = {
-        .word = IFM_TRUST_SOLID, .place = "", .rule = "", .remedy = "", .cause = "", .told = "", .arm = ""};
+    struct ifm_trust trust = blank;
     enum ifm_gravity gravity;
     const struct ifm_finding *finding = gravest(from, &gravity);
     const struct ifm_number *number = refused(from);

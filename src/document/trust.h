@@ -19,6 +19,7 @@ struct ifm_trust {
     enum ifm_trust_word word;
     const char *place; /* "decode, int4" of the cause; "" = the whole run */
     const char *cause;
+    const char *brief;  /* the cause without what stands beside the answers; "" = no less */
     const char *told;   /* the whole text of what it says, which stands nowhere else then; "" = no text of its own */
     const char *arm;    /* that it is told of; "" = none alone */
     const char *rule;   /* "rule-07"; "" = none */

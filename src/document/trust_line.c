@@ -86,16 +86,6 @@ static const char *first_remedy(const char *text, struct ifm_arena *arena)
     return end == 0 ? NULL : ifm_arena_printf(arena, "%.*s", (int)end, text);
 }
 
-/* What is said beside the answers of what a weak baseline leaves is not said again. */
-static const char *cause_beside(enum ifm_trust_word word, const char *cause, struct ifm_arena *arena)
-{
-    static const char role[] = "the baseline ";
-    const char *left = strstr(cause, IFM_LEFT_WORDS);
-    if (word == IFM_TRUST_WEAK && strncmp(cause, role, sizeof role - 1) == 0)
-        cause += sizeof role - 1; /* the word says so */
-    return left == NULL ? cause : ifm_arena_printf(arena, "%.*s", (int)(left - cause), cause);
-}
-
 /* Beside several cells no line says what is left: the least of it, where the remedy asks for it. */
 static const char *remedy_beside(const struct ifm_builder *builder, const char *remedy)
 {
@@ -141,7 +131,7 @@ static bool fits(const char *label, const char *text)
 static const char *cause_line(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
     struct ifm_arena *arena = builder->arena;
-    const char *label = ifm_trust_label(trust->word), *own = cause_beside(trust->word, trust->cause, arena);
+    const char *label = ifm_trust_label(trust->word), *own = trust->brief[0] != '\0' ? trust->brief : trust->cause;
     const char *whole = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
     const size_t place = trust->place[0] == '\0' ? 0 : strlen(trust->place) + 2;
     const char *also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);

@@ -218,8 +218,7 @@ const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
     const struct ifm_finding *first = NULL;
     for (size_t i = 0; i < of->derived->n_findings; i++) {
         const struct ifm_finding *finding = &of->derived->findings[i];
-        if (strcmp(finding->cell, of->cell->name) != 0 || strcmp(finding->arm, of->arm) != 0 ||
-            strstr(finding->text, "undecided") == NULL)
+        if (strcmp(finding->cell, of->cell->name) != 0 || strcmp(finding->arm, of->arm) != 0 || !finding->takes_word)
             continue;
         if (strcmp(finding->rule, "rule-02") == 0)
             return finding;

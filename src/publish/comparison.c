@@ -124,7 +124,7 @@ static bool is_shown(const struct ifm_comparison_row *row, const struct ifm_find
     const bool between = row->derived[1] != NULL;
     if (finding->severity == IFM_SEVERITY_NOTE)
         return !between && finding->arm[0] != '\0';
-    if (strstr(finding->text, "undecided") == NULL)
+    if (!finding->takes_word)
         return true;
     return !between && (strcmp(finding->arm, row->arm) != 0 ||
                         finding == ifm_derived_dispute(row->derived[0], row->cell, row->arm, IFM_M_CHANGE_PERCENT) ||

@@ -220,10 +220,11 @@ static enum ifm_status compare_wording(const struct text_place *place, const cha
     return status;
 }
 
-/* Versions of before 2026-11-27 wrote no spread of a mean. */
+/* Versions of before 2026-11-27 wrote no spread of a mean, those of before 2026-11-28 no kind of a finding. */
 static bool is_later(const char *key)
 {
-    return strcmp(key, "sd") == 0 || strcmp(key, "_sd") == 0;
+    return strcmp(key, "sd") == 0 || strcmp(key, "_sd") == 0 || strcmp(key, "kind") == 0 ||
+           strcmp(key, "takes_word") == 0 || strcmp(key, "share") == 0;
 }
 
 static enum ifm_status compare_member(const struct text_place *place, const char *key, const json_t *file,

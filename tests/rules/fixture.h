@@ -305,12 +305,53 @@ static inline enum ifm_status fx_try_derive(struct fixture *fx, struct ifm_error
     return ifm_derive(&facts, fx->arena, &fx->derived, error);
 }
 
+/* What follows from a finding is typed where it is said: here, and nowhere else, its words are held against that. */
+static inline void fx_hold_kinds_to_words(const struct ifm_derived *derived)
+{
+    static const struct {
+        const char *words;
+        enum ifm_finding_kind kind;
+    } told[] = {{" reaches only ", IFM_FINDING_WEAK_BASELINE},
+                {"is served by caches and the baseline's by memory", IFM_FINDING_CACHES},
+                {"depends on which arm ran before", IFM_FINDING_ORDER},
+                {"whether the order of slots matters", IFM_FINDING_ORDER_HIDDEN},
+                {"typical and what is paid disagree", IFM_FINDING_TYPICAL},
+                {" MHz and its baseline at ", IFM_FINDING_CLOCKS},
+                {"and not the machine", IFM_FINDING_DISTURBS},
+                {"the machine is under load", IFM_FINDING_LOAD},
+                {" is shared: ", IFM_FINDING_SHARED_GPU},
+                {"blocks, has ", IFM_FINDING_FEW_BLOCKS},
+                {"warm-up ended", IFM_FINDING_WARM_UP},
+                {"had not settled when", IFM_FINDING_WARM_UP},
+                {"no steady state", IFM_FINDING_UNSTEADY},
+                {"itself drifts", IFM_FINDING_RATIO_DRIFTS},
+                {"the step time drifts", IFM_FINDING_TIME_CHANGES},
+                {"the time of a run drifts", IFM_FINDING_TIME_CHANGES},
+                {" (CUSUM ", IFM_FINDING_TIME_CHANGES},
+                {"(measure.energy_windows)", IFM_FINDING_FEW_WINDOWS},
+                {" is too short for ", IFM_FINDING_SHORT_WINDOWS},
+                {"ran zero times", IFM_FINDING_NOTHING_RAN},
+                {"a run that fails", IFM_FINDING_FAILED_RUNS}};
+    for (size_t i = 0; i < derived->n_findings; i++) {
+        const struct ifm_finding *f = &derived->findings[i];
+        enum ifm_finding_kind kind = IFM_FINDING_OTHER;
+        if (f->severity == IFM_SEVERITY_NOTE && f->kind == IFM_FINDING_OTHER)
+            continue; /* from notes nothing follows but of order and clocks */
+        for (size_t k = 0; k < sizeof told / sizeof *told && kind == IFM_FINDING_OTHER; k++)
+            kind = strstr(f->text, told[k].words) != NULL ? told[k].kind : kind;
+        if (f->kind != kind || f->takes_word != (strstr(f->text, "undecided") != NULL) ||
+            (f->weak.share != NULL) != (kind == IFM_FINDING_WEAK_BASELINE))
+            fail_msg("\"%s\" is told as %s, takes_word %d", f->text, ifm_finding_name(f->kind), f->takes_word);
+    }
+}
+
 static inline void fx_derive(struct fixture *fx)
 {
     struct ifm_error error = {0};
     enum ifm_status status = fx_try_derive(fx, &error);
     if (status != IFM_OK)
         fail_msg("%s: %s", error.where, error.message);
+    fx_hold_kinds_to_words(fx->derived);
 }
 
 static inline void fx_gate(struct fixture *fx, const char *metric, const char *arm, int op, double threshold,

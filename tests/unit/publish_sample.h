@@ -140,10 +140,11 @@ static struct ifm_number sample_numbers[] = {
     {S, "", IFM_M_CACHE_L3_BYTES, WORD(IFM_STATE_ABSENT, "the sweep shows no third knee", "sweep larger working sets")},
 };
 static struct ifm_finding sample_findings[] = {
-    {IFM_SEVERITY_NOTE, "", D, "plain", "2 blocks were set aside: 1 with steal time, 1 with a major fault.", false},
+    {IFM_SEVERITY_NOTE, "", D, "plain", "2 blocks were set aside: 1 with steal time, 1 with a major fault.", .kind = 0},
     {IFM_SEVERITY_WARNING, "rule-08", "", "",
-     "The governor is not locked: arms of this run are comparable with each other, separate runs are not.", false},
-    {IFM_SEVERITY_INVALID, "rule-03", D, "packed", "The read rate exceeds the measured ceiling; it is refused.", false},
+     "The governor is not locked: arms of this run are comparable with each other, separate runs are not.", .kind = 0},
+    {IFM_SEVERITY_INVALID, "rule-03", D, "packed", "The read rate exceeds the measured ceiling; it is refused.",
+     .kind = 0},
 };
 static struct ifm_derived sample_derived = {.run_id = "a1b2c3d4e5f6",
                                             .config_hash = "5f70bf18a086007016e948b04aed3b82",

@@ -114,7 +114,8 @@ static void energy_at_other_clocks_decides_nothing(void **state)
     (void)state;
     for (int of_reference = 0; of_reference < 2; of_reference++) {
         struct pair p;
-        struct ifm_finding finding = {IFM_SEVERITY_NOTE, "rule-08", "null", "quick", IFM_CLOCKS_WORDS, false};
+        struct ifm_finding finding = {IFM_SEVERITY_NOTE, "rule-08",        "null",
+                                      "quick",           IFM_CLOCKS_WORDS, .kind = IFM_FINDING_CLOCKS};
         energy_start(&p, 1.25);
         struct side *side = of_reference ? &p.a : &p.b;
         side->numbers[side->derived.n_numbers++] =

@@ -58,7 +58,8 @@ static void an_interval_of_everything_is_absent(void **state)
 static void a_finding_of_both_names_both(void **state)
 {
     (void)state;
-    struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: ...", false};
+    struct ifm_finding load = {IFM_SEVERITY_WARNING,    "rule-07", "", "", "the machine is under load: ...",
+                               .kind = IFM_FINDING_LOAD};
     struct pair p;
     pair_start(&p);
     p.a.derived.findings = p.b.derived.findings = &load;

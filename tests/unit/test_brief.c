@@ -142,7 +142,7 @@ static void a_fact_stands_once(void **state)
     static const char told[] =
         "undecided: the machine disturbed 30 of 30 blocks (threads waited for a CPU); at least 6 "
         "undisturbed blocks are needed, 0 are there. Remedy: end other work, or --wait-quiet 10min";
-    static const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-02", D, "half", told, false};
+    static const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-02", D, "half", told, .takes_word = true};
     static const struct ifm_gate gate = {.name = "limit", .metric = "change_percent", .cell = "", .arm = ""};
     struct ifm_gate_result result = {.gate = &gate,
                                      .cell = D,
@@ -189,8 +189,8 @@ static void no_remedy_is_cut_before_its_flag(void **state)
     static const char told[] =
         "undecided: a long story, with more than a line of words; of things that were seen beside the blocks, and of "
         "other things; of which each has its name, and its place, and its number, and nothing else at all; --cap 60s";
-    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", told, false},
-                                               {IFM_SEVERITY_INVALID, "rule-04", D, "", "it was edited", false}};
+    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", told, .takes_word = true},
+                                               {IFM_SEVERITY_INVALID, "rule-04", D, "", "it was edited", .kind = 0}};
     struct sample *s = sample_of(found, 2);
     s->numbers[CHANGE].value.text = "undecided";
     char *text = brief(s);
@@ -267,9 +267,10 @@ static void the_badge_and_the_findings_share_no_sentence(void **state)
                                              D,
                                              "half",
                                              "the step time drifts by 9 % over the pass; its interval is widened",
-                                             false};
-    static const struct ifm_finding both[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
-                                              {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", false}};
+                                             .kind = IFM_FINDING_TIME_CHANGES};
+    static const struct ifm_finding both[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0},
+        {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", .kind = 0}};
     char *text = page(sample_of(&drift, 1));
     assert_int_equal(count_of(text, "drifts by 9 % over the pass (rule-07). Remedy:"), 1);
     assert_int_equal(count_of(text, "drifts by 9 % over the pass; its interval is widened"), 1);
@@ -290,8 +291,8 @@ static void the_badge_and_the_findings_share_no_sentence(void **state)
 static void a_terminal_names_the_folder_and_a_file_does_not(void **state)
 {
     (void)state;
-    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts", false},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it jumps", false}};
+    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts", .kind = 0},
+                                        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it jumps", .kind = 0}};
     static const char *const dirs[][2] = {{"runs/a", "inferometer rerun runs/a --times 5"},
                                           {"my runs/a", "inferometer rerun 'my runs/a' --times 5"}};
     for (size_t i = 0; i < COUNT(dirs); i++) {
@@ -353,9 +354,10 @@ static void the_word_of_trust_takes_two_lines(void **state)
         "one clause that is as long as three lines of a terminal would be if somebody wrote one "
         "and which has no mark at all to be cut at as it was made by a program that tells its "
         "own story in a hundred words without a comma";
-    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-02", D, "half", word, false},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "half", typed, false},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "half", alone, false}};
+    const struct ifm_finding found[] = {
+        {IFM_SEVERITY_WARNING, "rule-02", D, "half", word, .takes_word = true},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", typed, .kind = IFM_FINDING_ORDER, .takes_word = true},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", alone, .kind = 0}};
     for (size_t i = 0; i < COUNT(found); i++) {
         struct sample *s = sample_of(&found[i], 1);
         s->numbers[CHANGE].value.text = i < 2 ? "undecided" : "faster";
@@ -381,9 +383,11 @@ static void what_is_left_at_the_ceiling_stands_with_the_answers(void **state)
         "rule-03",
         D,
         "",
-        "the baseline plain reaches only 77.4 % of its read ceiling, below 90 %" IFM_LEFT_WORDS
+        "the baseline plain reaches only 77.4 % of its read ceiling, below 90 %, and one that reached it would leave "
         "half 1.63x [1.60, 1.66]",
-        false};
+        .kind = IFM_FINDING_WEAK_BASELINE,
+        .weak = {"77.4 % of its read ceiling", "plain reaches only 77.4 % of its read ceiling, below 90 %",
+                 "half 1.63x [1.60, 1.66]"}};
     char *text = brief(sample_of(&weak, 1));
     assert_has(text, "\n  with plain at its ceiling: half 1.63x [1.60, 1.66]\n");
     assert_has(text, "\nweak baseline: " D ": plain reaches only 77.4 % of its read ceiling");
@@ -406,7 +410,9 @@ static void what_is_left_at_the_ceiling_stands_with_the_answers(void **state)
 static void a_wide_ratio_says_why(void **state)
 {
     (void)state;
-    static const struct ifm_finding order = {IFM_SEVERITY_NOTE, "rule-07", D, "half", IFM_CARRIED_WORDS " (...)", true};
+    static const struct ifm_finding order = {
+        IFM_SEVERITY_NOTE,        "rule-07", D, "half", IFM_CARRIED_WORDS " (...)", .in_intervals = true,
+        .kind = IFM_FINDING_ORDER};
     for (int i = 0; i < 3; i++) {
         struct sample *s = sample_of(&order, i < 2);
         s->numbers[SPEEDUP].value.low = i == 1 ? 1.995 : 1.5;
@@ -426,7 +432,7 @@ static void the_rest_is_counted(void **state)
     static char texts[20][32];
     for (size_t i = 0; i < COUNT(found); i++) {
         snprintf(texts[i], sizeof texts[i], "finding number %c", (char)('a' + i));
-        found[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", texts[i], false};
+        found[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", texts[i], .kind = 0};
     }
     char *text = brief(sample_of(found, COUNT(found)));
     assert_has(text, "\nnoisy: " D ", half: finding number a (decided all the same)\nnext: ");
@@ -444,12 +450,15 @@ static void warnings_are_counted_alike_everywhere(void **state)
         "the baseline plain reaches only 48.5 % of its read ceiling, below 90 %, and one that reached it would leave a "
         "first arm 0.70x [0.69, 0.72], a second arm 1.06x [1.01, 1.13], a third arm 1.39x [1.32, 1.49]";
     static const struct ifm_finding found[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it changes (after 17, 27, 37 of 61 samples)", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it changes (after 8 of 13 samples)", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it changes (after 1, 5, ... of 99 samples)", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it changes (after 2 of 5 samples)", false},
-        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "the machine was moved", false},
-        {IFM_SEVERITY_WARNING, "rule-03", D, "", weak, false}};
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it changes (after 17, 27, 37 of 61 samples)", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it changes (after 8 of 13 samples)", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it changes (after 1, 5, ... of 99 samples)", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it changes (after 2 of 5 samples)", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "the machine was moved", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-03", D, "", weak, .kind = IFM_FINDING_WEAK_BASELINE,
+         .weak = {"48.5 % of its read ceiling", "plain reaches only 48.5 % of its read ceiling, below 90 %",
+                  weak + sizeof "the baseline plain reaches only 48.5 % of its read ceiling, below 90 %, and one that "
+                                "reached it would leave"}}};
     struct sample *s = sample_of(found, COUNT(found));
     char *text = brief(s);
     for (char *at = text; (at = strstr(at, "\n  ")) != NULL; *at = ' ') /* unbroken */
@@ -484,7 +493,7 @@ static void what_had_nothing_to_do_is_left_out(void **state)
 {
     (void)state;
     static const struct ifm_finding found[] = {
-        {IFM_SEVERITY_WARNING, "rule-11", D, "staged", "staging ran zero times", false}};
+        {IFM_SEVERITY_WARNING, "rule-11", D, "staged", "staging ran zero times", .kind = IFM_FINDING_NOTHING_RAN}};
     static const struct ifm_value idle = WORD(IFM_STATE_INACTIVE, "rule-11: staging ran zero times", "");
     struct sample *s = sample_of(found, COUNT(found));
     add_number(s, "staged", IFM_M_STEP_NS, idle);
@@ -529,9 +538,9 @@ static void alike_warnings_are_counted_once(void **state)
 {
     (void)state;
     static const struct ifm_finding found[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 9.5 %", false}};
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", .kind = IFM_FINDING_LOAD},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 9.5 %", .kind = 0}};
     assert_int_equal(trust_of(found, COUNT(found)).warnings, 1);
 }
 
@@ -540,9 +549,9 @@ static void the_ladder_is_short(void **state)
 {
     (void)state;
     static const struct ifm_finding found[] = {
-        {IFM_SEVERITY_NOTE, "rule-07", D, "half", "it is a little noisy", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it has no steady state", false}};
+        {IFM_SEVERITY_NOTE, "rule-07", D, "half", "it is a little noisy", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it has no steady state", .kind = IFM_FINDING_UNSTEADY}};
     static const char *ladder[] = {"environment: nothing was found", "statistics: it is a little noisy; and so on"};
     struct sample *s = sample_of(found, COUNT(found));
     s->verdict = sample_verdict;

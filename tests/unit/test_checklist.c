@@ -157,7 +157,7 @@ static void one_arm_alone(struct run *run)
 static void other_configuration(struct run *run)
 {
     run->findings[run->derived.n_findings++] =
-        (struct ifm_finding){IFM_SEVERITY_INVALID, "rule-04", "", "", "the journal says configuration beef", false};
+        (struct ifm_finding){IFM_SEVERITY_INVALID, "rule-04", "", "", "the journal says configuration beef", .kind = 0};
 }
 
 static void enough_asked(struct run *run)

@@ -280,8 +280,10 @@ static void json_holds_every_number(void **state)
     assert_true(fx.derived->n_numbers > 20 && fx.derived->n_findings > 0);
     for (size_t i = 0; i < fx.derived->n_numbers; i++)
         is_written(json_array_get(numbers, i), &fx.derived->numbers[i]);
-    for (size_t i = 0; i < fx.derived->n_findings; i++)
+    for (size_t i = 0; i < fx.derived->n_findings; i++) {
         says(json_array_get(findings, i), "text", fx.derived->findings[i].text);
+        says(json_array_get(findings, i), "kind", ifm_finding_name(fx.derived->findings[i].kind));
+    }
     json_decref(json);
     fx_stop(&fx);
 }

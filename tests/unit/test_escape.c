@@ -78,7 +78,7 @@ static struct ifm_publication hostile(void)
         {HOSTILE, "v" HOSTILE, IFM_M_STEP_NS, WORD(IFM_STATE_REFUSED, HOSTILE, HOSTILE)},
         {HOSTILE, "v" HOSTILE, IFM_M_SPEEDUP, WORD(IFM_STATE_ABSENT, HOSTILE, "")},
     };
-    static struct ifm_finding findings[] = {{IFM_SEVERITY_WARNING, HOSTILE, HOSTILE, HOSTILE, HOSTILE, false}};
+    static struct ifm_finding findings[] = {{IFM_SEVERITY_WARNING, HOSTILE, HOSTILE, HOSTILE, HOSTILE, .kind = 0}};
     static struct ifm_plan plan;
     static struct ifm_derived derived;
     static struct ifm_gate gates[] = {{.name = HOSTILE, .metric = HOSTILE, .op = IFM_GATE_AT_MOST}};

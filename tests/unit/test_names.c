@@ -29,9 +29,9 @@ static void findings_of_a_cell_come_in_the_order_of_the_list(void **state)
 {
     (void)state;
     static struct ifm_finding findings[] = {
-        {IFM_SEVERITY_NOTE, "", "z", "", "0", false},    {IFM_SEVERITY_NOTE, "", "", "", "1", false},
-        {IFM_SEVERITY_INVALID, "", "a", "", "2", false}, {IFM_SEVERITY_NOTE, "", "z", "", "3", false},
-        {IFM_SEVERITY_NOTE, "", "z", "", "4", false},
+        {IFM_SEVERITY_NOTE, "", "z", "", "0", .kind = 0},    {IFM_SEVERITY_NOTE, "", "", "", "1", .kind = 0},
+        {IFM_SEVERITY_INVALID, "", "a", "", "2", .kind = 0}, {IFM_SEVERITY_NOTE, "", "z", "", "3", .kind = 0},
+        {IFM_SEVERITY_NOTE, "", "z", "", "4", .kind = 0},
     };
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_derived derived = {.findings = findings, .n_findings = 5};

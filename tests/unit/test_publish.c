@@ -252,10 +252,14 @@ static void findings_that_differ_in_figures_are_one_line(void **state)
 {
     (void)state;
     struct ifm_finding findings[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "the step time drifts by -66.72 % over the pass", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "packed", "the step time drifts by 8e+06 % over the pass", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "staged", "the step time drifts by +1.5 % over the pass", false},
-        {IFM_SEVERITY_WARNING, "rule-03", D, "staged", "the step time drifts by +1.5 % over the block", false},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "the step time drifts by -66.72 % over the pass",
+         .kind = IFM_FINDING_TIME_CHANGES},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "packed", "the step time drifts by 8e+06 % over the pass",
+         .kind = IFM_FINDING_TIME_CHANGES},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "staged", "the step time drifts by +1.5 % over the pass",
+         .kind = IFM_FINDING_TIME_CHANGES},
+        {IFM_SEVERITY_WARNING, "rule-03", D, "staged", "the step time drifts by +1.5 % over the block",
+         .kind = IFM_FINDING_TIME_CHANGES},
     };
     struct ifm_publication publication = sample_publication(NULL);
     struct ifm_derived derived = *publication.derived;

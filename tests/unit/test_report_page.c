@@ -215,9 +215,9 @@ static void findings_stand_by_cause(void **state)
 {
     (void)state;
     const struct ifm_finding findings[] = {
-        {IFM_SEVERITY_NOTE, "rule-08", "", "", "a <note>", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts", false},
-        {IFM_SEVERITY_NOTE, "rule-07", D, "", "cut short", false},
+        {IFM_SEVERITY_NOTE, "rule-08", "", "", "a <note>", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts", .kind = 0},
+        {IFM_SEVERITY_NOTE, "rule-07", D, "", "cut short", .kind = 0},
     };
     char *part = findings_part(findings, COUNT(findings));
     assert_non_null(part);
@@ -228,7 +228,7 @@ static void findings_stand_by_cause(void **state)
     assert_null(strstr(part, "finding-rule-08")); /* it is alone */
     assert_null(strstr(part, "ouches ")); /* one of a baseline touches each of its cell, which tells none apart */
     free(part);
-    const struct ifm_finding one = {IFM_SEVERITY_WARNING, "rule-02", D, "packed", "undecided", false};
+    const struct ifm_finding one = {IFM_SEVERITY_WARNING, "rule-02", D, "packed", "undecided", .takes_word = true};
     part = findings_part(&one, 1);
     assert_facts(strstr(part, "Touches"), "packed against");
     free(part);
@@ -240,7 +240,7 @@ static void at_most_five_causes_are_in_sight(void **state)
     static const char *const rules[] = {"rule-01", "rule-02", "rule-03", "rule-05", "rule-07", "rule-08", "rule-10"};
     struct ifm_finding findings[COUNT(rules)];
     for (size_t i = 0; i < COUNT(rules); i++)
-        findings[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, rules[i], "", "", "doubtful", false};
+        findings[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, rules[i], "", "", "doubtful", .kind = 0};
     char *part = findings_part(findings, COUNT(findings));
     char *fold = strstr(part, "<details id=\"finding-more\">");
     assert_non_null(fold);

@@ -112,9 +112,9 @@ static void says_what_was_found(void **state)
     assert_null(strstr(text, "secret"));
     assert_null(strstr(text, " more"));
     assert_non_null(strstr(text, "\ntrust: solid\n"));
-    struct ifm_finding findings[] = {{IFM_SEVERITY_NOTE, "", "", "", "a", false},
-                                     {IFM_SEVERITY_WARNING, "", "", "", "b", false},
-                                     {IFM_SEVERITY_INVALID, "", "", "", "`c` is broken", false}};
+    struct ifm_finding findings[] = {{IFM_SEVERITY_NOTE, "", "", "", "a", .kind = 0},
+                                     {IFM_SEVERITY_WARNING, "", "", "", "b", .kind = 0},
+                                     {IFM_SEVERITY_INVALID, "", "", "", "`c` is broken", .kind = 0}};
     b.derived.findings = findings;
     b.derived.n_findings = 3;
     assert_non_null(strstr(compose(&b), "\ntrust: do not use: c is broken; 1 more warning\n"));

@@ -27,18 +27,18 @@ static void assert_lacks(const char *text, const char *part)
 }
 
 static const struct ifm_finding many[] = {
-    {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "a probe is not steady", false},
-    {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
-    {IFM_SEVERITY_WARNING, "rule-07", D, "packed", "it drifts by 4 %", false},
-    {IFM_SEVERITY_WARNING, "rule-07", D, "staged", "it changes after 3 blocks", false},
-    {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
-    {IFM_SEVERITY_WARNING, "rule-03", D, "packed", "a rate above its ceiling", false},
-    {IFM_SEVERITY_WARNING, "rule-12", D, "half", "the output changed", false},
-    {IFM_SEVERITY_WARNING, "rule-02", D, "half", "a decision is disturbed", false},
-    {IFM_SEVERITY_NOTE, "", D, "", "a note about a cell", false},
-    {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", false},
-    {IFM_SEVERITY_INVALID, "rule-02", D, "staged", "its samples are sorted", false},
-    {IFM_SEVERITY_INVALID, "rule-10", D, "half", "its output is wrong", false},
+    {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "a probe is not steady", .kind = 0},
+    {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0},
+    {IFM_SEVERITY_WARNING, "rule-07", D, "packed", "it drifts by 4 %", .kind = 0},
+    {IFM_SEVERITY_WARNING, "rule-07", D, "staged", "it changes after 3 blocks", .kind = 0},
+    {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", .kind = IFM_FINDING_LOAD},
+    {IFM_SEVERITY_WARNING, "rule-03", D, "packed", "a rate above its ceiling", .kind = 0},
+    {IFM_SEVERITY_WARNING, "rule-12", D, "half", "the output changed", .kind = 0},
+    {IFM_SEVERITY_WARNING, "rule-02", D, "half", "a decision is disturbed", .kind = 0},
+    {IFM_SEVERITY_NOTE, "", D, "", "a note about a cell", .kind = 0},
+    {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", .kind = 0},
+    {IFM_SEVERITY_INVALID, "rule-02", D, "staged", "its samples are sorted", .kind = 0},
+    {IFM_SEVERITY_INVALID, "rule-10", D, "half", "its output is wrong", .kind = 0},
 };
 
 static char *composed(const struct ifm_finding *findings, size_t n, bool markdown)
@@ -87,14 +87,14 @@ static void other_names_are_another_kind(void **state)
     (void)state;
     struct ifm_finding findings[7];
     for (size_t i = 0; i < 4; i++)
-        findings[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-08", D, "", "", false};
+        findings[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-08", D, "", "", .kind = 0};
     findings[0].text = "5 of 8 arms were not steady: a, b";
     findings[1].text = "7 of 10 arms were not steady: a, c";
     findings[2].text = "1 of 2 arms were not steady: d";
     findings[3].text = "3 of 4 arms are slow: d";
-    findings[4] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts", false};
-    findings[5] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", "it changes", false};
-    findings[6] = (struct ifm_finding){IFM_SEVERITY_NOTE, "", D, "", "a note", false};
+    findings[4] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts", .kind = 0};
+    findings[5] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", "it changes", .kind = 0};
+    findings[6] = (struct ifm_finding){IFM_SEVERITY_NOTE, "", D, "", "a note", .kind = 0};
     char *text = composed(findings, 7, false);
     static const char *const shown[] = {"5 of 8 arms", "7 of 10 arms", "1 of 2 arms",
                                         "3 of 4 arms", "it drifts",    "it changes"};
@@ -125,7 +125,7 @@ static void a_long_warning_is_said_to_its_end(void **state)
     for (int i = 0; i < 60; i++)
         strcat(words, " and on");
     strcat(words, " to the end");
-    struct ifm_finding finding = {IFM_SEVERITY_NOTE, "rule-07", "", "", words, false};
+    struct ifm_finding finding = {IFM_SEVERITY_NOTE, "rule-07", "", "", words, .kind = 0};
     char *text = composed(&finding, 1, false);
     char *from = strstr(text, "note: it begins");
     assert_non_null(from);

@@ -4,8 +4,8 @@
 static void nothing_found_is_solid(void **state)
 {
     (void)state;
-    const struct ifm_finding notes[] = {{IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", false},
-                                        {IFM_SEVERITY_NOTE, "rule-12", D, "half", "two workloads", false}};
+    const struct ifm_finding notes[] = {{IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", .kind = 0},
+                                        {IFM_SEVERITY_NOTE, "rule-12", D, "half", "two workloads", .kind = 0}};
     struct ifm_trust trust = trust_of(NULL, 0);
     assert_int_equal(trust.word, IFM_TRUST_SOLID);
     assert_string_equal(ifm_trust_label(trust.word), "solid");
@@ -17,7 +17,7 @@ static void nothing_found_is_solid(void **state)
 static void another_run_may_differ(void **state)
 {
     (void)state;
-    const struct ifm_finding noise = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false};
+    const struct ifm_finding noise = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0};
     static const char again_with[] = "inferometer rerun DIR --times 5, as another run may differ";
     assert_string_equal(trust_of(NULL, 0).scope, again_with);
     assert_string_equal(trust_of(&noise, 1).scope, again_with);
@@ -38,9 +38,10 @@ static void the_other_cause_is_named(void **state)
     (void)state;
     static const struct ifm_finding found[] = {
         {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: other programs take 40 % of each CPU",
-         false},
+         .kind = IFM_FINDING_LOAD},
         {IFM_SEVERITY_WARNING, "rule-03", D, "",
-         "the baseline plain reaches only 47.2 % of its read ceiling, below 90 %: ratios tell of its weakness", false}};
+         "the baseline plain reaches only 47.2 % of its read ceiling, below 90 %: ratios tell of its weakness",
+         .kind = IFM_FINDING_WEAK_BASELINE, .weak = {.share = "47.2 % of its read ceiling"}}};
     struct ifm_trust trust = trust_of(found, 2);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
     assert_string_equal(trust.also, "weak baseline: plain at 47.2 % of its read ceiling");
@@ -94,25 +95,6 @@ static void scripted_times_say_so(void **state)
     assert_lacks(trust_of(NULL, 0).cause, "script");
 }
 
-/* Under load a rate above its ceiling is the load's: it starves the probe. */
-static void load_refuses_rates_above_a_ceiling(void **state)
-{
-    (void)state;
-    for (int loaded = 0; loaded < 2; loaded++) {
-        struct sample *s = sample_of(NULL, 0);
-        s->numbers[HALF_RATE].value =
-            (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: 445 % of the measured read ceiling", "");
-        sample_fill(s->numbers, COUNT(decided));
-        json_t *lines = json_pack("[{s:s, s:{s:s, s:f}}]", "stage", "load", "meta", "when", "before", "foreign_load",
-                                  loaded ? 0.9 : 0.0);
-        s->publication.events = events_of(lines, s->arena);
-        const struct ifm_trust trust = again(s);
-        assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
-        assert_has(trust.remedy, loaded ? "end other work, or --wait-quiet 10min" : "rates beside their ceilings");
-        json_decref(lines);
-    }
-}
-
 /* A comparison stands by its own interval, and says how many times have none; a time alone does not. */
 static void solid_says_what_has_no_interval(void **state)
 {
@@ -142,7 +124,7 @@ static void solid_says_what_has_no_interval(void **state)
 static void a_probe_touches_no_comparison(void **state)
 {
     (void)state;
-    const struct ifm_finding probe = {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts", false};
+    const struct ifm_finding probe = {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts", .kind = 0};
     struct ifm_trust trust = trust_of(&probe, 1);
     assert_int_equal(trust.word, IFM_TRUST_SOLID);
     assert_int_equal(trust.warnings, 0);
@@ -155,18 +137,19 @@ static void a_cell_that_cannot_run_touches_no_other(void **state)
 {
     (void)state;
     const struct ifm_finding absent = {IFM_SEVERITY_WARNING, "rule-01", "decode kv_len=4194304", "",
-                                       "not measured",       false};
+                                       "not measured",       .kind = 0};
     assert_int_equal(trust_of(&absent, 1).word, IFM_TRUST_SOLID);
 }
 
 static void a_warning_is_noise_with_its_remedy(void **state)
 {
     (void)state;
-    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts by 4 %", false},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 3 %", false},
-                                        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
-                                        {IFM_SEVERITY_WARNING, "rule-07", D, "", "2 of 2 arms were not steady", false}};
+    const struct ifm_finding found[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "read.linear", "it drifts by 4 %", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "plain", "it drifts by 3 %", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", .kind = IFM_FINDING_LOAD},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "", "2 of 2 arms were not steady", .kind = 0}};
     struct ifm_trust trust = trust_of(found, 1);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
     assert_string_equal(trust.cause, "it drifts by 3 %");
@@ -178,14 +161,14 @@ static void a_warning_is_noise_with_its_remedy(void **state)
     assert_string_equal(trust.cause, "the machine is under load"); /* the whole run weighs more than one arm */
     assert_string_equal(trust.place, "");
     assert_int_equal(trust.warnings, 2); /* of the same words one, and none of the probe's */
-    const struct ifm_finding says = {
-        IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: --wait-quiet 10min", false};
+    const struct ifm_finding says = {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: --wait-quiet 10min",
+                                     .takes_word = true};
     assert_string_equal(trust_of(&says, 1).remedy, ""); /* its text has it */
     const struct ifm_finding few = {
-        IFM_SEVERITY_WARNING, "rule-07", D, "", "needs 6 blocks, has 1: no interval", false};
+        IFM_SEVERITY_WARNING, "rule-07", D, "", "needs 6 blocks, has 1: no interval", .kind = IFM_FINDING_FEW_BLOCKS};
     assert_has(trust_of(&few, 1).remedy, "--repeats");
     const struct ifm_finding cold = {
-        IFM_SEVERITY_WARNING, "rule-07", D, "", "not steady when the warm-up ended: half", false};
+        IFM_SEVERITY_WARNING, "rule-07", D, "", "not steady when the warm-up ended: half", .kind = IFM_FINDING_WARM_UP};
     assert_has(trust_of(&cold, 1).remedy, "--warmup-cap");
 }
 
@@ -357,10 +340,10 @@ static void processor_time_is_offered_where_nobody_waits(void **state)
 static void one_run_has_one_main_cause(void **state)
 {
     (void)state;
-    static const struct ifm_finding load[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "",
-                                               "the machine is under load: other programs take up to 98 % of each CPU",
-                                               false},
-                                              {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", false}};
+    static const struct ifm_finding load[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", "", "",
+         "the machine is under load: other programs take up to 98 % of each CPU", .kind = IFM_FINDING_LOAD},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0}};
     struct sample *s = open_sample(load, 2);
     ended(s, "cap", 24, 10);
     assert_has(why(s), "undecided after 24 blocks under load. Remedy: end other work, or --wait-quiet 10min; else");
@@ -368,10 +351,11 @@ static void one_run_has_one_main_cause(void **state)
     assert_int_equal(again(s).warnings, 1); /* the drift */
     s->numbers[CHANGE].value.n = 8;
     assert_has(why(s), "undecided after 8 blocks under load: too few undisturbed blocks to foretell");
-    static const struct ifm_finding took[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", "", "",
-         "the machine is under load: other programs take up to 98 % of each CPU", false},
-        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 19 of 19 blocks", false}};
+    static const struct ifm_finding took[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "",
+                                               "the machine is under load: other programs take up to 98 % of each CPU",
+                                               .kind = IFM_FINDING_LOAD},
+                                              {IFM_SEVERITY_WARNING, "rule-02", D, "half",
+                                               "undecided: the machine disturbed 19 of 19 blocks", .takes_word = true}};
     s = open_sample(took, 2);
     assert_string_equal(why(s), took[1].text);
     assert_string_equal(again(s).cause, took[1].text);
@@ -379,9 +363,12 @@ static void one_run_has_one_main_cause(void **state)
     /* Where most blocks were disturbed, what the few others say is no cause, and no bias. */
     static const struct ifm_finding others[] = {
         {IFM_SEVERITY_WARNING, "rule-07", D, "half",
-         "340 of 352 slots were disturbed, too many to tell " IFM_ORDER_HIDDEN_WORDS ": undecided", false},
-        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 176 of 176 blocks", false},
-        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "undecided, as what is typical and what is paid disagree", false}};
+         "340 of 352 slots were disturbed, too many to tell " IFM_ORDER_HIDDEN_WORDS ": undecided",
+         .kind = IFM_FINDING_ORDER_HIDDEN, .takes_word = true},
+        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 176 of 176 blocks",
+         .takes_word = true},
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "undecided, as what is typical and what is paid disagree",
+         .kind = IFM_FINDING_TYPICAL, .takes_word = true}};
     s = open_sample(others, 2);
     assert_string_equal(again(s).cause, others[1].text);
     assert_int_equal(again(s).word, IFM_TRUST_NOISY);
@@ -391,8 +378,12 @@ static void one_run_has_one_main_cause(void **state)
         assert_int_equal(again(s).word, IFM_TRUST_NOISY);
         assert_string_equal(again(s).remedy, "end other work, or --wait-quiet 10min");
     }
-    const struct ifm_finding bias = {
-        IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of its ceiling", false};
+    const struct ifm_finding bias = {IFM_SEVERITY_WARNING,
+                                     "rule-03",
+                                     D,
+                                     "",
+                                     "plain reaches only 60 % of its ceiling",
+                                     .kind = IFM_FINDING_WEAK_BASELINE};
     assert_int_equal(trust_of(&bias, 1).word, IFM_TRUST_WEAK);
     assert_int_equal(again(open_sample(&bias, 1)).word, IFM_TRUST_WEAK);
 }
@@ -406,8 +397,10 @@ static void what_lies_in_an_arm_is_no_noise(void **state)
         "the arm's working set is served by caches and the baseline's by memory",
         "what disturbed the blocks follows half and not the machine: no block is set aside for it",
         "the time depends on which arm ran before (half), which moves the comparison; --slot-steps 12 helps"};
+    static const enum ifm_finding_kind kinds[] = {IFM_FINDING_WEAK_BASELINE, IFM_FINDING_CACHES, IFM_FINDING_DISTURBS,
+                                                  IFM_FINDING_ORDER};
     for (size_t i = 0; i < COUNT(causes); i++) {
-        const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", causes[i], false};
+        const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", causes[i], .kind = kinds[i]};
         struct ifm_trust trust = trust_of(&found, 1);
         assert_string_equal(ifm_trust_label(trust.word), i == 0 ? "weak baseline" : "biased");
         assert_lacks(trust.remedy, "wait-quiet");
@@ -415,7 +408,7 @@ static void what_lies_in_an_arm_is_no_noise(void **state)
         assert_true(trust.remedy[0] != '\0' || strstr(causes[i], "--") != NULL);
     }
     const struct ifm_finding found = {
-        IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes", false};
+        IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes", .kind = IFM_FINDING_UNSTEADY};
     struct ifm_trust trust = trust_of(&found, 1);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
     assert_has(trust.remedy, "in this arm");
@@ -452,7 +445,7 @@ static void a_cause_is_counted_once(void **state)
 {
     (void)state;
     const struct ifm_finding same = {
-        IFM_SEVERITY_WARNING, "rule-05", D, "half", "less than it draws when it idles", false};
+        IFM_SEVERITY_WARNING, "rule-05", D, "half", "less than it draws when it idles", .kind = 0};
     struct sample *s = sample_of(&same, 1);
     s->numbers[HALF_ENERGY].value =
         (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-05: less than it draws when it idles", "");
@@ -466,7 +459,8 @@ static void a_cause_is_counted_once(void **state)
 static void a_refused_number_is_not_to_be_used(void **state)
 {
     (void)state;
-    const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false};
+    const struct ifm_finding load = {IFM_SEVERITY_WARNING,    "rule-07", "", "", "the machine is under load",
+                                     .kind = IFM_FINDING_LOAD};
     struct sample *s = sample_of(&load, 1);
     s->numbers[HALF_RATE].value =
         (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: above its ceiling", "take ceilings along");
@@ -494,8 +488,8 @@ static void a_failed_check_is_not_to_be_used(void **state)
     static const char *const rules[] = {"rule-10", "rule-11", "rule-12"};
     for (size_t i = 0; i < COUNT(rules); i++) {
         const struct ifm_finding found[] = {
-            {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
-            {IFM_SEVERITY_WARNING, rules[i], D, "half", "it fails", false}};
+            {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", .kind = IFM_FINDING_LOAD},
+            {IFM_SEVERITY_WARNING, rules[i], D, "half", "it fails", .kind = 0}};
         struct ifm_trust trust = trust_of(found, 2);
         assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
         assert_string_equal(trust.cause, "it fails");
@@ -507,8 +501,8 @@ static void what_is_invalid_comes_first(void **state)
 {
     (void)state;
     const struct ifm_finding found[] = {
-        {IFM_SEVERITY_WARNING, "rule-12", D, "half", "the output changed", false},
-        {IFM_SEVERITY_INVALID, "rule-02", D, "read.linear", "samples are sorted", false}};
+        {IFM_SEVERITY_WARNING, "rule-12", D, "half", "the output changed", .kind = 0},
+        {IFM_SEVERITY_INVALID, "rule-02", D, "read.linear", "samples are sorted", .kind = 0}};
     struct sample *s = sample_of(found, 2);
     s->numbers[SPEEDUP].value = (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-10: no output", "");
     sample_fill(s->numbers, COUNT(decided));
@@ -549,9 +543,10 @@ static void nothing_measured_is_not_to_be_used(void **state)
 static void a_run_that_did_not_end_says_so_first(void **state)
 {
     (void)state;
-    const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", false},
-                                        {IFM_SEVERITY_WARNING, "", "", "", "the run did not finish; go on", false},
-                                        {IFM_SEVERITY_WARNING, "rule-04", "", "", "the clock was set", false}};
+    const struct ifm_finding found[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load", .kind = IFM_FINDING_LOAD},
+        {IFM_SEVERITY_WARNING, "", "", "", "the run did not finish; go on", .kind = 0},
+        {IFM_SEVERITY_WARNING, "rule-04", "", "", "the clock was set", .kind = 0}};
     struct ifm_trust trust = trust_of(found, 3);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
     assert_string_equal(trust.cause, "the run did not finish; go on");
@@ -571,7 +566,6 @@ int main(void)
         cmocka_unit_test(the_other_cause_is_named),
         cmocka_unit_test(an_inconclusive_gate_is_not_solid),
         cmocka_unit_test(scripted_times_say_so),
-        cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(solid_says_what_has_no_interval),
         cmocka_unit_test(a_probe_touches_no_comparison),
         cmocka_unit_test(a_cell_that_cannot_run_touches_no_other),

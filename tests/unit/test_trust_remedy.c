@@ -78,7 +78,7 @@ static void a_refusal_of_the_baseline_blames_it(void **state)
 {
     (void)state;
     static const struct ifm_finding above = {IFM_SEVERITY_WARNING,   "rule-03", D, "plain",
-                                             "159 % of the ceiling", false};
+                                             "159 % of the ceiling", .kind = 0};
     struct sample *s = sample_of(&above, 1);
     s->numbers[SPEEDUP].value =
         (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: " IFM_OF_BASELINE_WORDS "plain: 159 % of the ceiling", "");
@@ -115,7 +115,7 @@ static void a_remedy_has_a_value(void **state)
 {
     (void)state;
     const struct ifm_finding found = {
-        IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes", false};
+        IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes", .kind = IFM_FINDING_UNSTEADY};
     struct sample *s = sample_of(&found, 1);
     struct ifm_plan plan = *s->publication.plan;
     struct ifm_cell cells[8];
@@ -133,15 +133,17 @@ static void a_remedy_has_a_value(void **state)
     assert_has(again(s).remedy, "a longer --cap, such as 20s");
 }
 
-static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs", false};
-static const struct ifm_finding weak = {IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it", false};
+static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs", .kind = 0};
+static const struct ifm_finding weak = {
+    IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it", .kind = IFM_FINDING_WEAK_BASELINE};
 static const struct ifm_finding rated = {IFM_SEVERITY_WARNING,
                                          "rule-03",
                                          D,
                                          "",
                                          "plain reaches only 60 %, and one that reached it would leave half 1.20x",
-                                         false};
-static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
+                                         .kind = IFM_FINDING_WEAK_BASELINE,
+                                         .weak = {.left = "half 1.20x"}};
+static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", .kind = 0};
 
 /* Neither to lock what nobody can, nor to wait where that was in vain. */
 static void a_remedy_can_be_done_here(void **state)
@@ -205,7 +207,7 @@ static void a_remedy_can_be_done_here(void **state)
 static void half_of_the_threads_are_no_remedy(void **state)
 {
     (void)state;
-    static const struct ifm_finding loaded = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", false};
+    static const struct ifm_finding loaded = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", .kind = 0};
     struct sample *s = sample_of(&loaded, 1);
     json_t *lines =
         json_pack("[{s:s, s:{s:{s:{s:i}}}}, {s:s, s:{s:s, s:f}}]", "stage", "environment", "meta", "fingerprint", "cpu",
@@ -215,9 +217,50 @@ static void half_of_the_threads_are_no_remedy(void **state)
     json_decref(lines);
 }
 
+/* Under load a rate above its ceiling is the load's: it starves the probe. */
+static void load_refuses_rates_above_a_ceiling(void **state)
+{
+    (void)state;
+    for (int loaded = 0; loaded < 2; loaded++) {
+        struct sample *s = sample_of(NULL, 0);
+        s->numbers[HALF_RATE].value =
+            (struct ifm_value)WORD(IFM_STATE_REFUSED, "rule-03: 445 % of the measured read ceiling", "");
+        sample_fill(s->numbers, COUNT(decided));
+        json_t *lines = json_pack("[{s:s, s:{s:s, s:f}}]", "stage", "load", "meta", "when", "before", "foreign_load",
+                                  loaded ? 0.9 : 0.0);
+        s->publication.events = events_of(lines, s->arena);
+        const struct ifm_trust trust = again(s);
+        assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
+        assert_has(trust.remedy, loaded ? "end other work, or --wait-quiet 10min" : "rates beside their ceilings");
+        json_decref(lines);
+    }
+}
+
+/* A program may be called as it likes, and a remark quote whatever it likes. */
+static void words_decide_nothing(void **state)
+{
+    (void)state;
+    const struct ifm_finding found = {
+        IFM_SEVERITY_WARNING,
+        "rule-07",
+        D,
+        "half",
+        "undecided reaches only 3 % and not the machine, needs 6 blocks, has 2; a run that fails, would leave nothing",
+        .kind = 0};
+    struct ifm_trust trust = trust_of(&found, 1);
+    assert_int_equal(trust.word, IFM_TRUST_NOISY);
+    assert_has(trust.remedy, "end other work"); /* of the rule */
+    struct sample *s = open_sample(&found, 1);
+    const struct ifm_undecided of = {&s->derived, &s->verdict, NULL, ifm_plan_cell(s->publication.plan, D), "half"};
+    assert_null(ifm_judge_took(&of));
+    assert_null(ifm_derived_dispute(&s->derived, D, "half", IFM_M_CHANGE_PERCENT));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(load_refuses_rates_above_a_ceiling),
+        cmocka_unit_test(words_decide_nothing),
         cmocka_unit_test(a_remedy_does_not_contradict_its_cause),
         cmocka_unit_test(what_is_known_comes_before_minutes_more),
         cmocka_unit_test(no_difference_is_not_said_of_what_may_be_one),

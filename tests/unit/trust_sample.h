@@ -84,7 +84,7 @@ static inline struct sample *sample_of(const struct ifm_finding *findings, size_
     if (n > 0)
         memcpy(s.derived.findings, findings, n * sizeof *findings);
     for (size_t i = 0; i < n; i++)
-        s.derived.busy |= strstr(findings[i].text, "under load") != NULL;
+        s.derived.busy |= findings[i].kind == IFM_FINDING_LOAD;
     s.verdict = (struct ifm_verdict){.outcome = IFM_OUTCOME_NOT_GATED, .exit_code = IFM_OK, .rollback_advice = ""};
     s.publication.derived = &s.derived;
     s.publication.verdict = &s.verdict;

@@ -135,7 +135,8 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
         ifm_derive_say_arm(
             arm, IFM_SEVERITY_WARNING, "rule-02",
             "what disturbed the blocks follows %s and not the machine: no block is set aside for it (%s)",
-            aside->follows->arm->name, cause_of(work, aside->follows));
+            aside->follows->arm->name, cause_of(work, aside->follows))
+            ->kind = IFM_FINDING_DISTURBS;
         return;
     }
     if (!ifm_derive_lacks_undisturbed(aside))
@@ -156,5 +157,6 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
                        "undecided: the machine disturbed %zu of %zu blocks (%s); at least %d undisturbed blocks are "
                        "needed, %zu %s there. Remedy: %s%s%s",
                        aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, aside->left,
-                       aside->left == 1 ? "is" : "are", quiet, longer, by_cpu ? IFM_CPU_DECIDES : "");
+                       aside->left == 1 ? "is" : "are", quiet, longer, by_cpu ? IFM_CPU_DECIDES : "")
+        ->takes_word = true;
 }

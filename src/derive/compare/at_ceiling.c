@@ -156,27 +156,31 @@ static void say_unsteady(const struct ifm_cell_work *work, const struct nearest 
                                      : ifm_arena_printf(work->d->arena, "%.1f to %.1f", least,
                                                       weak ? ifm_shown_below(most, near->bar) : 100.0 * most);
     const char *below = weak ? ifm_arena_printf(work->d->arena, " (below %.0f %%)", 100.0 * near->bar) : "";
-    ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
-                        "the baseline %s reaches %s%s %% of its %s ceiling%s, %s: %s cannot be told" IFM_REMEDY "%s",
-                        work->baseline->arm->name, weak ? "only " : "", range, ifm_ceiling_name(near->kind), below,
-                        near->known ? movement(work, near, "which") : "of which one round of probes was taken",
-                        weak ? "how much of a speed-up is its weakness" : "whether it is weak", remedy_of(near));
+    const char *share =
+        ifm_arena_printf(work->d->arena, "%s %% of its %s ceiling%s", range, ifm_ceiling_name(near->kind), below);
+    const char *brief = ifm_arena_printf(
+        work->d->arena, "%s reaches %s%s, %s: %s cannot be told", work->baseline->arm->name, weak ? "only " : "", share,
+        near->known ? movement(work, near, "which") : "of which one round of probes was taken",
+        weak ? "how much of a speed-up is its weakness" : "whether it is weak");
+    struct ifm_finding *said = ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
+                                                   "the baseline %s" IFM_REMEDY "%s", brief, remedy_of(near));
+    if (!weak)
+        return;
+    said->kind = IFM_FINDING_WEAK_BASELINE;
+    said->weak = (struct ifm_weakness){share, brief, NULL};
 }
 
 static void say_weak(const struct ifm_cell_work *work, const struct nearest *near)
 {
     const char *name = work->baseline->arm->name, *left = bounds(work);
-    const char *rest =
-        left == NULL
-            ? ": ratios of compressed arms tell of the baseline's weakness too"
-            : ifm_arena_printf(work->d->arena, IFM_LEFT_WORDS "%s; worst case: only %s is idealised", left, name);
+    if (left != NULL)
+        left = ifm_arena_printf(work->d->arena, "%s; worst case: only %s is idealised", left, name);
     if (!is_steady(near))
         say_unsteady(work, near);
     else
-        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
-                            "the baseline %s reaches only %.1f %% of its %s ceiling, below %.0f %%%s", name,
-                            ifm_shown_below(near->share, near->bar), ifm_ceiling_name(near->kind), 100.0 * near->bar,
-                            rest);
+        ifm_derive_say_weak(work, ifm_shown_below(near->share, near->bar), ifm_ceiling_name(near->kind), near->bar,
+                            left,
+                            left == NULL ? ": ratios of compressed arms tell of the baseline's weakness too" : "");
 }
 
 void ifm_derive_at_ceiling(const struct ifm_cell_work *work)

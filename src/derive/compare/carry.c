@@ -295,10 +295,13 @@ static void say_hidden(const struct ifm_arm_work *arm, bool changes_the_word, bo
     size_t own_all, base_all;
     const size_t own = count_disturbed(arm, &own_all), base = count_disturbed(arm->work->baseline, &base_all);
     const bool warns = changes_the_word && !taken;
-    ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
-                       "%zu of %zu slots were disturbed, too many to tell " IFM_ORDER_HIDDEN_WORDS
-                       ": the interval holds the change either way%s",
-                       own + base, own_all + base_all, warns ? ": undecided" : "");
+    struct ifm_finding *said =
+        ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
+                           "%zu of %zu slots were disturbed, too many to tell " IFM_ORDER_HIDDEN_WORDS
+                           ": the interval holds the change either way%s",
+                           own + base, own_all + base_all, warns ? ": undecided" : "");
+    said->kind = IFM_FINDING_ORDER_HIDDEN;
+    said->takes_word = warns;
 }
 
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
@@ -314,8 +317,10 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
             ? ifm_arena_printf(arm->d->arena, "moves the comparison by a factor of %.3g", exp(carried->usual))
             : ifm_arena_printf(arm->d->arena, "may move the comparison by %+.2g to %+.2g %%", 100 * expm1(carried->low),
                                100 * expm1(carried->high));
-    ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
-                       IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s; "
-                                         "--slot-steps 12 lets each arm run behind itself",
-                       carried->words, moves, changes_the_word ? ": undecided" : "");
+    struct ifm_finding *said = ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
+                                                  IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s; "
+                                                                    "--slot-steps 12 lets each arm run behind itself",
+                                                  carried->words, moves, changes_the_word ? ": undecided" : "");
+    said->kind = IFM_FINDING_ORDER;
+    said->takes_word = changes_the_word;
 }

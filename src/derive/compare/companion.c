@@ -184,12 +184,14 @@ struct ifm_clocks ifm_derive_clocks(const struct ifm_arm_work *arm)
 
 void ifm_derive_say_clocks(const struct ifm_arm_work *arm, const struct ifm_clocks *clocks, bool stands)
 {
-    ifm_derive_say_arm(arm, stands ? IFM_SEVERITY_NOTE : IFM_SEVERITY_WARNING, "rule-08",
-                       "the arm ran at %.0f MHz and its baseline at %.0f MHz, %.1f %% apart inside the blocks and "
-                       "more than %.0f %%: %s",
-                       clocks->own_khz / 1000.0, clocks->base_khz / 1000.0, 100.0 * fabs(expm1(clocks->apart)),
-                       100.0 * CLOCK_BAND,
-                       stands ? IFM_CLOCKS_WORDS : "undecided, as the difference belongs to the clock");
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, stands ? IFM_SEVERITY_NOTE : IFM_SEVERITY_WARNING, "rule-08",
+        "the arm ran at %.0f MHz and its baseline at %.0f MHz, %.1f %% apart inside the blocks and "
+        "more than %.0f %%: %s",
+        clocks->own_khz / 1000.0, clocks->base_khz / 1000.0, 100.0 * fabs(expm1(clocks->apart)), 100.0 * CLOCK_BAND,
+        stands ? IFM_CLOCKS_WORDS : "undecided, as the difference belongs to the clock");
+    said->kind = IFM_FINDING_CLOCKS;
+    said->takes_word = !stands;
 }
 
 /* The time of the cycles, and what other clocks are said to be: no causes beside the clock that the cycles give. */

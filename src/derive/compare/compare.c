@@ -127,7 +127,8 @@ static void say_drift(const struct ifm_arm_work *arm, const struct comparison *c
                            "the difference to the baseline itself drifts by %+.2f %% over the pass; its interval is "
                            "widened to hold both ends%s",
                            100.0 * expm1(c->drift),
-                           strcmp(c->word, "undecided") == 0 ? ", which decide nothing together" : "");
+                           strcmp(c->word, "undecided") == 0 ? ", which decide nothing together" : "")
+            ->kind = IFM_FINDING_RATIO_DRIFTS;
 }
 
 /* The change of the medians: by block the ratio of the slots' medians, of these the median with the order statistics of
@@ -239,12 +240,15 @@ static const char *word_of_typical(const struct ifm_arm_work *arm, const struct 
     if (other == NULL)
         return word;
     bool faster = other->number < 0;
-    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                       "%s at the %s (%+.3g %%), %s on average (%+.3g %%)%s%s: undecided, as what is typical and what "
-                       "is paid disagree",
-                       faster ? "faster" : "slower", other == p95 ? "95th percentile" : "median", other->number,
-                       faster ? "slower" : "faster", 100.0 * expm1(mean),
-                       blocks_of_average(arm, aside, c, other == median), slow_samples(arm, faster));
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-07",
+        "%s at the %s (%+.3g %%), %s on average (%+.3g %%)%s%s: undecided, as what is typical and what "
+        "is paid disagree",
+        faster ? "faster" : "slower", other == p95 ? "95th percentile" : "median", other->number,
+        faster ? "slower" : "faster", 100.0 * expm1(mean), blocks_of_average(arm, aside, c, other == median),
+        slow_samples(arm, faster));
+    said->kind = IFM_FINDING_TYPICAL;
+    said->takes_word = true;
     return "undecided";
 }
 
@@ -305,7 +309,8 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
         return all->word;
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "%s only if the %zu blocks of %zu that the machine disturbed count: undecided", all->word,
-                       work->n_marked, work->n_measured);
+                       work->n_marked, work->n_measured)
+        ->takes_word = true;
     return "undecided";
 }
 
@@ -329,7 +334,8 @@ static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const s
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                            "%s only if the blocks count that were disturbed by what the run itself saw (a clock that "
                            "skipped, a thread moved): undecided%s",
-                           rest->word, ifm_derive_stray_remedy(arm));
+                           rest->word, ifm_derive_stray_remedy(arm))
+            ->takes_word = true;
         return "undecided";
     }
     const bool opposite = made && strcmp(rest->word, "equivalent") != 0 && all.mean.mean * rest->mean.mean < 0;
@@ -338,7 +344,8 @@ static const char *word_beside_disturbed(const struct ifm_arm_work *arm, const s
     const char *found = ifm_arena_printf(arm->d->arena, "%+.3g %%", 100.0 * expm1(rest->mean.mean));
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "%s over the %zu undisturbed blocks, and %s over all %zu (%+.3g %%): undecided",
-                       taken ? found : rest->word, rest->n, all.word, all.n, 100.0 * expm1(all.mean.mean));
+                       taken ? found : rest->word, rest->n, all.word, all.n, 100.0 * expm1(all.mean.mean))
+        ->takes_word = true;
     return "undecided";
 }
 
@@ -431,7 +438,8 @@ static struct allowance allow_for_lopsided(const struct ifm_arm_work *arm, const
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                            "this arm or %s has most of the disturbed blocks, which may be its own doing, and over all "
                            "%zu blocks the change lies between %+.3g and %+.3g %%: undecided",
-                           arm->work->baseline->arm->name, all.n, 100.0 * expm1(paid.low), 100.0 * expm1(paid.high));
+                           arm->work->baseline->arm->name, all.n, 100.0 * expm1(paid.low), 100.0 * expm1(paid.high))
+            ->takes_word = true;
     *word = stands ? *word : "undecided";
     return a;
 }
@@ -453,7 +461,8 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
             "by the slots in which each arm ran behind itself the change lies between %+.3g and %+.3g %%, "
             "and the interval holds that too: undecided%s",
             100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
-            ifm_derive_hides_order(arm) ? "" : "; --slot-steps 12 makes more of them");
+            ifm_derive_hides_order(arm) ? "" : "; --slot-steps 12 makes more of them")
+            ->takes_word = true;
     *word = stands ? *word : "undecided";
     return a;
 }

@@ -17,14 +17,18 @@ static bool is_energy(enum ifm_metric_id metric)
     return metric == IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT || metric == IFM_M_ENERGY_PER_STEP_CHANGE_PERCENT;
 }
 
+/* Clocks differ, and the interval holds the change at one clock too. */
+static bool holds_clocks(const struct ifm_finding *finding)
+{
+    return finding->kind == IFM_FINDING_CLOCKS && !finding->takes_word;
+}
+
 /* Without the disturbed blocks the word would be another (rule 2), what is typical says the opposite, or an arm pays
- * for what another left behind (rule 7), or the difference belongs to the clock (rule 8). Each says "undecided"; that
- * an arm disturbs itself takes no word. */
+ * for what another left behind (rule 7), or the difference belongs to the clock (rule 8). That an arm disturbs itself
+ * takes no word. */
 static bool takes_words(const struct ifm_finding *finding)
 {
-    const bool may = strcmp(finding->rule, "rule-02") == 0 || strcmp(finding->rule, "rule-07") == 0 ||
-                     strcmp(finding->rule, "rule-08") == 0;
-    return may && finding->severity == IFM_SEVERITY_WARNING && strstr(finding->text, "undecided") != NULL;
+    return finding->takes_word && finding->severity == IFM_SEVERITY_WARNING;
 }
 
 const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived, const char *cell, const char *arm,
@@ -40,7 +44,7 @@ const struct ifm_finding *ifm_derived_dispute(const struct ifm_derived *derived,
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;) {
         if (strcmp(f->arm, arm) != 0 || !((taken && takes_words(f)) ||
                                           /* The voltage has a part in the energy, at one clock too. */
-                                          (is_energy(metric) && strstr(f->text, IFM_CLOCKS_WORDS) != NULL)))
+                                          (is_energy(metric) && holds_clocks(f))))
             continue;
         if (!f->in_intervals)
             return f;
@@ -61,10 +65,9 @@ const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived,
                                               enum ifm_metric_id metric)
 {
     for (const struct ifm_finding *f = NULL; compares(metric) && (f = ifm_derived_finding(derived, cell, f)) != NULL;)
-        if (strcmp(f->arm, arm) == 0 &&
-            (((strstr(f->text, IFM_CARRIED_WORDS) != NULL || strstr(f->text, IFM_ORDER_HIDDEN_WORDS) != NULL) &&
-              metric != IFM_M_CHANGE_CPU_PERCENT) ||
-             strstr(f->text, IFM_CLOCKS_WORDS) != NULL))
+        if (strcmp(f->arm, arm) == 0 && (((f->kind == IFM_FINDING_ORDER || f->kind == IFM_FINDING_ORDER_HIDDEN) &&
+                                          metric != IFM_M_CHANGE_CPU_PERCENT) ||
+                                         holds_clocks(f)))
             return f;
     return NULL;
 }

@@ -34,6 +34,7 @@ double ifm_energy_column_power(const struct ifm_energy_column *column);
 struct ifm_energy_window {
     size_t block, at;  /* `at` = its place among the windows of the cell */
     const char *fault; /* "" or why it is not used */
+    bool too_short;    /* the fault is: for the sensor */
     double seconds, busy_s, steps;
     double joules, half_j, lag_j;        /* gross; lag_j: half-width of the error that all windows share */
     double step_j;                       /* without pauses */

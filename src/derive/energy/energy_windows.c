@@ -20,20 +20,22 @@ bool ifm_energy_is_refused(const struct ifm_arm_work *arm, struct ifm_value *out
     return why->rule != NULL;
 }
 
-static const char *fault_at(const struct ifm_power_cell *power, size_t at)
+/* The first window at `at` that is not used; else that of the first device. */
+static const struct ifm_power_window *faulty_at(const struct ifm_power_cell *power, size_t at)
 {
     for (size_t i = 0; i < power->n_devices; i++)
         if (power->devices[i].windows[at].fault[0] != '\0')
-            return power->devices[i].windows[at].fault;
-    return "";
+            return &power->devices[i].windows[at];
+    return &power->devices[0].windows[at];
 }
 
 static struct ifm_energy_window window_at(const struct ifm_power_cell *power, size_t at)
 {
-    const struct ifm_power_window *first = &power->devices[0].windows[at];
+    const struct ifm_power_window *first = &power->devices[0].windows[at], *faulty = faulty_at(power, at);
     struct ifm_energy_window out = {.block = first->block,
                                     .at = at,
-                                    .fault = fault_at(power, at),
+                                    .fault = faulty->fault,
+                                    .too_short = faulty->too_short,
                                     .seconds = first->by_primary.seconds,
                                     .busy_s = first->busy_s,
                                     .steps = first->steps};

@@ -58,6 +58,7 @@ struct ifm_power_window {
     double step_common_j;         /* of step_half_j what all windows are off by together: the power in pauses */
     double spread_w;              /* standard deviation of power as the finest sensor saw it; negative = not known */
     const char *fault;            /* "" or why the window is not used: readings lost, implausible, too short */
+    bool too_short;               /* the fault is: for the sensor */
 };
 
 /* One device of the cell. */

@@ -276,7 +276,7 @@ static bool has_failed_run(const struct ifm_power_pass *pass, const struct ifm_p
 
 /* Why the window is not used; "" when it is. */
 static const char *fault_of(const struct ifm_power_pass *pass, const struct ifm_power_device *device,
-                            const struct ifm_power_window *w)
+                            struct ifm_power_window *w)
 {
     const struct ifm_power_fact *wrong = device->primary;
     if (wrong == NULL)
@@ -292,8 +292,10 @@ static const char *fault_of(const struct ifm_power_pass *pass, const struct ifm_
     if (has_failed_run(pass, w))
         return "a run of the program failed in it";
     if (w->by_primary.why != NULL && !faulty && wrong->period_s > 0 &&
-        seconds < ifm_joules_least_s(wrong->period_s) + lag + ENDS * wrong->period_s)
+        seconds < ifm_joules_least_s(wrong->period_s) + lag + ENDS * wrong->period_s) {
+        w->too_short = true;
         return too_short(pass, wrong, seconds);
+    }
     if (w->by_primary.why != NULL)
         return ifm_arena_printf(pass->arena, "%s of %s in a window of %.3g s: %s", wrong->source, wrong->device,
                                 seconds, w->by_primary.why);

@@ -14,10 +14,15 @@
 /* Readings in a slot: each of its two ends is uncertain by up to one reading. */
 #define PERIODS_NEEDED 10.0
 
+static void refuse_as(struct ifm_arm_work *arm, enum ifm_finding_kind kind, const char *text)
+{
+    ifm_refuse_arm(arm, &arm->energy_refused, IFM_SEVERITY_WARNING, "rule-05", text)->kind = kind;
+}
+
 static void refuse(struct ifm_arm_work *arm, const char *text)
 {
     if (text != NULL)
-        ifm_refuse_arm(arm, &arm->energy_refused, IFM_SEVERITY_WARNING, "rule-05", text);
+        refuse_as(arm, IFM_FINDING_OTHER, text);
 }
 
 /* ---- what a device can draw ---- */
@@ -76,11 +81,12 @@ static void check_column(struct ifm_arm_work *arm, const struct ifm_event_energy
     if (unknown != NULL)
         ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-05", "%s", unknown);
     if (window_ns < PERIODS_NEEDED * sensor->period_ns)
-        refuse(arm, ifm_arena_printf(
-                        arena,
-                        "a window of %.4g ms is too short for %s: it updates every %.4g ms; a window needs %.0f "
-                        "updates",
-                        1e-6 * window_ns, sensor->source, 1e-6 * sensor->period_ns, PERIODS_NEEDED));
+        refuse_as(
+            arm, IFM_FINDING_SHORT_WINDOWS,
+            ifm_arena_printf(arena,
+                             "a window of %.4g ms is too short for %s: it updates every %.4g ms; a window needs %.0f "
+                             "updates",
+                             1e-6 * window_ns, sensor->source, 1e-6 * sensor->period_ns, PERIODS_NEEDED));
 }
 
 /* ---- the windows of an energy pass ---- */
@@ -90,12 +96,13 @@ static struct bounds bounds_of(const struct ifm_power_device *device)
     return (struct bounds){device->device, device->floor_w, device->limit_w};
 }
 
-static const char *first_fault(const struct ifm_energy_window *windows, size_t n)
+/* NULL = none. */
+static const struct ifm_energy_window *first_faulty(const struct ifm_energy_window *windows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (windows[i].fault[0] != '\0')
-            return windows[i].fault;
-    return "";
+            return &windows[i];
+    return NULL;
 }
 
 /* The first window in which a device took less than it idles at or more than its limit; NULL = none. */
@@ -134,14 +141,18 @@ static void check_windows(struct ifm_arm_work *arm)
 {
     struct ifm_energy_window *windows;
     size_t usable, n = ifm_energy_windows_of(arm, arm->d->arena, &windows, &usable);
-    const char *fault = first_fault(windows, n);
+    const struct ifm_energy_window *faulty = first_faulty(windows, n);
+    const char *fault = faulty == NULL ? "" : faulty->fault;
     if (n == 0)
         return; /* there is nothing to refuse */
     if (usable < IFM_POWER_WINDOWS_NEEDED) {
-        refuse(arm,
-               ifm_arena_printf(arm->d->arena, "%s%s%zu of %zu windows of the arm can be used, and %d are needed%s",
-                                fault, fault[0] == '\0' ? "" : "; ", usable, n, IFM_POWER_WINDOWS_NEEDED,
-                                fault[0] == '\0' ? " (measure.energy_windows)" : ""));
+        refuse_as(arm,
+                  faulty == NULL      ? IFM_FINDING_FEW_WINDOWS
+                  : faulty->too_short ? IFM_FINDING_SHORT_WINDOWS
+                                      : IFM_FINDING_OTHER,
+                  ifm_arena_printf(arm->d->arena, "%s%s%zu of %zu windows of the arm can be used, and %d are needed%s",
+                                   fault, fault[0] == '\0' ? "" : "; ", usable, n, IFM_POWER_WINDOWS_NEEDED,
+                                   fault[0] == '\0' ? " (measure.energy_windows)" : ""));
         return;
     }
     if (usable < n)

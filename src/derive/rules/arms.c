@@ -116,7 +116,8 @@ static void check_feature(struct ifm_arm_work *arm)
         seen == 0 ? ifm_arena_printf(arm->d->arena, "how often %s ran was not recorded", feature)
                   : ifm_arena_printf(arm->d->arena, "%s ran zero times: the arm did what the baseline does", feature);
     arm->inactive = seen > 0 && arm->refusal.rule == NULL;
-    ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-11", reason);
+    struct ifm_finding *said = ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-11", reason);
+    said->kind = seen > 0 ? IFM_FINDING_NOTHING_RAN : IFM_FINDING_OTHER;
 }
 
 static void check_equal(struct ifm_arm_work *arm)

@@ -177,7 +177,8 @@ static void check_load(struct ifm_derivation *d)
         ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07",
                        "the machine is under load: other programs take up to %.0f %% of each CPU, read %s the run, not "
                        "during it",
-                       ifm_load_percent(most), both ? "before and after" : loaded.data);
+                       ifm_load_percent(most), both ? "before and after" : loaded.data)
+            ->kind = IFM_FINDING_LOAD;
     }
     d->out->busy = ifm_was_loaded(d->facts->events);
     if (unread.size > 0)

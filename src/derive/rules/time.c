@@ -31,7 +31,8 @@ static void say_drift(const struct ifm_arm_work *arm, double drift)
     if (drift != 0)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                            "%s drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
-                           time_words(arm), 100.0 * expm1(drift));
+                           time_words(arm), 100.0 * expm1(drift))
+            ->kind = IFM_FINDING_TIME_CHANGES;
 }
 
 /* The change of time that a gate on the comparison allows, in percent; infinite = it is no such gate. */
@@ -99,7 +100,8 @@ static void look_for_change(const struct ifm_arm_work *arm, const struct trend *
     if (peak > IFM_CUSUM_1_PERCENT)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                            "%s changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", time_words(arm), cusum.at,
-                           t->n, peak, IFM_CUSUM_1_PERCENT);
+                           t->n, peak, IFM_CUSUM_1_PERCENT)
+            ->kind = IFM_FINDING_TIME_CHANGES;
 }
 
 enum { NAMED = 4 }; /* arms in one finding of a cell: a sweep has dozens, and a busy machine unsettles them all */
@@ -125,7 +127,8 @@ static void look_at_warmup(const struct ifm_cell_work *work)
     if (unsteady > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
                             "%zu of %zu arms were not steady when the warm-up ended: %s%s", unsteady,
-                            ifm_plan_count_in_blocks(work->cell), names.data, more);
+                            ifm_plan_count_in_blocks(work->cell), names.data, more)
+            ->kind = IFM_FINDING_WARM_UP;
     ifm_text_free(&names);
 }
 
@@ -157,7 +160,8 @@ static void look_at_gates(const struct ifm_cell_work *work)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07",
                             "power or temperature of %zu of %zu arms had not settled when the time for the warm-up "
                             "was spent: %s%s",
-                            unsteady, work->cell->n_arms, names.data, more);
+                            unsteady, work->cell->n_arms, names.data, more)
+            ->kind = IFM_FINDING_WARM_UP;
     ifm_text_free(&names);
 }
 
@@ -203,7 +207,8 @@ static void look_at_stop(const struct ifm_cell_work *work)
                             work->cell->measure.cap_s, 100.0 * work->cell->measure.mde);
     if (work->n_measured < IFM_BLOCKS_NEEDED)
         ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-07", "%s: no interval, and no word on a comparison",
-                            ifm_needs_blocks(work->d->arena, work->n_measured));
+                            ifm_needs_blocks(work->d->arena, work->n_measured))
+            ->kind = IFM_FINDING_FEW_BLOCKS;
     for (size_t a = 0; a < work->cell->n_arms; a++)
         if (work->arms[a].untold)
             ifm_derive_say_arm(&work->arms[a], IFM_SEVERITY_NOTE, "rule-02",
