@@ -3,8 +3,8 @@
 # ("ptxas info") is for whoever works on these: `cmake --build build` shows it.
 set -u
 
-# "541 steps, about 3 minutes on 2 cores": how long so many steps of a first build take, two thirds of a second each on a
-# core; nothing where it is not worth waiting for.
+# "541 steps, about 3 minutes on 2 cores": how long so many steps of a first build take, two thirds of a second each on
+# a core; the steps alone where that is not worth saying.
 expected()
 {
     cores=$(nproc 2>/dev/null || echo 1)

@@ -539,14 +539,11 @@ static enum ifm_status positional(char *token, bool wants_dir, struct ifm_option
         return IFM_OK;
     }
     if (wants_dir && options->dir != NULL) {
-        char hint[256] = "name one run folder at a time";
-        const char *stray = token; /* or the one before it: `rerun --wait-quiet 10 min DIR` */
-        const int argc = ifm_invocation.argc;
-        if (ifm_hint_of_joined(argc, ifm_invocation.argv, options->dir, options, hint, sizeof hint))
-            stray = options->dir;
-        else
-            (void)ifm_hint_of_joined(argc, ifm_invocation.argv, token, options, hint, sizeof hint);
-        return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", stray);
+        char hint[256] = "name one run folder at a time"; /* `rerun --wait-quiet 10 min DIR`, or behind it */
+        bool first = ifm_hint_of_joined(ifm_invocation.argc, ifm_invocation.argv, options->dir, options, hint, 256);
+        if (!first)
+            (void)ifm_hint_of_joined(ifm_invocation.argc, ifm_invocation.argv, token, options, hint, 256);
+        return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", first ? options->dir : token);
     }
     if (!wants_dir)
         return unexpected(token, options, error);
