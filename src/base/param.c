@@ -201,15 +201,17 @@ static bool takes(const struct param_reading *in, const char *text)
 
 const char *ifm_param_duration_meant(const char *text, struct ifm_arena *arena)
 {
-    static const char *const units[][2] = {
-        {"sec", "s"},    {"secs", "s"},     {"second", "s"},    {"seconds", "s"}, {"S", "s"},     {"m", "min"},
-        {"mins", "min"}, {"minute", "min"}, {"minutes", "min"}, {"hour", "h"},    {"hours", "h"}, {"msec", "ms"},
-    };
+    enum { SPELLINGS = 5 };
+    static const char *const units[][SPELLINGS] = {{"s", "sec", "secs", "second", "seconds"},
+                                                   {"min", "m", "mins", "minute", "minutes"},
+                                                   {"h", "hr", "hrs", "hour", "hours"},
+                                                   {"ms", "msec", "msecs", "millisecond", "milliseconds"}};
     const int digits = (int)strspn(text, "0123456789.");
     const char *word = text + digits + (text[digits] == ' ');
     for (size_t i = 0; digits > 0 && i < sizeof units / sizeof *units; i++)
-        if (strcmp(word, units[i][0]) == 0)
-            return ifm_arena_printf(arena, "%.*s%s", digits, text, units[i][1]);
+        for (size_t spelling = 0; spelling < SPELLINGS; spelling++)
+            if (strcasecmp(word, units[i][spelling]) == 0)
+                return ifm_arena_printf(arena, "%.*s%s", digits, text, units[i][0]);
     return NULL;
 }
 

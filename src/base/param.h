@@ -96,7 +96,7 @@ const char *ifm_list_join(struct ifm_list list, const char *between, struct ifm_
 /* The number that "4,096", "4_096" or "4 096" means to who writes groups of digits, in the arena; NULL: the text has no
  * such groups. */
 const char *ifm_param_ungrouped(const char *text, struct ifm_arena *arena);
-/* "10min" of "10minutes" and other units that are not ours; NULL: another text. */
+/* "10min" of "10minutes", "10 Min" and other spellings; NULL: another text. */
 const char *ifm_param_duration_meant(const char *text, struct ifm_arena *arena);
 /* What a word of the section stands for in this row; any other text is returned as it is. */
 const char *ifm_param_meant(const struct ifm_section *section, const struct ifm_param *row, const char *text);

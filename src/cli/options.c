@@ -106,8 +106,14 @@ static enum ifm_status wait_quiet(const char *value, struct ifm_options *options
 {
     if (ifm_parse_seconds(value, &options->wait_quiet_s) && options->wait_quiet_s > 0 && options->wait_quiet_s <= 86400)
         return IFM_OK;
-    return ifm_fail(error, IFM_USAGE, "--wait-quiet", "give a time of at most a day, such as 60s or 10min",
-                    "'%s' is no time to wait for a quiet machine", value);
+    struct ifm_arena *arena = ifm_arena_create();
+    const char *meant = ifm_param_duration_meant(value, arena);
+    enum ifm_status status = ifm_fail(error, IFM_USAGE, "--wait-quiet",
+                                      meant != NULL ? ifm_arena_printf(arena, "did you mean %s?", meant)
+                                                    : "give a time of at most a day, such as 60s or 10min",
+                                      "'%s' is no time to wait for a quiet machine", value);
+    ifm_arena_destroy(arena);
+    return status;
 }
 
 static enum ifm_status take_ci(const char *name, const char *value, struct ifm_ci *ci, struct ifm_error *error)
@@ -532,8 +538,13 @@ static enum ifm_status positional(char *token, bool wants_dir, struct ifm_option
         options->positionals->items[options->positionals->n++] = token;
         return IFM_OK;
     }
-    if (wants_dir && options->dir != NULL)
-        return ifm_fail(error, IFM_USAGE, "", "name one run folder at a time", "unexpected argument \"%s\"", token);
+    if (wants_dir && options->dir != NULL) {
+        char hint[256] = "name one run folder at a time"; /* `rerun --wait-quiet 10 min DIR`, or behind it */
+        bool first = ifm_hint_of_joined(ifm_invocation.argc, ifm_invocation.argv, options->dir, options, hint, 256);
+        if (!first)
+            (void)ifm_hint_of_joined(ifm_invocation.argc, ifm_invocation.argv, token, options, hint, 256);
+        return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", first ? options->dir : token);
+    }
     if (!wants_dir)
         return unexpected(token, options, error);
     options->dir = ifm_path_tidy(token);

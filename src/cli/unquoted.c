@@ -163,25 +163,52 @@ static bool is_percent_apart(const char *flag, const char *number, const char *w
     return takes && says && ifm_parse_f64(number, &parsed);
 }
 
+/* The flag in front of the word at `at` and the value between them: of "--cap 10 s" and of "--cap=10 s"; NULL: none. */
+static const char *flag_before(char **argv, int at, const char **value, struct ifm_arena *arena)
+{
+    const char *equals = at < 2 ? NULL : strchr(argv[at - 1], '=');
+    if (equals != NULL && strncmp(argv[at - 1], "--", 2) == 0) {
+        *value = equals + 1;
+        return ifm_arena_printf(arena, "%.*s", (int)(equals - argv[at - 1]), argv[at - 1]);
+    }
+    if (at < 3 || strncmp(argv[at - 2], "--", 2) != 0)
+        return NULL;
+    *value = argv[at - 1];
+    return argv[at - 2];
+}
+
+/* One value of the first words: of all of them where they are a list, else of two; NULL: they are none. */
+static const char *join(const char *flag, const char **words, size_t n, const struct ifm_options *options,
+                        struct ifm_arena *arena)
+{
+    if (is_percent_apart(flag, words[0], words[1]))
+        return ifm_arena_printf(arena, "%s%%", words[0]);
+    if (strcmp(flag, "--wait-quiet") == 0)
+        return ifm_param_duration_meant(ifm_arena_printf(arena, "%s%s", words[0], words[1]), arena);
+    if (options->config == NULL)
+        return NULL;
+    const char *all = ifm_config_flag_joined(options->config, options->workload, flag + 2, words, n);
+    return all != NULL || n == 2 ? all
+                                 : ifm_config_flag_joined(options->config, options->workload, flag + 2, words, 2);
+}
+
 bool ifm_hint_of_joined(int argc, char **argv, const char *token, const struct ifm_options *options, char *hint,
                         size_t size)
 {
-    int at = 1, end;
+    struct ifm_arena *arena = ifm_arena_create();
+    const char **words = IFM_ARENA_ARRAY(arena, const char *, argc + 1), *flag, *joined = NULL;
+    int at = 1;
+    size_t n = 1;
     while (at < argc && argv[at] != token)
         at++;
-    if (at >= 3 && at < argc && is_percent_apart(argv[at - 2], argv[at - 1], token)) {
-        snprintf(hint, size, IFM_JOINED, argv[at - 2], argv[at - 1]);
-        snprintf(hint + strlen(hint), size - strlen(hint), "%%");
-        return true;
+    if (at < argc && (flag = flag_before(argv, at, &words[0], arena)) != NULL) {
+        for (int i = at; i < argc && argv[i][0] != '-'; i++)
+            words[n++] = argv[i];
+        joined = n < 2 ? NULL : join(flag, words, n, options, arena);
     }
-    if (options->config == NULL || at < 3 || at >= argc || strncmp(argv[at - 2], "--", 2) != 0)
-        return false;
-    for (end = at; end < argc && argv[end][0] != '-';)
-        end++;
-    const char *joined = ifm_config_flag_joined(options->config, options->workload, argv[at - 2] + 2,
-                                                (const char *const *)argv + at - 1, (size_t)(end - at + 1));
     if (joined != NULL)
-        snprintf(hint, size, IFM_JOINED, argv[at - 2], joined);
+        snprintf(hint, size, IFM_JOINED, flag, joined);
+    ifm_arena_destroy(arena);
     return joined != NULL;
 }
 
@@ -196,7 +223,7 @@ enum ifm_status ifm_check_quoted(const struct ifm_positionals *given, const char
 {
     size_t missing = given->n;
     char joined[256];
-    for (size_t i = 1; i < given->n; i++)
+    for (size_t i = 0; i < given->n; i++)
         if (!ifm_is_program(given->items[i]) &&
             ifm_hint_of_joined(given->argc, given->argv, given->items[i], given->options, joined, sizeof joined))
             return ifm_fail(error, IFM_USAGE, "", joined, "unexpected argument \"%s\"", given->items[i]);

@@ -145,7 +145,7 @@ const char *ifm_config_flag_joined(const struct ifm_config *config, const char *
     const char *whole = ifm_list_join(list, "", config->arena);
     const bool group = n == 2 && strlen(words[1]) == 3; /* 10 000 */
     const char *duration = slot->row->type == IFM_TYPE_SECONDS ? ifm_param_duration_meant(whole, config->arena) : NULL;
-    if (n == 2 && duration != NULL && takes(config, slot, duration)) /* 10 minutes */
+    if (n == 2 && duration != NULL) /* 10 minutes; one that is out of range is told so next */
         return duration;
     if (each || n < 2 || (slot->row->type == IFM_TYPE_U64 && !group) || !takes(config, slot, whole))
         return NULL;

@@ -1,5 +1,6 @@
 #!/bin/bash
-# `make` shows warnings, errors and one line of progress, no step and no remark of ptxas; a build that fails fails it.
+# `make` shows warnings, errors and progress, no step and no remark of ptxas; a build that fails fails it. Into a pipe a
+# long build says at once how long it takes, and then a line each tenth.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 mkdir bin
@@ -23,4 +24,16 @@ BROKEN=1 PATH=$PWD/bin:$PATH "$IFM_SOURCE/tools/build.sh" inferometer >said 2>&1
 grep -q '^main.c:1:1: error: expected identifier$' said || fail "the error is not shown: $(cat said)"
 grep -q 'tools/build.sh' "$IFM_SOURCE/Makefile" || fail "make does not build with it"
 ! grep -q 'cmake --build build --target inferometer' "$IFM_SOURCE/Makefile" || fail "make shows every step"
-echo "one line of progress, warnings and errors"
+
+cat >bin/cmake <<'END'
+#!/bin/sh
+for step in $(seq 540); do echo "[$step/540] Building C object $step.c.o"; done
+END
+printf '#!/bin/sh\necho 2\n' >bin/nproc
+chmod +x bin/nproc
+PATH=$PWD/bin:$PATH "$IFM_SOURCE/tools/build.sh" inferometer >said 2>progress || fail "a long build fails: $(cat said)"
+{
+    echo 'building: 540 steps, about 3 minutes on 2 cores'
+    seq -f 'building: %g0 %%' 9
+} | cmp - progress || fail "a long build says: $(cat progress)"
+echo "progress, warnings and errors"
