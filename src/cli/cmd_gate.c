@@ -102,6 +102,9 @@ static enum ifm_status reference_lines(struct gate_request *request, struct ifm_
     const struct ifm_between_wish wish = {.varies = request->varies};
     ifm_between(&there, &here, &wish, request->arena, &between);
     ifm_gate_lines_between(&between, ifm_path_base(request->against), request->arena, lines);
+    const struct ifm_comparison_runs runs = {&there, &here, ifm_path_base(request->against),
+                                             ifm_path_base(request->dir)};
+    ifm_gate_lines_distrust(lines, &runs, request->arena);
     if (lines->n == 0)
         ifm_gate_lines_block(lines, request->arena, "against the reference",
                              "the runs have no ratio of interleaved arms in common, and absolute times of separate "

@@ -41,6 +41,7 @@ enum ifm_finding_kind {
     IFM_FINDING_RATIO_DRIFTS,  /* the difference to the baseline does */
     IFM_FINDING_FEW_WINDOWS,   /* of energy */
     IFM_FINDING_SHORT_WINDOWS, /* of energy, for what the sensor updates */
+    IFM_FINDING_OUTPUT,        /* of an arm changed, or is not the one that it must be */
     IFM_FINDING_NOTHING_RAN,   /* of an arm's feature */
     IFM_FINDING_FAILED_RUNS,   /* of a program */
 };

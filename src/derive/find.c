@@ -156,6 +156,7 @@ const char *ifm_finding_name(enum ifm_finding_kind kind)
         [IFM_FINDING_RATIO_DRIFTS] = "ratio_drifts",
         [IFM_FINDING_FEW_WINDOWS] = "few_windows",
         [IFM_FINDING_SHORT_WINDOWS] = "short_windows",
+        [IFM_FINDING_OUTPUT] = "output",
         [IFM_FINDING_NOTHING_RAN] = "nothing_ran",
         [IFM_FINDING_FAILED_RUNS] = "failed_runs",
     };

@@ -18,6 +18,14 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *va
 /* "change_percent is 11.2 % [2.35, 31.2], on both sides of 5": where the value lies, whatever may be decided. */
 const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *value, struct ifm_arena *arena);
 
+/* output.c: the finding that puts the output of the arm in doubt, or for a comparison that of its baseline; NULL = none
+ * does. What is measured of such an arm is measured of nobody knows what. */
+const struct ifm_finding *ifm_judge_doubtful_output(const struct ifm_derived *derived, const struct ifm_cell *cell,
+                                                    const char *arm, enum ifm_metric_id metric);
+/* Why a gate on it decides nothing. */
+const char *ifm_judge_output_words(const struct ifm_finding *finding, const char *arm, struct ifm_arena *arena);
+#define IFM_JUDGE_OUTPUT_REMEDY "find what the output depends on before the speed"
+
 /* disturbed.c: how many blocks give so many undisturbed ones, at the share of this comparison. */
 uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   uint64_t blocks);

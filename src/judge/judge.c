@@ -304,6 +304,7 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
     const struct ifm_event_cell_failed *failed = failed_program(j, cell);
     const struct ifm_finding *dispute = ifm_derived_dispute(j->derived, cell->name, arm, metric);
     const struct ifm_arm *subject = ifm_cell_arm(cell, arm);
+    const struct ifm_finding *doubtful = ifm_judge_doubtful_output(j->derived, cell, arm, metric);
     bool unsupported = !ifm_is_empty(cell->unsupported);
     if (number != NULL)
         result->observed = number->value;
@@ -325,8 +326,11 @@ static void judge_one(struct judging *j, const struct ifm_gate *gate, enum ifm_m
               ifm_arena_printf(j->arena, "%s was not measured for arm \"%s\"", ifm_judge_told(gate).name, arm));
     else if (subject != NULL && ifm_arm_unchecked(subject))
         block(j, result, false, IFM_UNCHECKED);
-    else if (dispute != NULL && !(ifm_judge_by_interval(gate, &result->observed) &&
-                                  ifm_derived_is_held(dispute, metric, &result->observed)))
+    else if (doubtful != NULL) {
+        block(j, result, false, ifm_judge_output_words(doubtful, arm, j->arena));
+        result->remedy = IFM_JUDGE_OUTPUT_REMEDY;
+    } else if (dispute != NULL && !(ifm_judge_by_interval(gate, &result->observed) &&
+                                    ifm_derived_is_held(dispute, metric, &result->observed)))
         block_undecided(j, result, dispute);
     else if (stands_alone(j, metric, cell->name, arm))
         block(j, result, false,

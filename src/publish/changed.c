@@ -5,6 +5,7 @@
 #include "document/build.h"
 #include "document/escape.h"
 #include "document/quantity.h"
+#include "publish/distrust.h"
 #include <math.h>
 #include <string.h>
 
@@ -23,60 +24,29 @@ static const struct ifm_listing_column columns[] = {
  * not to use. */
 enum part { RATIO = 0, DECIDED, SHARE, TIME, LACKING, UNUSED, PARTS };
 
-/* Why a cell is not to be used, and in which run; NULL = it may be. */
-struct distrust {
-    const char *why, *label;
-};
-
 struct changed {
     const struct ifm_comparison_runs *runs;
     const struct ifm_between *between;
     struct ifm_arena *arena;
-    struct distrust *distrusts; /* of each row's cell */
-    enum part answer;           /* PARTS: no row has a word */
-    bool cells;                 /* more than one: names say which */
+    struct ifm_distrust *distrusts; /* of each row's cell */
+    enum part answer;               /* PARTS: no row has a word */
+    bool cells;                     /* more than one: names say which */
 };
 
 /* ---- what may be used ---- */
 
-/* As the word of trust has it: a record or an output that does not hold, or a number of a row that is refused. */
-static const char *distrust_in(const struct ifm_run_view *run, const char *cell)
+static struct ifm_distrust *distrusts_of(const struct ifm_comparison_runs *runs, const struct ifm_between *between,
+                                         struct ifm_arena *arena)
 {
-    const struct ifm_publication from = {.plan = run->plan, .derived = run->derived};
-    for (size_t i = 0; i < run->derived->n_findings; i++) {
-        const struct ifm_finding *finding = &run->derived->findings[i];
-        if ((ifm_is_empty(finding->cell) || strcmp(finding->cell, cell) == 0) &&
-            ifm_gravity_of(&from, finding) >= IFM_TOUCHES_OUTPUT)
-            return finding->text;
-    }
-    for (size_t i = 0; i < run->derived->n_numbers; i++) {
-        const struct ifm_number *number = &run->derived->numbers[i];
-        if (number->value.state == IFM_STATE_REFUSED && strcmp(number->cell, cell) == 0 &&
-            ifm_is_row_named(&from, cell, number->arm))
-            return ifm_is_empty(number->value.reason) ? "a number is refused" : number->value.reason;
-    }
-    return NULL;
-}
-
-static struct distrust distrust_of(const struct ifm_comparison_runs *runs, const char *cell)
-{
-    const char *here = distrust_in(runs->other, cell);
-    return here != NULL ? (struct distrust){here, runs->other_label}
-                        : (struct distrust){distrust_in(runs->reference, cell), runs->reference_label};
-}
-
-static struct distrust *distrusts_of(const struct ifm_comparison_runs *runs, const struct ifm_between *between,
-                                     struct ifm_arena *arena)
-{
-    struct distrust *all = IFM_ARENA_ARRAY(arena, struct distrust, between->n + 1);
+    struct ifm_distrust *all = IFM_ARENA_ARRAY(arena, struct ifm_distrust, between->n + 1);
     for (size_t i = 0; i < between->n; i++)
         all[i] = i > 0 && strcmp(between->rows[i].cell, between->rows[i - 1].cell) == 0
                      ? all[i - 1]
-                     : distrust_of(runs, between->rows[i].cell);
+                     : ifm_distrust_of(runs, between->rows[i].cell);
     return all;
 }
 
-static const struct distrust *distrust(const struct changed *c, const struct ifm_between_row *row)
+static const struct ifm_distrust *distrust(const struct changed *c, const struct ifm_between_row *row)
 {
     return &c->distrusts[row - c->between->rows];
 }
@@ -211,10 +181,10 @@ static const char *cause_of(const struct changed *c, const char *said)
         if (strcmp(said_of(c, row), said) != 0)
             continue;
         const bool here = row->other.state == IFM_STATE_REFUSED;
-        const struct distrust of = is_refused_speedup(row)
-                                       ? (struct distrust){(here ? row->other : row->reference).reason,
-                                                           here ? c->runs->other_label : c->runs->reference_label}
-                                       : *distrust(c, row);
+        const struct ifm_distrust of =
+            is_refused_speedup(row) ? (struct ifm_distrust){(here ? row->other : row->reference).reason,
+                                                            here ? c->runs->other_label : c->runs->reference_label}
+                                    : *distrust(c, row);
         return ifm_arena_printf(c->arena, " (%s: %s)", of.label, in_short(c, of.why));
     }
     return "";

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "document/quantity.h"
+#include "publish/distrust.h"
 #include <math.h>
 #include <string.h>
 
@@ -192,17 +193,18 @@ static const char *add_findings(struct ifm_listing *listing, const struct ifm_co
     return notes;
 }
 
-/* The change of a refused speed-up inside a run (rule 3) is measured, and no answer: "faster" would say the same. */
+/* The change of a refused speed-up inside a run (rule 3) is measured, and no answer: "faster" would say the same. Nor
+ * is one of a cell that nobody should use. */
 static bool is_refused(const struct ifm_comparison_row *row)
 {
-    return row->derived[1] == NULL && !row->energy && ifm_is_ok(&row->change) &&
-           row->speedup.state == IFM_STATE_REFUSED;
+    return row->not_used != NULL || (row->derived[1] == NULL && !row->energy && ifm_is_ok(&row->change) &&
+                                     row->speedup.state == IFM_STATE_REFUSED);
 }
 
 static const char *word_shown(const struct ifm_comparison_row *row)
 {
     if (row->change.state != IFM_STATE_OK || is_refused(row))
-        return ifm_state_label(is_refused(row) ? row->speedup.state : row->change.state);
+        return ifm_state_label(row->change.state != IFM_STATE_OK ? row->change.state : IFM_STATE_REFUSED);
     if (row->word[0] != '\0')
         return row->word;
     return row->not_comparable[0] != '\0' ? "not comparable" : "";
@@ -294,6 +296,8 @@ static const char *add_notes(struct ifm_listing *listing, const struct ifm_compa
         notes = note_number(listing, notes, why_not(&row->change, listing->arena));
     else if (row->speedup.state != IFM_STATE_OK)
         notes = note_number(listing, notes, why_not(&row->speedup, listing->arena));
+    else if (row->not_used != NULL)
+        notes = note_number(listing, notes, row->not_used);
     else if (row->speedup.text != NULL && row->speedup.text[0] != '\0')
         notes = note_number(listing, notes, row->speedup.text);
     notes = add_energy(listing, row, add_price(listing, row, notes));
@@ -378,9 +382,10 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     if (all > change->n && change->n > 0)
         ifm_listing_show(listing, "n", ifm_arena_printf(arena, "%lld of %lld", (long long)change->n, (long long)all));
     ifm_listing_set_text(listing, "n_of", change->n_of);
-    ifm_listing_set_text(listing, "state", ifm_state_label(worse->state));
+    const bool unused = worse->state == IFM_STATE_OK && row->not_used != NULL;
+    ifm_listing_set_text(listing, "state", ifm_state_label(unused ? IFM_STATE_REFUSED : worse->state));
     bool kept = between && worse->state == IFM_STATE_OK && !ifm_is_empty(speedup->text); /* from a word */
-    ifm_listing_set_text(listing, "reason", kept ? speedup->text : worse->reason);
+    ifm_listing_set_text(listing, "reason", unused ? row->not_used : kept ? speedup->text : worse->reason);
     ifm_listing_set_text(listing, "remedy", worse->remedy);
     ifm_listing_set_text(listing, "not_comparable", row->not_comparable);
     add_cpu(listing, row);
@@ -439,25 +444,29 @@ void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_co
 {
     for (size_t i = 0; i < between->n; i++) {
         const struct ifm_between_row *row = &between->rows[i];
-        ifm_comparison_add(listing,
-                           &(struct ifm_comparison_row){
-                               .run = runs->other->plan->run_id,
-                               .reference_run = runs->reference->plan->run_id,
-                               .cell = row->cell,
-                               .arm = row->arm,
-                               .reference = row->arm,
-                               .metric = row->metric,
-                               .change = row->change,
-                               .speedup = row->speedup,
-                               .mde = row->mde,
-                               .word = row->word,
-                               /* a ratio inside each run survives what differs between them */
-                               .not_comparable = row->interleaved ? "" : row->not_comparable,
-                               .derived = {runs->other->derived, runs->reference->derived},
-                               .label = runs->other_label,
-                               .reference_label = runs->reference_label,
-                               .values = {row->beside ? &row->other : NULL, row->beside ? &row->reference : NULL},
-                               .energy = row->energy,
-                               .across = row->across});
+        const struct ifm_distrust distrust = ifm_distrust_of(runs, row->cell);
+        ifm_comparison_add(
+            listing, &(struct ifm_comparison_row){
+                         .run = runs->other->plan->run_id,
+                         .reference_run = runs->reference->plan->run_id,
+                         .cell = row->cell,
+                         .arm = row->arm,
+                         .reference = row->arm,
+                         .metric = row->metric,
+                         .change = row->change,
+                         .speedup = row->speedup,
+                         .mde = row->mde,
+                         .word = row->word,
+                         /* a ratio inside each run survives what differs between them */
+                         .not_comparable = row->interleaved ? "" : row->not_comparable,
+                         .not_used = distrust.why == NULL || row->change.state != IFM_STATE_OK
+                                         ? NULL
+                                         : ifm_arena_printf(listing->arena, "%s: %s", distrust.label, distrust.why),
+                         .derived = {runs->other->derived, runs->reference->derived},
+                         .label = runs->other_label,
+                         .reference_label = runs->reference_label,
+                         .values = {row->beside ? &row->other : NULL, row->beside ? &row->reference : NULL},
+                         .energy = row->energy,
+                         .across = row->across});
     }
 }

@@ -14,6 +14,7 @@ struct ifm_comparison_row {
     struct ifm_value change, speedup, mde;
     const char *word;                     /* "" = no decision */
     const char *not_comparable;           /* "" or "not comparable: locks, time" */
+    const char *not_used;                 /* between runs: why nobody should use its cell; NULL = they may */
     const struct ifm_derived *derived[2]; /* whose findings belong to the row; NULL = none */
     const char *label, *reference_label;  /* between runs: what people call them; "" inside a run */
     const struct ifm_value *values[2];    /* between runs: the numbers of this run and of the reference; NULL = nothing

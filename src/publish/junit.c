@@ -4,6 +4,7 @@
 #include "document/escape.h"
 #include "document/quantity.h"
 #include "publish/comparison.h"
+#include "publish/distrust.h"
 #include <math.h>
 #include <string.h>
 
@@ -195,6 +196,21 @@ void ifm_gate_lines_between(const struct ifm_between *between, const char *label
         judge_row(row, arena, line);
         if (row->lossy)
             judge_loss(row, label, arena, add_line(out, arena));
+    }
+}
+
+void ifm_gate_lines_distrust(struct ifm_gate_lines *lines, const struct ifm_comparison_runs *runs,
+                             struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < lines->n; i++) {
+        struct ifm_gate_line *line = &lines->items[i];
+        const struct ifm_distrust distrust = ifm_distrust_of_arm(runs, line->cell, line->arm);
+        if (distrust.why == NULL || line->outcome == IFM_OUTCOME_BLOCKED)
+            continue;
+        line->outcome = IFM_OUTCOME_BLOCKED;
+        line->further = 0;
+        line->reason = ifm_arena_printf(arena, "%s is not to be used: %s", distrust.label, distrust.why);
+        line->remedy = ifm_arena_printf(arena, "`inferometer report %s` says what to do", distrust.label);
     }
 }
 

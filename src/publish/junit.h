@@ -3,7 +3,7 @@
 #define IFM_PUBLISH_JUNIT_H
 
 #include "derive/compare/between.h"
-#include "publish/listing.h"
+#include "publish/comparison.h"
 
 /* One gate of the run itself, or one ratio against a reference run. */
 struct ifm_gate_line {
@@ -38,6 +38,9 @@ void ifm_gate_lines_block(struct ifm_gate_lines *out, struct ifm_arena *arena, c
  * does not hold, or whose cell or arm one run lacks, is not judged and noted. `label` names the reference. */
 void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
                             struct ifm_gate_lines *out);
+/* Lines on arms that one of the runs says not to use are blocked, with the cause. */
+void ifm_gate_lines_distrust(struct ifm_gate_lines *lines, const struct ifm_comparison_runs *runs,
+                             struct ifm_arena *arena);
 /* The worst of them: fail, then blocked, then inconclusive, then pass. */
 enum ifm_outcome ifm_gate_lines_outcome(const struct ifm_gate_lines *lines);
 /* Rejected when one fails; else IFM_INVALID when one is inconclusive or blocked by data, IFM_MISSING when only

@@ -330,6 +330,9 @@ static inline void fx_hold_kinds_to_words(const struct ifm_derived *derived)
                 {" (CUSUM ", IFM_FINDING_TIME_CHANGES},
                 {"(measure.energy_windows)", IFM_FINDING_FEW_WINDOWS},
                 {" is too short for ", IFM_FINDING_SHORT_WINDOWS},
+                {"the output must equal", IFM_FINDING_OUTPUT},
+                {"the output changed", IFM_FINDING_OUTPUT},
+                {"set of buffers gave another", IFM_FINDING_OUTPUT},
                 {"ran zero times", IFM_FINDING_NOTHING_RAN},
                 {"a run that fails", IFM_FINDING_FAILED_RUNS}};
     for (size_t i = 0; i < derived->n_findings; i++) {

@@ -39,6 +39,27 @@ static void different_bits_are_refused(void **state)
     expect(&fx, IFM_STATE_REFUSED, "rule-12");
 }
 
+/* How long an arm takes to do something else answers no gate; what its baseline takes does. */
+static void a_gate_on_another_output_is_blocked(void **state)
+{
+    (void)state;
+    for (int equal = 0; equal < 2; equal++) {
+        struct fixture fx;
+        start(&fx, 0);
+        fx_check(&fx, "other", "after", 1e-7, equal ? "00000000000000aa" : "00000000000000bb");
+        fx_gate(&fx, "step_ns", "other", IFM_GATE_AT_MOST, 1e12, true);
+        fx_gate(&fx, "step_ns", "base", IFM_GATE_AT_MOST, 1e12, true);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        const struct ifm_verdict *verdict = ifm_judge(&fx.plan, fx.derived, fx.arena);
+        assert_int_equal(verdict->gates[0].outcome, equal ? IFM_OUTCOME_PASS : IFM_OUTCOME_BLOCKED);
+        assert_int_equal(verdict->gates[1].outcome, IFM_OUTCOME_PASS);
+        assert_int_equal(verdict->exit_code, equal ? IFM_OK : IFM_INVALID);
+        assert_true(equal || strstr(verdict->gates[0].reason, "bit for bit") != NULL);
+        fx_stop(&fx);
+    }
+}
+
 /* The same inputs in another set of buffers: what differs there is no property of the arm. */
 static void sets_that_differ_are_refused(void **state)
 {
@@ -149,6 +170,7 @@ int main(void)
         cmocka_unit_test(another_computation_is_said),
         cmocka_unit_test(equal_bits_stand),
         cmocka_unit_test(different_bits_are_refused),
+        cmocka_unit_test(a_gate_on_another_output_is_blocked),
         cmocka_unit_test(sets_that_differ_are_refused),
         cmocka_unit_test(within_the_bound_stands),
         cmocka_unit_test(beyond_the_bound_is_refused),

@@ -45,6 +45,7 @@ static struct ifm_between_row row(const char *cell, const char *arm, enum ifm_me
                                     .other = ok,
                                     .change = change,
                                     .speedup = ok,
+                                    .mde = ok,
                                     .word = word,
                                     .not_comparable = "",
                                     .disputed = "",
@@ -71,6 +72,18 @@ static void said(struct ifm_between_row *rows, size_t n, struct ifm_derived *oth
     ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
     if (other != NULL)
         assert_null(strstr(table.data, "faster"));
+    for (size_t i = 0; i < n && other != NULL; i++) { /* nor have the tables of --verbose, and files, a word */
+        struct ifm_text all = {0};
+        const struct ifm_between one = {&rows[i], 1, 1};
+        struct ifm_listing whole = ifm_comparison_begin_runs(arena);
+        ifm_comparison_add_between(&whole, &runs, &one);
+        ifm_listing_compose(&whole, IFM_FORMAT_TABLE, &all);
+        ifm_listing_compose(&whole, IFM_FORMAT_CSV, &all);
+        assert_null(strstr(all.data, "faster"));
+        assert_non_null(strstr(all.data, "refused"));
+        ifm_text_free(&all);
+        ifm_listing_end(&whole);
+    }
     ifm_text_free(&table);
     ifm_text_free(&sentences);
     ifm_listing_end(&listing);

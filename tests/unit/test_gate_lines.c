@@ -183,6 +183,44 @@ static void a_lost_ratio_blocks(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* What holds beside an output that changed holds of nobody knows what; other arms of the cell stand. */
+static void an_arm_that_is_not_to_be_used_blocks(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    static struct ifm_arm arms[] = {{.name = "base", .role = IFM_ROLE_BASELINE},
+                                    {.name = "x", .role = IFM_ROLE_VARIANT},
+                                    {.name = "y", .role = IFM_ROLE_VARIANT}};
+    static struct ifm_cell cell = {.name = "c", .arms = arms, .n_arms = 3};
+    const struct ifm_plan plan = {.cells = &cell, .n_cells = 1};
+    struct ifm_number numbers[3];
+    for (size_t a = 0; a < 3; a++)
+        numbers[a] = (struct ifm_number){"c", arms[a].name, IFM_M_STEP_NS, {.number = 1}};
+    struct ifm_finding found = {.severity = IFM_SEVERITY_WARNING,
+                                .rule = "rule-12",
+                                .cell = "c",
+                                .arm = "x",
+                                .text = "the output changed",
+                                .kind = IFM_FINDING_OUTPUT};
+    static struct ifm_derived clean;
+    const struct ifm_derived doubtful = {.numbers = numbers, .n_numbers = 3, .findings = &found, .n_findings = 1};
+    const struct ifm_run_view was = {&plan, &clean, NULL}, is = {&plan, &doubtful, NULL};
+    for (int at_reference = 0; at_reference < 2; at_reference++) {
+        struct ifm_gate_line items[] = {line("one", IFM_OUTCOME_PASS, false), line("two", IFM_OUTCOME_PASS, false)};
+        struct ifm_gate_lines lines = {.items = items, .n = 2};
+        const struct ifm_comparison_runs runs = {at_reference ? &is : &was, at_reference ? &was : &is, "main", "new"};
+        items[0].cell = items[1].cell = "c";
+        items[0].arm = "x";
+        items[1].arm = "y";
+        ifm_gate_lines_distrust(&lines, &runs, arena);
+        assert_int_equal(items[0].outcome, IFM_OUTCOME_BLOCKED);
+        assert_facts(items[0].reason, at_reference ? "main is not to be used|the output changed" : "new is not");
+        assert_int_equal(items[1].outcome, IFM_OUTCOME_PASS);
+        assert_int_equal(ifm_gate_lines_status(&lines), IFM_INVALID);
+    }
+    ifm_arena_destroy(arena);
+}
+
 /* A gate and `compare` give a speed-up one sign: that of the speed-up, and the limit with it. */
 static void a_speedup_that_rose_is_above_its_limit(void **state)
 {
@@ -385,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_gate_on_the_output_error_is_read_in_percent),
         cmocka_unit_test(a_change_is_spelled_once),
         cmocka_unit_test(a_lost_ratio_blocks),
+        cmocka_unit_test(an_arm_that_is_not_to_be_used_blocks),
         cmocka_unit_test(a_speedup_that_rose_is_above_its_limit),
         cmocka_unit_test(more_loss_is_worse),
         cmocka_unit_test(what_the_margin_divides_is_inconclusive),

@@ -91,11 +91,13 @@ static void check_output(struct ifm_arm_work *arm, const struct checks *checks, 
                            checks->changed, checks->output);
     else if (checks->changed != NULL)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-12", "the output changed during the run: hash %s, then %s",
-                           checks->changed, checks->output);
+                           checks->changed, checks->output)
+            ->kind = IFM_FINDING_OUTPUT;
     if (checks->sets_differ)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-12",
                            "the same inputs in another set of buffers gave another output: it depends on where the "
-                           "buffers lie, or on what lay in them before");
+                           "buffers lie, or on what lay in them before")
+            ->kind = IFM_FINDING_OUTPUT;
 }
 
 static void check_feature(struct ifm_arm_work *arm)
@@ -146,7 +148,7 @@ static void check_equal(struct ifm_arm_work *arm)
                                   "the output must equal that of arm %s within %.3g; the errors are %.3g and %.3g",
                                   a->equals, a->equal_bound, mine.worst, other.worst);
     if (reason != NULL)
-        ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-12", reason);
+        ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-12", reason)->kind = IFM_FINDING_OUTPUT;
 }
 
 /* A comparison needs both its arms. */
