@@ -48,7 +48,8 @@ if wide <= 100:
 def words_of(text):
     return {re.sub(r"[0-9.]+", "0", word) for word in text.split()}
 
-broken = words_of("\n".join(shown(80, [program, "doctor"]))) - words_of(subprocess.check_output([program, "doctor"], text=True))
+doctor = [program, "doctor"]
+broken = words_of("\n".join(shown(80, doctor))) - words_of(subprocess.check_output(doctor, text=True))
 if broken:
     sys.exit(f"doctor breaks words: {sorted(broken)}")
 P
