@@ -45,6 +45,10 @@ for width in 60, 80, 140:
 if wide <= 100:
     sys.exit(f"no line takes more than {wide} of 140 columns")
 
+narrow, usual = (" ".join(shown(width, [program, "report", "a"])).split() for width in (60, 100))
+if "p50" in usual and "p50" not in narrow:
+    sys.exit("a column is missing at 60 columns: " + " ".join(narrow))
+
 def words_of(text):
     return {re.sub(r"[0-9.]+", "0", word) for word in text.split()}
 
