@@ -86,10 +86,21 @@ void ifm_text_free(struct ifm_text *text)
     *text = (struct ifm_text){0};
 }
 
+/* Bytes up to the next blank; those between `...` are a command to copy, and its blanks are none. */
+static size_t word_bytes(const char *text)
+{
+    size_t length = 0;
+    while (text[length] != ' ' && text[length] != '\0') {
+        const char *end = text[length] == '`' ? strchr(text + length + 1, '`') : NULL;
+        length = end == NULL ? length + 1 : (size_t)(end + 1 - text);
+    }
+    return length;
+}
+
 size_t ifm_text_wrap(struct ifm_text *out, const char *text, size_t width, size_t column, size_t margin)
 {
     for (bool first = true; *text != '\0'; first = false) {
-        size_t length = strcspn(text, " "), columns = 0, blank = first ? 0 : 1;
+        size_t length = word_bytes(text), columns = 0, blank = first ? 0 : 1;
         for (size_t i = 0; i < length; i++)
             columns += ((unsigned char)text[i] & 0xc0) != 0x80;
         if (column > margin && column + blank + columns > width) {

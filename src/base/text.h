@@ -27,7 +27,7 @@ const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena);
 const char *ifm_text_plain(const char *text, struct ifm_arena *arena);
 
 /* The words of `text` in lines of `width` columns; the cursor is at `column`, and later lines begin at `margin`. A word
- * is never broken. The column behind the last one. */
+ * is never broken, nor a command between `...`. The column behind the last one. */
 size_t ifm_text_wrap(struct ifm_text *out, const char *text, size_t width, size_t column, size_t margin);
 
 /* Whether `item` is one of the items of the `n` bytes at `list`, which stand with ", " between them. A name that is a

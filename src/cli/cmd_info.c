@@ -5,7 +5,6 @@
 #include "dyn/cublaslt.h"
 #include "dyn/cudnn.h"
 #include "host/host.h"
-#include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,56 +32,81 @@ static bool is_fine(const json_t *row)
     return strcmp(doctor_text(row, "state"), "ok") == 0;
 }
 
-static void print_rows(const json_t *rows)
+/* Words from `column` on, later lines from `margin` on; whole into a pipe, where each row is a line. */
+static void print_words(const char *text, size_t column, size_t margin)
 {
-    static const char *const titles[] = {"what", "state", "detail"};
-    struct libscols_table *table = scols_new_table();
-    for (size_t i = 0; i < 3; i++)
-        scols_table_new_column(table, titles[i], 0, i < 2 ? 0 : SCOLS_FL_WRAP);
-    scols_table_enable_colors(table, isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL);
-    const json_t *row;
-    size_t index;
-    json_array_foreach(rows, index, row)
-    {
-        struct libscols_line *line = scols_table_new_line(table, NULL);
-        for (size_t i = 0; i < 3; i++)
-            scols_line_set_data(line, i, doctor_text(row, titles[i]));
-        if (!is_fine(row))
-            scols_cell_set_color(scols_line_get_cell(line, 1), "yellow");
-    }
-    scols_print_table(table);
-    scols_unref_table(table);
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_text out = {0};
+    ifm_text_wrap(&out, ifm_text_plain(text, arena), isatty(STDOUT_FILENO) ? ifm_cli_width() : SIZE_MAX, column,
+                  margin);
+    ifm_text_add(&out, "\n");
+    ifm_cli_print(&out, stdout);
+    ifm_arena_destroy(arena);
 }
 
-/* Remedies stand below the table, because they are commands to copy, and a column would wrap them. */
+static void print_rows(const json_t *rows)
+{
+    enum { STATE = 6 /* "absent" */ };
+    const bool paint = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
+    const json_t *row;
+    size_t index, widest = strlen("what");
+    json_array_foreach(rows, index, row)
+    {
+        const size_t width = strlen(doctor_text(row, "what"));
+        widest = width > widest ? width : widest;
+    }
+    printf("%-*s %-*s detail\n", (int)widest, "what", STATE, "state");
+    json_array_foreach(rows, index, row)
+    {
+        const bool seen = paint && !is_fine(row);
+        const size_t column = widest + 1 + STATE + 1;
+        printf("%-*s %s%-*s%s ", (int)widest, doctor_text(row, "what"), seen ? "\033[33m" : "", STATE,
+               doctor_text(row, "state"), seen ? "\033[0m" : "");
+        print_words(doctor_text(row, "detail"), column, column);
+    }
+}
+
+/* Remedies stand below the table, each on a line of its own, because they are commands to copy. */
 static void print_remedies(const json_t *rows)
 {
     const json_t *row;
     size_t index, open = 0, listed = 0;
     json_array_foreach(rows, index, row)
     {
+        const char *what = doctor_text(row, "what");
         if (is_fine(row))
             continue;
         open++;
         if (doctor_text(row, "remedy")[0] == '\0') /* its line says it */
             continue;
         if (listed++ == 0)
-            printf("\nMissing or unfavourable, why it matters, and the remedy:\n");
-        printf("  %s: %s\n    %s\n", doctor_text(row, "what"), doctor_text(row, "why"), doctor_text(row, "remedy"));
+            printf("\nMissing or unfavourable, why it matters, the remedy:\n");
+        printf("  %s: ", what);
+        print_words(doctor_text(row, "why"), 2 + strlen(what) + 2, 6);
+        printf("    ");
+        print_words(doctor_text(row, "remedy"), 4, 6);
     }
-    printf("\n%zu of %zu are ready for measurement; every report lists what is absent.\n", json_array_size(rows) - open,
-           json_array_size(rows));
+    char ready[128];
+    snprintf(ready, sizeof ready, "%zu of %zu are ready for measurement; every report lists what is absent.",
+             json_array_size(rows) - open, json_array_size(rows));
+    printf("\n");
+    print_words(ready, 0, 0);
 }
 
 /* The answer first: what to do before anything else on this machine. */
 static void print_first(const json_t *rows)
 {
     const json_t *row = ifm_doctor_first(rows);
-    if (row == NULL)
+    struct ifm_arena *arena = ifm_arena_create();
+    if (row == NULL) {
         printf("Nothing here would make measurements better.\n\n");
-    else
-        printf("Most would help: %s\n  (%s: %s)\n\n", doctor_text(row, "remedy"), doctor_text(row, "what"),
-               doctor_text(row, "detail"));
+    } else {
+        print_words(ifm_arena_printf(arena, "Most would help: %s", doctor_text(row, "remedy")), 0, 2);
+        printf("  ");
+        print_words(ifm_arena_printf(arena, "(%s: %s)", doctor_text(row, "what"), doctor_text(row, "detail")), 2, 3);
+        printf("\n");
+    }
+    ifm_arena_destroy(arena);
 }
 
 /* Exits 0 whatever it finds. A study that needs locks sets measure.locks=required. */

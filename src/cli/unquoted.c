@@ -188,8 +188,7 @@ static const char *join(const char *flag, const char **words, size_t n, const st
     if (options->config == NULL)
         return NULL;
     const char *all = ifm_config_flag_joined(options->config, options->workload, flag + 2, words, n);
-    return all != NULL || n == 2 ? all
-                                 : ifm_config_flag_joined(options->config, options->workload, flag + 2, words, 2);
+    return all != NULL || n == 2 ? all : ifm_config_flag_joined(options->config, options->workload, flag + 2, words, 2);
 }
 
 bool ifm_hint_of_joined(int argc, char **argv, const char *token, const struct ifm_options *options, char *hint,

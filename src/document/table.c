@@ -360,25 +360,19 @@ static bool drop(struct shown_columns *columns, enum ifm_metric_id metric)
 }
 
 /* Where a line is too short for all columns, those go whose numbers a sentence or another column gives: the divergence,
- * the error of a sentence, the rate that is the inverse of the time; then the median. */
+ * the error of a sentence, the rate that is the inverse of the time. The painter sets others in a table below. */
 void ifm_group_table(struct ifm_builder *builder, const struct ifm_group *group, bool told, bool whole,
                      struct ifm_block *section)
 {
     static const enum ifm_metric_id spare[] = {IFM_M_ATTENTION_KL_NATS, IFM_M_ERROR_RMS_REL, IFM_M_TOKENS_PROMPT_PER_S,
-                                               IFM_M_TOKENS_GENERATED_PER_S, IFM_M_LATENCY_NS_P50};
+                                               IFM_M_TOKENS_GENERATED_PER_S};
     enum { N_SPARE = sizeof spare / sizeof *spare };
     struct shown_columns columns = columns_of(builder, group, whole);
     size_t notes = builder->document->n_notes;
     struct ifm_grid grid = grid_of(builder, group, &columns, told);
     for (size_t i = 0; i < N_SPARE && !whole && grid_width(&grid) > builder->document->width; i++) {
-        const struct shown_columns before = columns;
         if ((spare[i] == IFM_M_ERROR_RMS_REL && !told) || !drop(&columns, spare[i]))
             continue;
-        forget_notes(builder, notes);
-        grid = grid_of(builder, group, &columns, told);
-        if (spare[i] != IFM_M_LATENCY_NS_P50 || grid_width(&grid) <= builder->document->width)
-            continue;
-        columns = before; /* intervals go below their numbers, and there is room for it */
         forget_notes(builder, notes);
         grid = grid_of(builder, group, &columns, told);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define FILE_NAME "libcuda.so.1"
-#define REMEDY "install the NVIDIA driver (580 or newer for CUDA 13); in a container, start it with --gpus all"
+#define REMEDY "install the NVIDIA driver (580 or newer for CUDA 13); in a container, start it with `--gpus all`"
 
 enum { WANTED_VERSION = 13000, OLDEST_DRIVER = 12000 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define FILE_NAME "libnvidia-ml.so.1"
-#define REMEDY "install the NVIDIA driver; in a container, start it with --gpus all"
+#define REMEDY "install the NVIDIA driver; in a container, start it with `--gpus all`"
 
 enum { ROOM = 256 };
 

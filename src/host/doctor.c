@@ -183,7 +183,7 @@ static void tell_driver(struct ifm_doctor *d)
         tell_recorded(d);
     else
         tell_library(d, "libcuda.so.1",
-                     "pass the GPU to this machine and install its driver: apt-get install nvidia-driver "
+                     "pass the GPU to this machine and install its driver: `apt-get install nvidia-driver` "
                      "(Debian: non-free)");
 }
 
@@ -283,7 +283,7 @@ static void tell_isolated(struct ifm_doctor *d)
     if (ifm_probe_line(d->root, line, sizeof line, "%s", file) && line[0] != '\0')
         ifm_doctor_ok(d, "%s", line);
     else
-        ifm_doctor_absent(d, "boot with isolcpus=CPUS nohz_full=CPUS, and start the lab with taskset -c CPUS", "%s",
+        ifm_doctor_absent(d, "boot with isolcpus=CPUS nohz_full=CPUS, and start the lab with `taskset -c CPUS`", "%s",
                           ifm_probe_exists(d->root, "%s", file) ? "none" : "the kernel does not say");
 }
 

@@ -82,7 +82,7 @@ json_t *ifm_gpu_list(int n)
 {
     return n > 0 ? json_array()
                  : ifm_probe_absent(n == 0 ? "NVML names no GPU" : "NVML does not count its GPUs",
-                                    "in a container, start it with --gpus all; else look at `nvidia-smi`");
+                                    "in a container, start it with `--gpus all`; else look at `nvidia-smi`");
 }
 
 int ifm_gpu_count(const struct ifm_nvml *nvml)

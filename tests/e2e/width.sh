@@ -7,7 +7,7 @@ need python3 python3
 "$INFEROMETER" decode --device fake --out b >/dev/null 2>&1 || fail "no second run"
 
 cat >on_a_terminal.py <<'P'
-import fcntl, os, pty, re, struct, sys, termios
+import fcntl, os, pty, re, struct, subprocess, sys, termios
 
 def shown(width, command):
     """What the command writes to a terminal of so many columns."""
@@ -31,7 +31,7 @@ def shown(width, command):
 program, wide = sys.argv[1], 0
 commands = ["report a", "report a --verbose", "compare a", "compare a b", "explain TPOT", "explain tpot_bound_ns",
             "workloads", "flops llama-3-8b",
-            "decode --device fake --dry-run", "decode --device fake --out WIDTH", "power"]
+            "decode --device fake --dry-run", "decode --device fake --out WIDTH", "power", "doctor"]
 for width in 60, 80, 140:
     for words in commands:
         lines = shown(width, [program, *words.replace("WIDTH", f"w{width}").split()])
@@ -44,6 +44,18 @@ for width in 60, 80, 140:
         wide = max([wide, *map(len, lines)])
 if wide <= 100:
     sys.exit(f"no line takes more than {wide} of 140 columns")
+
+narrow, usual = (" ".join(shown(width, [program, "report", "a"])).split() for width in (60, 100))
+if "p50" in usual and "p50" not in narrow:
+    sys.exit("a column is missing at 60 columns: " + " ".join(narrow))
+
+def words_of(text):
+    return {re.sub(r"[0-9.]+", "0", word) for word in text.split()}
+
+doctor = [program, "doctor"]
+broken = words_of("\n".join(shown(80, doctor))) - words_of(subprocess.check_output(doctor, text=True))
+if broken:
+    sys.exit(f"doctor breaks words: {sorted(broken)}")
 P
 python3 on_a_terminal.py "$INFEROMETER" || fail "lines and terminal"
 

@@ -82,6 +82,24 @@ static void people_read_three_digits(void **state)
     assert_string_equal(ifm_format_human(0, "ns", buffer), "0 ns");
 }
 
+/* A word is never broken, nor a command that is to be copied; a lone ` is a letter. */
+static void lines_break_between_words(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"one two three", "one two\n  three"},
+        {"type `a b c d` now", "type\n  `a b c d`\n  now"},
+        {"lone ` of many", "lone ` of\n  many"},
+        {"x-`a b c d`, y", "x-`a b c d`,\n  y"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ifm_text out = {0};
+        ifm_text_wrap(&out, cases[i][0], 10, 0, 2);
+        assert_string_equal(out.data, cases[i][1]);
+        ifm_text_free(&out);
+    }
+}
+
 static void the_nearest_word_is_near(void **state)
 {
     (void)state;
@@ -279,6 +297,7 @@ int main(void)
         cmocka_unit_test(bytes_and_seconds_take_suffixes),
         cmocka_unit_test(reals_print_short_and_read_back),
         cmocka_unit_test(people_read_three_digits),
+        cmocka_unit_test(lines_break_between_words),
         cmocka_unit_test(the_nearest_word_is_near),
         cmocka_unit_test(the_arena_aligns_and_zeroes),
         cmocka_unit_test(the_arena_releases_what_is_deferred_last_first),

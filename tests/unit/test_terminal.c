@@ -11,6 +11,7 @@
 #include "fact_pieces.h"
 #include "publish/compose.h"
 #include "publish_sample.h"
+#include <locale.h>
 
 static struct ifm_error error;
 
@@ -144,6 +145,45 @@ static void a_long_warning_is_said_to_its_end(void **state)
     free(text);
 }
 
+/* What does not fit goes into tables below, a row of which is a line: whose an interval is is never in doubt. */
+static void rows_stay_whole_where_a_table_is_split(void **state)
+{
+    (void)state;
+    static struct ifm_heading headings[] = {{"arm", IFM_M_NONE, true, 0},
+                                            {"time", IFM_M_NONE, false, 0},
+                                            {"p50", IFM_M_NONE, false, 0},
+                                            {"read", IFM_M_NONE, false, 0},
+                                            {"of ceiling", IFM_M_NONE, false, 0}};
+    static struct ifm_field fields[] = {{"f16", "", 0, 0},
+                                        {"16.5 ms", "[11.4, 23.7]", 0, 0},
+                                        {"18.1 ms", "", 0, 0},
+                                        {"8.15 GB/s", "±0.39", 0, 0},
+                                        {"13.3 %", "", 0, 0},
+                                        {"int8", "", 0, 0},
+                                        {"9.31 ms", "±0.12", 0, 0},
+                                        {"9.20 ms", "", 0, 0},
+                                        {"6.28 GB/s", "±1.10", 0, 0},
+                                        {"10.3 %", "", 0, 0}};
+    const struct ifm_grid grid = {.headings = headings, .n_columns = 5, .fields = fields, .n_rows = 2};
+    static const char expected[] = "arm                   time      p50\n"
+                                   "f16   16.5 ms [11.4, 23.7]  18.1 ms\n"
+                                   "int8  9.31 ms ±0.12         9.20 ms\n"
+                                   "\n"
+                                   "arm              read  of ceiling\n"
+                                   "f16   8.15 GB/s ±0.39      13.3 %\n"
+                                   "int8  6.28 GB/s ±1.10      10.3 %\n";
+    struct ifm_arena *arena = ifm_arena_create();
+    for (size_t width = 37; width <= 52;
+         width += 15) { /* in the wider one "read" would fit, and leave one column alone */
+        struct ifm_text text = {0};
+        setlocale(LC_CTYPE, "C.UTF-8");
+        ifm_paint_terminal_grid(&grid, width, arena, &text);
+        assert_string_equal(text.data, expected);
+        ifm_text_free(&text);
+    }
+    ifm_arena_destroy(arena);
+}
+
 static void report_md_holds_everything(void **state)
 {
     (void)state;
@@ -176,6 +216,7 @@ int main(void)
         cmocka_unit_test(other_names_are_another_kind),
         cmocka_unit_test(few_findings_are_all_shown),
         cmocka_unit_test(a_long_warning_is_said_to_its_end),
+        cmocka_unit_test(rows_stay_whole_where_a_table_is_split),
         cmocka_unit_test(report_md_holds_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

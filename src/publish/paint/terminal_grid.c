@@ -261,7 +261,7 @@ static struct ifm_grid kept(struct ifm_terminal *terminal, const struct ifm_grid
 static bool break_widest(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t *most)
 {
     enum { READABLE = 24 };
-    const size_t total = grid_width(terminal, grid, true);
+    const size_t total = grid_width(terminal, grid, false);
     size_t widest = 0, at = 0;
     for (size_t c = 0; c < grid->n_columns; c++) {
         const size_t width = column_width(terminal, grid, c, true);
@@ -297,7 +297,21 @@ static size_t break_parts(const struct ifm_terminal *terminal, const struct ifm_
     return taken;
 }
 
-/* As many columns below each other as the terminal has room for, each part with the columns that name its rows. */
+/* Behind the last of the columns from `first` on that fit side by side; the last column of a grid is not left alone. */
+static size_t part_end(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t taken, size_t first)
+{
+    enum { WORTH = 3 }; /* columns, from which on one is given to the last */
+    size_t next = first + 1, width = taken + column_width(terminal, grid, first, false);
+    while (next < grid->n_columns && width + 2 + column_width(terminal, grid, next, false) <= terminal->width)
+        width += 2 + column_width(terminal, grid, next++, false);
+    if (next + 1 != grid->n_columns || next - first < WORTH)
+        return next;
+    const size_t both = column_width(terminal, grid, next - 1, false) + 2 + column_width(terminal, grid, next, false);
+    return taken + both <= terminal->width ? next - 1 : next;
+}
+
+/* As many columns side by side as the terminal has room for, the others in tables below, each with the columns that
+ * name its rows: a row stays whole. */
 static enum ifm_status fold(struct ifm_terminal *terminal, const struct ifm_grid *whole, struct ifm_error *error)
 {
     size_t *most = IFM_ARENA_ARRAY(terminal->arena, size_t, whole->n_columns), labels;
@@ -309,9 +323,7 @@ static enum ifm_status fold(struct ifm_terminal *terminal, const struct ifm_grid
     const size_t taken = break_parts(terminal, whole, most, &labels);
     const struct ifm_grid grid = broken(terminal, whole, most);
     for (size_t first = labels, next = labels; first < grid.n_columns; first = next) {
-        size_t width = taken + column_width(terminal, &grid, next++, true);
-        while (next < grid.n_columns && width + 2 + column_width(terminal, &grid, next, true) <= terminal->width)
-            width += 2 + column_width(terminal, &grid, next++, true);
+        next = part_end(terminal, &grid, taken, first);
         for (size_t c = 0; c < grid.n_columns; c++)
             keep[c] = c < labels || (c >= first && c < next);
         const struct ifm_grid part = kept(terminal, &grid, keep);
@@ -325,8 +337,8 @@ static enum ifm_status say_grid(struct ifm_terminal *terminal, const struct ifm_
 {
     if (grid->n_rows == 0)
         return IFM_OK;
-    return grid_width(terminal, grid, true) > terminal->width ? fold(terminal, grid, error)
-                                                              : draw(terminal, grid, error);
+    return grid_width(terminal, grid, false) > terminal->width ? fold(terminal, grid, error)
+                                                               : draw(terminal, grid, error);
 }
 
 /* The columns of one part, and those that belong to each. */
