@@ -278,7 +278,7 @@ IFM_INLINE __m512i quad_of(const void *bytes, size_t i)
  * than a block, which no load follows. */
 IFM_INLINE const unsigned char *ahead_of(const struct attend_stretch *s, size_t at, const int heads)
 {
-    return heads > 2 ? far_ahead(s, at) : s->page + at + NEAR;
+    return heads > 2 ? place_after(s, at, FAR) : s->page + at + NEAR;
 }
 
 IFM_INLINE void read_ahead(const unsigned char *line, const int heads)
