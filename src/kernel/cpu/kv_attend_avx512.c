@@ -5,7 +5,8 @@
  * (or channels) by at most four heads stays in sixteen registers, and further heads find the tile's bytes in the first
  * level cache.
  *
- * Cycles a token at least (Zen 4: one 512-bit multiply-add a cycle): 2 * D / 16 for each head. */
+ * Cycles a token at least: 2 * D / 16 for each head at one 512-bit multiply-add a cycle (Zen 4), half at two (Zen 5).
+ */
 #if defined(__x86_64__)
 #include "kernel/cpu/kv_attend_body.h"
 
