@@ -45,13 +45,11 @@ IFM_INLINE void ask_ahead(const struct attend_stretch *s, size_t at, size_t row,
     const size_t run = at / RUN, stripe = s->bytes / STRIPES;
     const unsigned char *soon = place_after(s, at, striped ? SOON : FAR);
     const unsigned char *later = s->next + run % STRIPES * stripe + run / STRIPES * RUN + at % RUN;
-    for (size_t i = 0; i < row; i += IFM_LINE)
-        if (striped) {
-            _mm_prefetch((const char *)soon + i, _MM_HINT_T0);
+    for (size_t i = 0; i < row; i += IFM_LINE) {
+        _mm_prefetch((const char *)soon + i, _MM_HINT_T0);
+        if (striped)
             _mm_prefetch((const char *)later + i, _MM_HINT_T0);
-        } else {
-            _mm_prefetch((const char *)soon + i, _MM_HINT_T1);
-        }
+    }
 }
 
 /* acc[h][w] += rows[i][16 w ...] * factor[h][i] over `n` rows of `width` vectors; returns which columns met a NaN of
