@@ -295,6 +295,35 @@ static void shares_are_even_in_bytes(void **unused)
     drop(&p);
 }
 
+static const void *announced;
+static unsigned surprises;
+
+static void follow_pages(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
+                         const float *query, const struct ifm_kv_piece_sums *sums, void *scratch, const void *next)
+{
+    (void)layout, (void)tokens, (void)group, (void)query, (void)sums, (void)scratch;
+    surprises += page != announced;
+    announced = next;
+}
+
+/* What a page function is told to read ahead is what the worker reads next, over pairs without tokens too. */
+static void pages_are_announced(void **unused)
+{
+    (void)unused;
+    enum { WORKERS = 5 };
+    struct problem p = make(IFM_KV_F16, 64, 1, plain, 2, 4, WORKERS);
+    p.job.body = follow_pages;
+    for (unsigned workers = 1; workers <= WORKERS; workers++)
+        for (unsigned i = 0; i < workers; i++) {
+            announced = NULL;
+            surprises = 0;
+            ifm_kv_decode_work(&p.job, i, workers);
+            assert_int_equal(surprises, 1); /* its first one */
+            assert_null(announced);
+        }
+    drop(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +332,7 @@ int main(void)
         cmocka_unit_test(is_the_same_every_time),
         cmocka_unit_test(one_changed_token_shows),
         cmocka_unit_test(shares_are_even_in_bytes),
+        cmocka_unit_test(pages_are_announced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

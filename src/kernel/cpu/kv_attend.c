@@ -163,15 +163,15 @@ static void begin(const struct ifm_kv_job *job, uint64_t pair, const struct atte
     }
 }
 
-/* Units [from, to) of a pair. The result is never in the rotated domain. */
+/* Units [from, to) of a pair; `after` is the body page that follows them. The result is never in the rotated domain. */
 static void attend_units(const struct ifm_kv_job *job, const struct attend_extent *e, uint64_t from, uint64_t to,
-                         const struct attend_worker *w, const struct ifm_kv_piece_sums *sums)
+                         const void *after, const struct attend_worker *w, const struct ifm_kv_piece_sums *sums)
 {
     const struct ifm_kv_layout *body = ifm_kv_body_layout(job->cache);
     const unsigned group = group_of(job);
     const uint64_t n_body = e->view.n_body, body_to = to < n_body ? to : n_body;
     for (uint64_t i = from; i < body_to; i++) {
-        const void *next = i + 1 < body_to ? body_page(e, i + 1) : NULL;
+        const void *next = i + 1 < body_to ? body_page(e, i + 1) : after;
         const unsigned tokens = i + 1 == n_body ? e->view.last_tokens : body->tokens;
         job->body(body, body_page(e, i), tokens, group, w->query, sums, w->scratch, next);
         w->notes->pages++;
@@ -210,6 +210,17 @@ static uint64_t find_starts(const struct ifm_kv_job *job, uint64_t *starts)
     return at;
 }
 
+/* The first body page that follows a pair in bytes before `to`; NULL without one, or where sink or ring come first. */
+static const void *page_after(const struct ifm_kv_job *job, const struct attend_worker *w, uint64_t pair, uint64_t to)
+{
+    for (pair++; pair < pairs_of(job) && w->starts[pair] < to; pair++) {
+        const struct attend_extent e = extent_of(job, pair);
+        if (e.bytes > 0)
+            return e.view.n_body > 0 ? body_page(&e, 0) : NULL;
+    }
+    return NULL;
+}
+
 void ifm_kv_decode_work(const struct ifm_kv_job *job, unsigned index, unsigned count)
 {
     const struct attend_worker w = worker_at(job, index);
@@ -233,7 +244,7 @@ void ifm_kv_decode_work(const struct ifm_kv_job *job, unsigned index, unsigned c
         const bool begins = first == 0, ends = last == units;
         const int kind = !begins ? 0 : ends ? 2 : 1;
         begin(job, pair, &w, &w.sums[kind]);
-        attend_units(job, &e, first, last, &w, &w.sums[kind]);
+        attend_units(job, &e, first, last, page_after(job, &w, pair, to), &w, &w.sums[kind]);
         if (kind == 2)
             finish(job, &w.sums[kind], pair);
         else

@@ -22,7 +22,7 @@ struct ifm_kv_piece_sums {
 size_t ifm_kv_attend_scratch_bytes(unsigned head_dim, unsigned group);
 
 /* Add slots 0 .. tokens - 1 of `page` to `sums`. `query` [group][head_dim] f32, already times log2(e) / sqrt(head_dim).
- * `next` is the page that will be read after this one, for prefetching; may be NULL. */
+ * `next` is the page of this layout that will be read after this one, for prefetching; may be NULL. */
 typedef void ifm_kv_attend_fn(const struct ifm_kv_layout *layout, const void *page, unsigned tokens, unsigned group,
                               const float *query, const struct ifm_kv_piece_sums *sums, void *scratch,
                               const void *next);

@@ -278,15 +278,7 @@ IFM_INLINE __m512i quad_of(const void *bytes, size_t i)
  * than a block, which no load follows. */
 IFM_INLINE const unsigned char *ahead_of(const struct attend_stretch *s, size_t at, const int heads)
 {
-    return heads > 2 ? far_ahead(s, at) : s->page + at + NEAR;
-}
-
-IFM_INLINE void read_ahead(const unsigned char *line, const int heads)
-{
-    if (heads > 2)
-        _mm_prefetch((const char *)line, _MM_HINT_T1);
-    else
-        _mm_prefetch((const char *)line, _MM_HINT_T0);
+    return heads > 2 ? place_after(s, at, FAR) : s->page + at + NEAR;
 }
 
 /* acc[h][f] += codes of `n` quads of channels times low bytes; int8: acc[heads + h] the high bytes. The loop has sums
@@ -302,7 +294,7 @@ IFM_INLINE void score_quads(const struct vnni_call *c, size_t at, size_t n, cons
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++) {
         const __m512i x = _mm512_load_si512(from + i * IFM_LINE);
-        read_ahead(ahead + i * IFM_LINE, heads);
+        _mm_prefetch((const char *)ahead + i * IFM_LINE, _MM_HINT_T0);
         for (int f = 0; f < fields; f++) {
             const __m512i codes = field(x, bits, f);
             for (int h = 0; h < heads; h++) {
@@ -408,7 +400,7 @@ IFM_INLINE void value_quads(const struct vnni_call *c, size_t at, const struct v
 #pragma GCC unroll 4
     for (size_t i = 0; i < quads; i++) {
         const __m512i x = _mm512_load_si512(from + i * IFM_LINE);
-        read_ahead(ahead + i * IFM_LINE, heads);
+        _mm_prefetch((const char *)ahead + i * IFM_LINE, _MM_HINT_T0);
         for (int h = 0; h < heads; h++) {
             const __m512i weight = quad_of(head[h].weight, i);
             for (int f = 0; f < fields; f++) {
