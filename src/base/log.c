@@ -1,4 +1,5 @@
-/* Messages on standard error. The two switches, quiet and mute, are the only presentation state of the process. */
+/* Messages on standard error. Its switches (quiet, mute, over a line) are the only presentation state of the
+ * process. */
 #include "base/log.h"
 
 #include "base/plain.h"
@@ -7,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool quiet, muted;
+static bool quiet, muted, over_line;
 
 /* A line on standard error. Names in it may be of somebody else's folder. Nothing is allocated: memory may be short. */
 static void print_line(const char *prefix, char *line)
 {
     ifm_plain_make(line);
-    fprintf(stderr, "%s%s\n", prefix, line);
+    fprintf(stderr, "%s%s%s\n", over_line ? "\r\033[K" : "", prefix, line);
+    over_line = false;
 }
 
 /* What a program said, line by line. */
@@ -39,6 +41,11 @@ static void IFM_PRINTF(2, 0) say(const char *prefix, const char *format, va_list
 void ifm_log_quiet(bool is_quiet)
 {
     quiet = is_quiet;
+}
+
+void ifm_log_over_line(bool open)
+{
+    over_line = open;
 }
 
 void ifm_log_mute(bool mute)

@@ -7,6 +7,7 @@
 
 void ifm_log_quiet(bool quiet);                           /* no notes; warnings and errors stay */
 void ifm_log_mute(bool mute);                             /* neither notes nor warnings: a library does not print */
+void ifm_log_over_line(bool open);                        /* a line of progress stands there: messages take its place */
 void ifm_note(const char *format, ...) IFM_PRINTF(1, 2);  /* "note: ..." */
 void ifm_warn(const char *format, ...) IFM_PRINTF(1, 2);  /* "warning: ..." */
 void ifm_error_print(const struct ifm_error *error);      /* "error: where: message" and "  hint: ..." */

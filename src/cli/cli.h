@@ -152,6 +152,20 @@ IFM_CHECKED enum ifm_status ifm_again_take(const char *name, const char *value, 
                                            struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct ifm_again *again,
                                             struct ifm_error *error);
+/* ---- progress.c: the line of progress ---- */
+struct ifm_progress_line {
+    bool shows, shown; /* on this terminal at all; now */
+    bool reported;     /* fraction and left_s are known */
+    int at;            /* the part that it names */
+    int64_t last_ns;
+    double fraction, left_s; /* as said: they grow, and fall */
+    struct ifm_so_far so_far;
+};
+/* For a run's options; what it calls does nothing where no terminal shows it. */
+struct ifm_progress ifm_progress_open(const struct ifm_options *options, struct ifm_progress_line *line);
+void ifm_progress_say(struct ifm_progress_line *line, const char *words);
+void ifm_progress_clear(void *line);
+
 /* ---- unquoted.c: commands that somebody wrote without quotes ---- */
 /* `exec sleep 0.01`: the words of one or more commands, of which some alone are no program; the error shows the line
  * that was meant. */

@@ -9,65 +9,6 @@
 #include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-struct progress_line {
-    int64_t last_ns;
-    struct ifm_so_far so_far;
-};
-
-/* One line on the terminal, no wider than that, rewritten at most ten times a second. */
-static bool may_show(struct progress_line *shown)
-{
-    int64_t now_ns = ifm_clock_now().ns;
-    if (now_ns - shown->last_ns < 100000000)
-        return false;
-    shown->last_ns = now_ns;
-    return true;
-}
-
-static void show_line(char *line)
-{
-    struct winsize size = {0};
-    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    ifm_plain_make(line);
-    fprintf(stderr, "\r\033[K%.*s", known ? size.ws_col - 1 : (int)strlen(line), line);
-}
-
-static void show_progress(void *context, const struct ifm_cell *cell, double fraction, double remaining_s)
-{
-    struct progress_line *shown = context;
-    char line[512];
-    if (!may_show(shown))
-        return;
-    snprintf(line, sizeof line, "%3.0f %%  %s  about %.0f s left%s%s", 100 * fraction, cell->name, remaining_s,
-             shown->so_far.text[0] == '\0' ? "" : "  so far ", shown->so_far.text);
-    show_line(line);
-}
-
-/* Around the blocks: what it is at, and what the parts before it took. NULL: it is over. */
-static void show_part(void *context, const struct ifm_parts *parts)
-{
-    char line[512], spent[160];
-    if (parts == NULL) {
-        fputs("\r\033[K", stderr);
-        return;
-    }
-    if (parts->at == IFM_PART_BLOCKS || parts->at == IFM_PART_LATER || !may_show(context))
-        return;
-    ifm_parts_text(parts->seconds, spent, sizeof spent);
-    snprintf(line, sizeof line, "%s%s%s%s%s%s%s", parts->cell == NULL ? "" : parts->cell,
-             parts->cell == NULL ? "" : ": ", ifm_part_names[parts->at], parts->arm == NULL ? "" : " of ",
-             parts->arm == NULL ? "" : parts->arm, spent[0] == '\0' ? "" : "; so far ", spent);
-    show_line(line);
-}
-
-static struct ifm_progress progress_of(const struct ifm_options *options, struct progress_line *shown)
-{
-    bool show = !options->quiet && isatty(STDERR_FILENO);
-    return show ? (struct ifm_progress){show_progress, shown, show_part} : (struct ifm_progress){0};
-}
 
 /* What the comparisons of the open cell said when the run was interrupted. */
 static void tell_so_far(struct ifm_so_far *so_far)
@@ -80,29 +21,27 @@ static void tell_so_far(struct ifm_so_far *so_far)
 /* Measure with progress on a terminal. A device that only a new process can open again is continued in one: then this
  * call does not return. */
 static enum ifm_status measure(const char *dir, const struct ifm_config *config, const struct ifm_plan *plan,
-                               bool resume, const struct ifm_options *options, struct ifm_arena *arena,
-                               struct ifm_error *error)
+                               bool resume, const struct ifm_options *options, struct ifm_progress_line *line,
+                               struct ifm_arena *arena, struct ifm_error *error)
 {
-    struct progress_line shown = {0};
     bool anew = false;
     struct ifm_run_options how = {.dir = dir,
                                   .resume = resume,
                                   .needs_new_process = &anew,
-                                  .so_far = &shown.so_far,
+                                  .progress = ifm_progress_open(options, line),
+                                  .so_far = &line->so_far,
                                   .wait_quiet_s = options->wait_quiet_s};
     if (options->dir != NULL && !resume)
         ifm_folder_retries(options->dir, arena, &how.retries, &how.n_retries);
     how.witness = ifm_supervise_run(dir, options);
-    how.progress = progress_of(options, &shown);
     enum ifm_status status = ifm_story_measure(config, plan, &how, error);
-    if (how.progress.tell != NULL)
-        how.progress.tell(&shown, NULL);
+    ifm_progress_clear(line);
     if (status != IFM_OK && anew) {
         ifm_warn("the device cannot be opened again in this process; a new one goes on with %s", dir);
         ifm_supervise_go_on(dir, options);
     }
     if (status == IFM_INTERRUPTED) {
-        tell_so_far(&shown.so_far);
+        tell_so_far(&line->so_far);
         ifm_error_hint(error, "go on with `inferometer %s --resume %s`", options->ci == NULL ? "run" : "ci", dir);
     }
     return status;
@@ -115,8 +54,13 @@ struct ifm_table_look ifm_cli_look(const struct ifm_options *options)
 
 struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options)
 {
-    return (struct ifm_story_printing){ifm_cli_look(options), stdout, options->quiet ? NULL : stderr,
-                                       options->ci == NULL ? NULL : &options->ci->files, options->key};
+    return (struct ifm_story_printing){ifm_cli_look(options),
+                                       stdout,
+                                       options->quiet ? NULL : stderr,
+                                       options->ci == NULL ? NULL : &options->ci->files,
+                                       options->key,
+                                       NULL,
+                                       NULL};
 }
 
 static enum ifm_status dry_run(const struct ifm_options *options, const struct ifm_config *config,
@@ -125,8 +69,8 @@ static enum ifm_status dry_run(const struct ifm_options *options, const struct i
     if (options->format != IFM_FORMAT_TABLE && options->format != IFM_FORMAT_JSON)
         return ifm_fail(error, IFM_USAGE, options->format == IFM_FORMAT_ELASTIC_KV ? "--json" : "--format",
                         "choose --format table or json", "a dry run has no numbers to list in this format");
-    struct progress_line shown = {0};
-    const struct ifm_progress progress = progress_of(options, &shown);
+    struct ifm_progress_line line;
+    const struct ifm_progress progress = ifm_progress_open(options, &line);
     return ifm_story_dry_run(config, plan, &progress, options->format == IFM_FORMAT_JSON, ifm_cli_width(), stdout,
                              error);
 }
@@ -145,11 +89,24 @@ static void say_alone(const struct ifm_config *config, const struct ifm_plan *pl
         ifm_note("%s is measured alone; --formats f16,%s compares it", only->name, only->name);
 }
 
+/* Numbers, verdict and files of what was measured take a moment too. */
+static enum ifm_status finish(const char *dir, const struct ifm_options *options, struct ifm_progress_line *line,
+                              enum ifm_status *judged, struct ifm_error *error)
+{
+    struct ifm_story_printing how = ifm_cli_printing(options);
+    how.before = ifm_progress_clear;
+    how.context = line;
+    ifm_progress_say(line, "writing the report");
+    enum ifm_status status = ifm_story_finish(dir, &how, judged, error);
+    ifm_progress_clear(line);
+    return status;
+}
+
 /* config -> plan -> run -> record -> derive -> judge -> publish */
 static enum ifm_status tell(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                             enum ifm_status *judged, struct ifm_error *error)
 {
-    const struct ifm_story_printing how = ifm_cli_printing(options);
+    struct ifm_progress_line line;
     struct ifm_plan *plan;
     int claim; /* held until this process ends */
     IFM_TRY(ifm_config_resolve(config, error));
@@ -164,18 +121,18 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     bool made = !ifm_dir_exists(dir);
     json_t *caller = ifm_host_private(ifm_invocation.argc, ifm_invocation.argv);
     IFM_TRY(ifm_story_folder(dir, config, plan, caller, &claim, error));
-    enum ifm_status status = measure(dir, config, plan, false, options, arena, error);
+    enum ifm_status status = measure(dir, config, plan, false, options, &line, arena, error);
     if (status == IFM_MISSING || status == IFM_USAGE) /* nothing has been measured, and --resume would not help */
         ifm_claim_refuse(dir, made);
     IFM_TRY(status);
-    return ifm_story_finish(dir, &how, judged, error);
+    return finish(dir, options, &line, judged, error);
 }
 
 /* The same stages for an interrupted run: configuration and plan are read from the folder. */
 static enum ifm_status resume(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                               enum ifm_status *judged, struct ifm_error *error)
 {
-    const struct ifm_story_printing how = ifm_cli_printing(options);
+    struct ifm_progress_line line;
     struct ifm_plan *plan;
     if (options->changes != NULL || options->out != NULL || options->dry_run)
         return ifm_fail(error, IFM_USAGE, "--resume", "give --resume alone, or measure anew with `inferometer rerun`",
@@ -184,8 +141,8 @@ static enum ifm_status resume(const struct ifm_options *options, struct ifm_conf
                         : options->out != NULL   ? "--out"
                                                  : "--dry-run");
     IFM_TRY(ifm_story_read_back(options->resume, config, arena, &plan, error));
-    IFM_TRY(measure(options->resume, config, plan, true, options, arena, error));
-    return ifm_story_finish(options->resume, &how, judged, error);
+    IFM_TRY(measure(options->resume, config, plan, true, options, &line, arena, error));
+    return finish(options->resume, options, &line, judged, error);
 }
 
 enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config *config, struct ifm_error *error)

@@ -34,6 +34,8 @@ static enum ifm_status publish(struct ifm_folder *folder, const struct ifm_story
     IFM_TRY(ifm_publish_files(publication, error));
     if (how->key != NULL)
         IFM_TRY(ifm_signature_write(publication->dir, how->key, error));
+    if (how->before != NULL)
+        how->before(how->context);
     IFM_TRY(ifm_publish_table(publication, &how->look, how->out, error));
     if (how->look.format == IFM_FORMAT_TABLE)
         fprintf(how->out, "%sreport: %s/report.html\n", how->look.verbose ? "\n" : "",

@@ -69,6 +69,8 @@ struct ifm_story_printing {
     FILE *advice;                        /* where a format has no room for advice, it goes here; NULL = nowhere */
     const struct ifm_story_gates *gates; /* NULL: the gates have no files of their own */
     const char *key;                     /* a private key that signs what was written, or NULL */
+    void (*before)(void *context);       /* the files are written, and the table is next; may be NULL */
+    void *context;
 };
 /* Derive, judge, write the files, print. `judged` receives the verdict's exit code. */
 IFM_CHECKED enum ifm_status ifm_story_finish(const char *dir, const struct ifm_story_printing *how,

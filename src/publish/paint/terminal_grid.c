@@ -281,16 +281,16 @@ static bool break_widest(const struct ifm_terminal *terminal, const struct ifm_g
  * they leave. */
 static size_t break_parts(const struct ifm_terminal *terminal, const struct ifm_grid *grid, size_t *most, size_t *n)
 {
-    const size_t half = terminal->width / 2;
+    const size_t share = terminal->width * 3 / 5; /* with less, rows of compare --verbose lack what they are of */
     size_t taken = (size_t)terminal->margin;
     for (*n = 0; *n < grid->n_columns && grid->headings[*n].left; ++*n) {
         const size_t width = column_width(terminal, grid, *n, true);
         most[*n] = SIZE_MAX;
-        if (taken + width > half && *n > 0)
+        if (taken + width > share && *n > 0)
             break;
-        if (taken + width > half)
-            most[*n] = half - taken;
-        taken += (taken + width > half ? half - taken : width) + 2;
+        if (taken + width > share)
+            most[*n] = share - taken;
+        taken += (taken + width > share ? share - taken : width) + 2;
     }
     for (size_t c = *n; c < grid->n_columns; c++)
         most[c] = terminal->width - taken;
