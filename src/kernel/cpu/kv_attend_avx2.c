@@ -104,7 +104,7 @@ IFM_INLINE __m256 load_values(const unsigned char *from, const int bytes)
     return _mm256_cvtph_ps(_mm_or_si128(bits, nan));
 }
 
-enum { FAR = 16384 };
+enum { FAR = 10240 }; /* as in kv_attend_body.h */
 
 /* Where reading ahead starts for rows from offset `at` of the page on; NULL where the hardware's prefetchers do as
  * well. With three heads and more they fall behind: rows are read in halves, once for each pair of heads. */
@@ -126,7 +126,7 @@ IFM_INLINE void tile(const unsigned char *from, const unsigned char *ahead, size
     for (size_t i = 0; i < n; i++, from += row) {
         __m256 x[WIDE];
         if (ahead != NULL)
-            _mm_prefetch((const char *)ahead + i * row, _MM_HINT_T1);
+            _mm_prefetch((const char *)ahead + i * row, _MM_HINT_T0);
         for (int w = 0; w < width; w++)
             x[w] = load_values(from + (size_t)(w * LANES * bytes), bytes);
         for (int h = 0; h < heads; h++) {
