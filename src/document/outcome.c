@@ -53,6 +53,7 @@ static const char *share_words(const struct ifm_value *speedup)
 
 struct price {
     const char *bytes, *error, *spread, *share;
+    bool infinite; /* the spread: tokens are dropped */
 };
 
 static struct price price_of(const struct ifm_derived *derived, const char *cell, const char *arm, bool owes,
@@ -65,6 +66,7 @@ static struct price price_of(const struct ifm_derived *derived, const char *cell
         error_words(loss, ifm_derived_value(derived, cell, arm, IFM_M_ERROR_RMS_REL), owes, arena),
         ifm_is_ok(loss) ? spread_words(kl, ifm_derived_value(derived, cell, arm, IFM_M_ATTENTION_TV), arena) : "",
         share_words(ifm_derived_value(derived, cell, arm, IFM_M_SPEEDUP)),
+        kl != NULL && !ifm_is_ok(kl),
     };
 }
 
@@ -91,7 +93,7 @@ static void say_price(struct ifm_builder *builder, struct ifm_line *line, const 
         ifm_say(builder, line, IFM_TONE_PLAIN, ", ");
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", price.error);
     }
-    if (spread && price.spread[0] != '\0')
+    if (spread && price.spread[0] != '\0' && (builder->most > IFM_LEVEL_BRIEF || price.infinite))
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %s", price.spread);
     if (price.share[0] != '\0')
         ifm_say(builder, line, IFM_TONE_PLAIN, "; %s", price.share);

@@ -38,7 +38,7 @@ static const char *remedy_of_weakness(const struct ifm_weakness *weak, const str
 /* Against other work, the first that may still help: to end it or to wait, to leave it a CPU, to go elsewhere. */
 static const char *remedy_of_load(const struct ifm_publication *from, struct ifm_arena *arena)
 {
-    static const struct ifm_remedy quiet = {"", "end other work, or --wait-quiet 10min",
+    static const struct ifm_remedy quiet = {"", "end other work, or add --wait-quiet 10min",
                                             "end other work, and measure again", NULL};
     const unsigned threads = most_threads(from->plan), fewer = ifm_fewer_threads(from->events, threads);
     const bool in_vain = ifm_waited_in_vain(from->events);

@@ -136,25 +136,70 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
     return false;
 }
 
+/* What measures for longer: twice as long. */
+static const char *longer_of(const struct ifm_publication *from, struct ifm_arena *arena)
+{
+    const struct ifm_measure *measure = from->plan->n_cells > 0 ? &from->plan->cells[0].measure : NULL;
+    const bool counts = measure != NULL && measure->stop == IFM_STOP_REPEATS;
+    const struct ifm_remedy longer =
+        counts ? (struct ifm_remedy){"", "more samples (--repeats)", "more measure.repeats", NULL}
+               : (struct ifm_remedy){"", "a longer --cap", "a longer measure.cap", NULL};
+    const char *text = ifm_remedy_in(&longer, from);
+    if (counts && measure->repeats > 0)
+        return ifm_arena_printf(arena, "%s, such as %llu", text, 2 * (unsigned long long)measure->repeats);
+    if (measure != NULL && !counts && measure->cap_s > 0)
+        return ifm_arena_printf(arena, "%s, such as %.3gs", text, 2 * measure->cap_s);
+    return text;
+}
+
+/* Other arms of the cell of which the like was found; `*one` is the first. */
+static size_t others_of(const struct ifm_publication *from, const struct ifm_finding *finding, const char **one)
+{
+    size_t n = 0;
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(from->derived, finding->cell, f)) != NULL;) {
+        const bool like = f->kind == finding->kind && f->severity == finding->severity;
+        if (finding->kind == IFM_FINDING_OTHER || ifm_is_empty(finding->arm) || !like ||
+            strcmp(f->arm, finding->arm) == 0 || !ifm_is_row_named(from, f->cell, f->arm))
+            continue;
+        *one = n++ == 0 ? f->arm : *one;
+    }
+    return n;
+}
+
+/* "decode, int8 (2 more too)" */
+static const char *place_with(const struct ifm_publication *from, const struct ifm_finding *finding, size_t others,
+                              const char *one, struct ifm_arena *arena)
+{
+    const char *place = place_in(from, finding->cell, finding->arm, arena);
+    return others == 0   ? place
+           : others == 1 ? ifm_arena_printf(arena, "%s (%s too)", place, one)
+                         : ifm_arena_printf(arena, "%s (%zu more too)", place, others);
+}
+
 /* A finding may end with its own remedy, or with what to type: "...: undecided; --slot-steps 12 lets ...". */
 static struct ifm_trust by_finding(const struct ifm_publication *from, const struct ifm_finding *finding,
                                    enum ifm_trust_word word, struct ifm_arena *arena)
 {
     static const char typed[] = "; --";
+    const char *one = "";
+    const size_t others = others_of(from, finding, &one);
     const char *own = strstr(finding->text, IFM_REMEDY), *type = strstr(finding->text, typed);
     const char *end = own != NULL ? own : type, *remedy = own != NULL    ? own + strlen(IFM_REMEDY)
                                                           : type != NULL ? type + strlen("; ")
                                                                          : NULL;
     return (struct ifm_trust){
         .word = word,
-        .place = place_in(from, finding->cell, finding->arm, arena),
+        .place = place_with(from, finding, others, one, arena),
         .cause =
             end == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(end - finding->text), finding->text),
         .brief = finding->weak.brief == NULL ? "" : finding->weak.brief,
         .told = finding->text,
         .arm = finding->arm,
         .rule = rule_text(finding),
-        .remedy = remedy != NULL ? remedy : ifm_remedy_for(finding->text, rule_text(finding), finding, from, arena),
+        .remedy = remedy != NULL ? remedy
+                  : others > 0 && finding->kind == IFM_FINDING_TIME_CHANGES
+                      ? ifm_arena_printf(arena, "%s: several drift, so the machine does", longer_of(from, arena))
+                      : ifm_remedy_for(finding->text, rule_text(finding), finding, from, arena),
     };
 }
 
@@ -269,22 +314,6 @@ static const char *cause_of_one(const char *told, bool foretold, struct ifm_aren
     return end == NULL ? told : ifm_arena_printf(arena, "%.*s", (int)(end - told), told);
 }
 
-/* What measures for longer: twice as long. */
-static const char *longer_of(const struct ifm_publication *from, struct ifm_arena *arena)
-{
-    const struct ifm_measure *measure = from->plan->n_cells > 0 ? &from->plan->cells[0].measure : NULL;
-    const bool counts = measure != NULL && measure->stop == IFM_STOP_REPEATS;
-    const struct ifm_remedy longer =
-        counts ? (struct ifm_remedy){"", "more samples (--repeats)", "more measure.repeats", NULL}
-               : (struct ifm_remedy){"", "a longer --cap", "a longer measure.cap", NULL};
-    const char *text = ifm_remedy_in(&longer, from);
-    if (counts && measure->repeats > 0)
-        return ifm_arena_printf(arena, "%s, such as %llu", text, 2 * (unsigned long long)measure->repeats);
-    if (measure != NULL && !counts && measure->cap_s > 0)
-        return ifm_arena_printf(arena, "%s, such as %.3gs", text, 2 * measure->cap_s);
-    return text;
-}
-
 /* What helps where more blocks do not, by the comparison's own words or the number that says so. */
 static const char *remedy_of_open(const struct decisions *d, bool one, struct ifm_arena *arena)
 {
@@ -299,10 +328,19 @@ static const char *remedy_of_open(const struct decisions *d, bool one, struct if
                                                                                                        : needed->remedy;
 }
 
+/* Of one that may be none at all no longer run is promised to decide. */
+static bool may_be_none(const struct decisions *d)
+{
+    const struct ifm_value *change =
+        d->of.cell == NULL ? NULL : ifm_derived_value(d->of.derived, d->of.cell->name, d->of.arm, IFM_M_CHANGE_PERCENT);
+    return ifm_is_ok(change) && !d->nearest.few && change->has_interval && change->low <= 0 && change->high >= 0;
+}
+
 /* The same cause and the same first step as the note of the comparison. */
 static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
                                      struct ifm_arena *arena)
 {
+    static const struct ifm_remedy wider = {"", "a wider --margin", "a wider measure.margin", NULL};
     const struct ifm_more *more = &d->nearest;
     const bool other_work = d->undecided > 0 && (more->disturbed || more->busy);
     const bool one = d->undecided == 1 && d->unanswered == 0 && d->of.cell != NULL;
@@ -334,7 +372,8 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     else if (instead[0] != '\0')
         trust.remedy = instead;
     else
-        trust.remedy = ifm_arena_printf(arena, "%s, or a quieter machine", what);
+        trust.remedy =
+            ifm_arena_printf(arena, "%s, or a quieter machine", may_be_none(d) ? ifm_remedy_in(&wider, from) : what);
     return trust;
 }
 

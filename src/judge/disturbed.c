@@ -10,7 +10,7 @@ const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell
     const long long n = change == NULL ? 0 : (long long)change->n,
                     all = (long long)ifm_derived_all_blocks(derived, cell, arm);
     if (all > n)
-        return ifm_arena_printf(arena, "%lld of %lld blocks (%lld disturbed)", n, all, all - n);
+        return ifm_arena_printf(arena, "%lld undisturbed blocks of %lld", n, all);
     return ifm_arena_printf(arena, "%lld block%s", n, n == 1 ? "" : "s");
 }
 

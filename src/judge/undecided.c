@@ -2,6 +2,7 @@
 #include "judge/internal.h"
 
 #include "model/machine_facts.h"
+#include "stats/foretell.h"
 #include "stats/paired.h"
 #include <math.h>
 #include <string.h>
@@ -20,15 +21,20 @@ static const struct ifm_gate_result *open_gate(const struct ifm_verdict *verdict
     return NULL;
 }
 
-/* Does an estimate beyond the margin lie within a standard error of zero? A number of blocks is made of the estimate,
- * and this one is chance: equal programs would be told that few more find a difference. */
-static bool is_within_noise(const struct ifm_derived *derived, const char *cell, const char *arm, double margin)
+/* Does the interval hold zero? A number of blocks made of such an estimate alone is chance: equal programs would be
+ * told that few more find a difference. */
+static bool holds_zero(const struct ifm_value *change)
 {
-    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
-    if (change == NULL || change->state != IFM_STATE_OK || !change->has_interval)
-        return false;
-    const double error = (change->high - change->low) / 4, size = fabs(change->number);
-    return size > 100 * margin && size < error;
+    return ifm_is_ok(change) && change->has_interval && change->low <= 0 && change->high >= 0;
+}
+
+/* Blocks in all after which the interval of equal programs lies within the margin; 0 = no sensible number. */
+static uint64_t equality_needs(const struct ifm_value *change, double margin)
+{
+    const double half = (log1p(change->high / 100) - log1p(change->low / 100)) / 2;
+    return change->low <= -100 || change->n < 2
+               ? 0
+               : ifm_stats_foretell_half(log1p(margin), half, (uint64_t)change->n, change->level);
 }
 
 uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
@@ -36,11 +42,19 @@ uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_v
 {
     const struct ifm_gate_result *gate = open_gate(verdict, cell, arm);
     const struct ifm_value *needed = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_NEEDED);
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
     if (gate != NULL)
         return gate->further;
-    if (needed == NULL || needed->state != IFM_STATE_OK || is_within_noise(derived, cell, arm, margin))
+    if (needed == NULL || needed->state != IFM_STATE_OK)
         return 0;
-    return ifm_judge_with_disturbed(derived, cell, arm, (uint64_t)fmax(needed->number - (double)needed->n, 1));
+    double all = needed->number;
+    if (holds_zero(change) && margin > 0) { /* what decides whichever is true */
+        const uint64_t equal = equality_needs(change, margin);
+        if (equal == 0)
+            return 0;
+        all = fmax(all, (double)equal);
+    }
+    return ifm_judge_with_disturbed(derived, cell, arm, (uint64_t)fmax(all - (double)needed->n, 1));
 }
 
 static const double USUAL_MARGIN = 0.003;
@@ -247,7 +261,6 @@ static const char *projected(const struct ifm_undecided *of, const struct ifm_mo
 const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     const char *cell = of->cell->name;
-    const double margin = of->cell->measure.margin;
     const struct ifm_value *change = ifm_derived_value(of->derived, cell, of->arm, IFM_M_CHANGE_PERCENT);
     const struct ifm_value *needed = ifm_derived_value(of->derived, cell, of->arm, IFM_M_BLOCKS_NEEDED);
     if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") != 0 ||
@@ -266,7 +279,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
     const char *reason = more.few ? IFM_TOO_FEW_TO_FORETELL
                          : gated  ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
-                         : is_within_noise(of->derived, cell, of->arm, margin)
+                         : holds_zero(change)
                              ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
                              : "no number of blocks can be foretold";
     const bool at_limit = gated && !more.few; /* a longer run would end there too */

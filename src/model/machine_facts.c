@@ -231,7 +231,7 @@ const char *ifm_quiet_remedy(const struct ifm_events *events, const char *worklo
         return ifm_arena_printf(arena, "end other work, or --threads %u, which leaves it its CPU%s", fewer,
                                 threads - fewer == 1 ? "" : "s");
     return events != NULL && ifm_waited_in_vain(events) ? "a machine without other work"
-                                                        : "end other work, or --wait-quiet 10min";
+                                                        : "end other work, or add --wait-quiet 10min";
 }
 
 const char *ifm_lock_state_words(enum ifm_lock_state state)

@@ -27,7 +27,7 @@ NAMES = (
     r"\b(faster|slower|equivalent|undecided|absent|refused|inactive|blocked|inconclusive|verified|interrupted)\b",
     r"^(warning|note|solid|noisy|biased|weak baseline|do not use|next|again|rest)(?=: )",
     r"(?:^Checklists  |, )([A-Z][a-z]+ (?:lock|checklist)) \([^)]*\): \d+ of",
-    r"(?<=, )(cold cache|equal means within)\b",
+    r"(?<=, )(cold cache|equal if within)\b",
     r"\b(MEASURED|PASS|FAIL|BLOCKED|INVALID|INCONCLUSIVE)\b",
     r"\b((?:read|write|copy|flops|matrix|L\d) ceiling|other programs|stolen time|steady state|working set|warm-up)\b",
     r"\b(attention layers|generated data|output error|kernel error|decided all the same|no interval|on both sides)\b",
@@ -109,7 +109,7 @@ def points(lines):
 
 
 def conditions(lines):
-    """The words of "batch 4, 55 attention layers, equal means within ±0.3 %"; a sentence is none."""
+    """The words of "batch 4, 55 attention layers, equal if within ±0.3 %"; a sentence is none."""
     for line in lines:
         for piece in (match.group(1) for match in [CONDITIONS.match(line)] if match):
             for condition in piece.split(", "):

@@ -23,7 +23,7 @@ static void the_table_says_its_level_and_no_verdict(void **state)
     assert_has(text, "time/step ±95 %  "); /* a bare ± is read as a standard deviation */
     assert_has(text, "\n  half is 2.00x faster [1.90, 2.10] than plain");
     assert_has(text, "\nsolid: ");
-    assert_has(text, D "  8 threads, equal means within ±0.3 %\n");
+    assert_has(text, D "  8 threads, equal if within ±0.3 %\n");
     assert_has(text, "absent: the shape needs 96.0 GiB");
     assert_has(text, "load time by working set"); /* a cell of probes has no other table */
     free(text);
@@ -141,7 +141,7 @@ static void a_fact_stands_once(void **state)
     (void)state;
     static const char told[] =
         "undecided: the machine disturbed 30 of 30 blocks (threads waited for a CPU); at least 6 "
-        "undisturbed blocks are needed, 0 are there. Remedy: end other work, or --wait-quiet 10min";
+        "undisturbed blocks are needed, 0 are there. Remedy: end other work, or add --wait-quiet 10min";
     static const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-02", D, "half", told, .takes_word = true};
     static const struct ifm_gate gate = {.name = "limit", .metric = "change_percent", .cell = "", .arm = ""};
     struct ifm_gate_result result = {.gate = &gate,

@@ -49,7 +49,7 @@ static const struct name_case cases[] = {
      false},
     {{"true", "true", "true"}, {"true-1st", "true-2nd", "true-3rd"}, false, false},
     {{"python3 a.py x", "python3 a.py x"}, {"a.py-1st", "a.py-2nd"}, false, false},
-    {{"gzip -6 -c f", "gzip -6 -c f"}, {"gzip-6_c-1st", "gzip-6_c-2nd"}, false, false},
+    {{"gzip -6 -c f", "gzip -6 -c f"}, {"gzip-6-1st", "gzip-6-2nd"}, false, false},
     {{"gzip -6 f", "gzip -9 f", "gzip -6 f"}, {"gzip-6-1st", "gzip-9", "gzip-6-2nd"}, false, false},
     {{"grep x f", "grep --fixed-strings x f"}, {"grep", "grep-fixed-strings"}, false, false},
     {{"sort f", "sort --parallel=2 f"}, {"sort", "sort-parallel"}, false, false},

@@ -91,16 +91,25 @@ static void table_fits_a_hundred_columns(void **state)
     free(text);
 }
 
-/* A table that has no parts stands once, however wide it is. */
-static void a_wide_table_stands_once(void **state)
+/* However wide a table is, each of its columns stands once, and each part names its rows. */
+static void a_wide_table_has_each_column_once(void **state)
 {
     (void)state;
     const char *name = sample_gates[0].name;
     sample_gates[0].name = "a gate of a name that is longer than anybody would have thought a name could ever be";
-    char *text = table(IFM_FORMAT_TABLE, false), *first = strstr(text, "a gate of a name"); /* in several lines */
+    char *text = table(IFM_FORMAT_TABLE, false), *gates = strstr(text, "\nGates\n"),
+         *end = gates == NULL ? NULL : strstr(gates, "\ndecode ");
     sample_gates[0].name = name;
-    assert_non_null(first);
-    assert_null(strstr(first + 1, "a gate of a name"));
+    assert_non_null(end);
+    *end = '\0';
+    static const char *const headings[] = {" where", " wanted", " observed", " outcome"};
+    for (size_t i = 0; i < COUNT(headings); i++) {
+        const char *first = strstr(gates, headings[i]);
+        assert_non_null(first);
+        assert_null(strstr(first + 1, headings[i]));
+        const char *row = strstr(first, "a gate of a name");
+        assert_non_null(row);
+    }
     free(text);
 }
 
@@ -383,7 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(table_shows_every_state),
         cmocka_unit_test(table_fits_a_hundred_columns),
-        cmocka_unit_test(a_wide_table_stands_once),
+        cmocka_unit_test(a_wide_table_has_each_column_once),
         cmocka_unit_test(table_has_colour_only_when_asked),
         cmocka_unit_test(table_is_ascii_without_utf8),
         cmocka_unit_test(markdown_is_a_table),

@@ -50,8 +50,8 @@ static const char *percent_above(double share, double bar, struct ifm_arena *are
     return ifm_arena_printf(arena, "%.*f", digits, 100.0 * share);
 }
 
-/* "which moved by 29 % within the run (71.2 GB/s to 91.8 GB/s, 10th to 90th percentile)": the ceiling is the most that
- * was seen, and may lie above. */
+/* "and that ceiling moved by 29 % within the run (71.2 GB/s to 91.8 GB/s, 10th to 90th percentile)": the ceiling is the
+ * most that was seen, and may lie above. */
 static const char *movement(const struct ifm_cell_work *work, const struct nearest *near, const char *subject)
 {
     const char *unit = ifm_metrics[ifm_ceiling_metrics[near->kind]].unit;
@@ -160,7 +160,7 @@ static void say_unsteady(const struct ifm_cell_work *work, const struct nearest 
         ifm_arena_printf(work->d->arena, "%s %% of its %s ceiling%s", range, ifm_ceiling_name(near->kind), below);
     const char *brief = ifm_arena_printf(
         work->d->arena, "%s reaches %s%s, %s: %s cannot be told", work->baseline->arm->name, weak ? "only " : "", share,
-        near->known ? movement(work, near, "which") : "of which one round of probes was taken",
+        near->known ? movement(work, near, "and that ceiling") : "of which one round of probes was taken",
         weak ? "how much of a speed-up is its weakness" : "whether it is weak");
     struct ifm_finding *said = ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                                                    "the baseline %s" IFM_REMEDY "%s", brief, remedy_of(near));

@@ -30,7 +30,7 @@ static void say_drift(const struct ifm_arm_work *arm, double drift)
 {
     if (drift != 0)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "%s drifts by %+.2f %% over the pass; its interval is widened to hold both ends",
+                           "%s drifts by %+.2f %% in the run; the interval of this time is widened to hold both ends",
                            time_words(arm), 100.0 * expm1(drift))
             ->kind = IFM_FINDING_TIME_CHANGES;
 }
@@ -70,8 +70,8 @@ static void say_shared_drift(const struct ifm_arm_work *arm, const double *drift
         return;
     ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
-        "it drifts together with %s (%+.3g and %+.3g %%), by more than a gate's limit: what makes both so "
-        "is in no ratio, be it the machine or what one leaves behind for both; a run of each alone tells",
+        "it drifts together with %s (%+.3g and %+.3g %%), by more than a gate's limit: a ratio does not see what both "
+        "share, be it the machine or what one leaves behind for both; a run of each alone tells",
         base->arm->name, 100 * expm1(own), 100 * expm1(its));
 }
 

@@ -48,7 +48,8 @@ static enum ifm_status load_fact(struct ifm_session *session, const char *when, 
     double load = is_fake ? -1 : ifm_host_foreign_load(IFM_LOAD_WINDOW_MS);
     if (load > IFM_LOADED && isfinite(load) &&
         strcmp(when, "before") == 0) /* the report has the reading after the run too */
-        ifm_warn("other programs take %.0f %% of each CPU: expect wider intervals", ifm_load_percent(load));
+        ifm_warn("other programs take %.0f %% of each CPU: expect wide intervals, or no verdict",
+                 ifm_load_percent(load));
     load = load >= 0 && isfinite(load) ? load : NAN; /* a clock may stand still */
     const bool vain = session->waited_s > 0 && strcmp(when, "before") == 0;
     return IFM_FACT(session, error, load, true, .when = when, .foreign_load = load,

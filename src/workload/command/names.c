@@ -197,7 +197,7 @@ static const char *full_name(const char *program, const char *piece, struct ifm_
     return ifm_arena_printf(arena, "%.*s-%s", LONGEST_PROGRAM, program, bare);
 }
 
-/* What tells one command that is given again from others: its script, or its options. */
+/* What tells one command that is given again from others: its script, or its first option. */
 static const char *piece_alone(const struct ifm_words *words, struct ifm_arena *arena)
 {
     const char *name = "";
@@ -206,7 +206,7 @@ static const char *piece_alone(const struct ifm_words *words, struct ifm_arena *
         if (piece != NULL && piece[0] != '-' && is_program(word))
             return piece;
         if (piece != NULL && is_option(piece))
-            name = joined(name, piece, arena);
+            name = name[0] == '\0' ? piece : name;
     }
     return strlen(name) > LONGEST_PIECE ? "" : name;
 }
