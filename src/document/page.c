@@ -75,7 +75,7 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " Also %s.", trust.also);
     if (trust.remedy[0] != '\0') {
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " ");
-        ifm_say(builder, &item->line, IFM_TONE_STRONG, "Remedy:");
+        ifm_say(builder, &item->line, IFM_TONE_STRONG, "Next:");
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", trust.remedy);
     }
     if (trust.scope[0] != '\0')

@@ -272,11 +272,11 @@ static void the_badge_and_the_findings_share_no_sentence(void **state)
         {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0},
         {IFM_SEVERITY_NOTE, "rule-08", "", "", "not locked", .kind = 0}};
     char *text = page(sample_of(&drift, 1));
-    assert_int_equal(count_of(text, "drifts by 9 % over the pass (rule-07). Remedy:"), 1);
+    assert_int_equal(count_of(text, "drifts by 9 % over the pass (rule-07). Next:"), 1);
     assert_int_equal(count_of(text, "drifts by 9 % over the pass; its interval is widened"), 1);
     free(text);
     text = page(sample_of(both, 2));
-    assert_int_equal(count_of(text, "it drifts by 3 % (rule-07). Remedy:"), 1);
+    assert_int_equal(count_of(text, "it drifts by 3 % (rule-07). Next:"), 1);
     assert_int_equal(count_of(text, "it drifts by 3 %"), 1);
     assert_has(text, "Findings, by cause");
     assert_has(text, "not locked");
