@@ -37,7 +37,8 @@ enum ifm_finding_kind {
     IFM_FINDING_FEW_BLOCKS,    /* for an interval */
     IFM_FINDING_WARM_UP,       /* was too short for an arm */
     IFM_FINDING_UNSTEADY,      /* no steady state */
-    IFM_FINDING_TIME_CHANGES,  /* of a step or run, over the pass */
+    IFM_FINDING_TIME_CHANGES,  /* of a step or run, at a block */
+    IFM_FINDING_TIME_DRIFTS,   /* over the pass, which its interval holds */
     IFM_FINDING_RATIO_DRIFTS,  /* the difference to the baseline does */
     IFM_FINDING_FEW_WINDOWS,   /* of energy */
     IFM_FINDING_SHORT_WINDOWS, /* of energy, for what the sensor updates */

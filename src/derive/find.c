@@ -153,6 +153,7 @@ const char *ifm_finding_name(enum ifm_finding_kind kind)
         [IFM_FINDING_WARM_UP] = "warm_up",
         [IFM_FINDING_UNSTEADY] = "unsteady",
         [IFM_FINDING_TIME_CHANGES] = "time_changes",
+        [IFM_FINDING_TIME_DRIFTS] = "time_drifts",
         [IFM_FINDING_RATIO_DRIFTS] = "ratio_drifts",
         [IFM_FINDING_FEW_WINDOWS] = "few_windows",
         [IFM_FINDING_SHORT_WINDOWS] = "short_windows",

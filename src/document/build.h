@@ -199,6 +199,8 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
 /* wide.c: why the interval of `speedup` is more than twice as wide as its times' are together; "" where it is not, or
  * no rule says. */
+const char *ifm_drift_in_interval(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                  const struct ifm_arm *arm, const struct ifm_value *time);
 const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
 /* What a step of a whole model reads, where one is named: its weights whatever the cache is; "" where none is. `told`:

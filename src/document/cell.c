@@ -168,6 +168,8 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ratio_field(builder, cell, metric, value->number);
     const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
+    if (metric == IFM_M_STEP_NS && ifm_is_ok(value) && slow[0] == '\0')
+        slow = ifm_drift_in_interval(builder, cell, arm, value);
     /* on a terminal it stands beside the time and decides nothing */
     const bool aside = metric == IFM_M_COMMAND_CPU_NS && builder->most == IFM_LEVEL_BRIEF && ifm_is_ok(value);
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN || aside

@@ -113,7 +113,7 @@ static double ratio_of_times(const struct ifm_builder *builder, const struct ifm
 /* On the other side of 1, by more than the digits of a table hide. */
 static bool points_away(double ratio, double times)
 {
-    const double seen = 0.005;
+    const double seen = 0.002;
     return (ratio > 1 && times < 1 - seen) || (ratio < 1 && times > 1 + seen);
 }
 

@@ -49,6 +49,12 @@ static const char *remedy_of_load(const struct ifm_publication *from, struct ifm
                     : "other work takes its time here whatever you wait for: measure on a machine of your own";
 }
 
+/* Its load was read, and was none. */
+static bool is_known_quiet(const struct ifm_events *events)
+{
+    return events != NULL && IFM_LAST(events, load, NULL, NULL) != NULL && !ifm_was_loaded(events);
+}
+
 /* What most often helps against what a rule found. */
 static const char *remedy_of(const char *rule, const struct ifm_publication *from, struct ifm_arena *arena)
 {
@@ -69,6 +75,8 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
     for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
         if (strcmp(rule, remedies[i].of) == 0)
             return ifm_remedy_in(&remedies[i], from);
+    if (strcmp(rule, "rule-07") == 0 && is_known_quiet(from->events))
+        return "another hour or machine: its pace changed, and no other program was seen here";
     const bool of_load = strcmp(rule, "rule-02") == 0 || strcmp(rule, "rule-07") == 0;
     return of_load ? remedy_of_load(from, arena) : "";
 }
@@ -89,6 +97,8 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
         [IFM_FINDING_RATIO_DRIFTS] = {"", "see what changes in this arm alone", NULL, NULL},
         [IFM_FINDING_TIME_CHANGES] = {"", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
                                       "see what changes in this arm"},
+        [IFM_FINDING_TIME_DRIFTS] = {"", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
+                                     "see what changes in this arm"},
         [IFM_FINDING_TYPICAL] = {"", "see its slow samples in the report", NULL, NULL},
         [IFM_FINDING_DISTURBS] = {"", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL,
                                   NULL},

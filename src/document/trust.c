@@ -197,7 +197,7 @@ static struct ifm_trust by_finding(const struct ifm_publication *from, const str
         .arm = finding->arm,
         .rule = rule_text(finding),
         .remedy = remedy != NULL ? remedy
-                  : others > 0 && finding->kind == IFM_FINDING_TIME_CHANGES
+                  : others > 0 && finding->kind == IFM_FINDING_TIME_DRIFTS
                       ? ifm_arena_printf(arena, "%s: several drift, so the machine does", longer_of(from, arena))
                       : ifm_remedy_for(finding->text, rule_text(finding), finding, from, arena),
     };

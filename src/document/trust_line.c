@@ -135,20 +135,20 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
     const char *whole = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
     const size_t place = trust->place[0] == '\0' ? 0 : strlen(trust->place) + 2;
     const char *also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
-    const char *held = trust->word == IFM_TRUST_NOISY && trust->settled ? " (decided all the same)" : "";
+    const char *held = trust->word == IFM_TRUST_NOISY && trust->settled ? "decided all the same; " : "";
     for (const char *cause = whole, *less;; cause = ifm_arena_printf(arena, "%.*s%s", (int)place, whole, less)) {
         const bool lost = strstr(whole, "undecided") != NULL && strstr(cause, "undecided") == NULL;
-        const char *tail = ifm_arena_printf(arena, "%s%s%s", lost ? ": undecided" : "", held, also),
-                   *text = ifm_arena_printf(arena, "%s%s", cause, tail);
+        const char *tail = ifm_arena_printf(arena, "%s%s", lost ? ": undecided" : "", also),
+                   *text = ifm_arena_printf(arena, "%s%s%s", held, cause, tail);
         less = shorter(cause + place, arena);
         if (fits(label, text))
             return text;
         if (less != NULL)
             continue;
-        const size_t taken = strlen(label) + 2 + ifm_columns_of(tail) + LINES * INDENT + LOST;
+        const size_t taken = strlen(label) + 2 + strlen(held) + ifm_columns_of(tail) + LINES * INDENT + LOST;
         const size_t half = IFM_USUAL_WIDTH / 2,
                      room = LINES * IFM_USUAL_WIDTH > taken + half ? LINES * IFM_USUAL_WIDTH - taken : half;
-        return ifm_arena_printf(arena, "%s%s", ifm_cut(builder, cause, room), tail);
+        return ifm_arena_printf(arena, "%s%s%s", held, ifm_cut(builder, cause, room), tail);
     }
 }
 

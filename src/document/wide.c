@@ -1,4 +1,5 @@
-/* Why the interval of a ratio is wider than those of the times that it is of. Computes no number that is printed. */
+/* Why an interval is wide: that of a time that drifts, and that of a ratio beside those of its times. Computes no
+ * number that is printed. */
 #include "document/build.h"
 #include <math.h>
 #include <string.h>
@@ -22,8 +23,10 @@ static const char *cause_of(const struct ifm_derived *derived, const struct ifm_
 {
     const struct ifm_finding *widened = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER)
-        return alike_in(derived, widened) ? "its interval holds both orders of arms, as others here do"
-                                          : "its interval holds both orders of arms";
+        return alike_in(derived, widened)
+                   ? "it takes another time right after another arm than after itself, and its interval holds both, as "
+                     "others here do"
+                   : "it takes another time right after another arm than after itself, and its interval holds both";
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER_HIDDEN)
         return "its interval holds what the order of arms may do";
     if (widened != NULL)
@@ -44,4 +47,14 @@ const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct
     if (!(half_of(speedup) > much * hypot(own, base)))
         return "";
     return cause_of(builder->from->derived, cell, arm);
+}
+
+const char *ifm_drift_in_interval(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                  const struct ifm_arm *arm, const struct ifm_value *time)
+{
+    const double shows = 0.03; /* of the time: a narrow interval misleads nobody */
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;)
+        if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_TIME_DRIFTS && half_of(time) > shows)
+            return "its interval holds both ends of a drift";
+    return "";
 }

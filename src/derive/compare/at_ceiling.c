@@ -65,8 +65,8 @@ static const char *movement(const struct ifm_cell_work *work, const struct neare
 static const char *remedy_of(const struct nearest *near)
 {
     return !near->known                     ? "measure longer"
-           : near->kind == IFM_CEILING_READ ? "measure where nothing else uses the memory"
-                                            : "measure where nothing else runs";
+           : near->kind == IFM_CEILING_READ ? "another hour or machine, where the memory keeps its speed"
+                                            : "another hour or machine, which keeps its speed";
 }
 
 static const char *why_not(const struct ifm_cell_work *work, const struct nearest *near)

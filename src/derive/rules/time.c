@@ -32,7 +32,7 @@ static void say_drift(const struct ifm_arm_work *arm, double drift)
         ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                            "%s drifts by %+.2f %% in the run; the interval of this time is widened to hold both ends",
                            time_words(arm), 100.0 * expm1(drift))
-            ->kind = IFM_FINDING_TIME_CHANGES;
+            ->kind = IFM_FINDING_TIME_DRIFTS;
 }
 
 /* The change of time that a gate on the comparison allows, in percent; infinite = it is no such gate. */
