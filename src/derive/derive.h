@@ -65,6 +65,7 @@ struct ifm_finding {
     bool takes_word;   /* a comparison is undecided for it; the text says so */
     enum ifm_finding_kind kind;
     struct ifm_weakness weak;
+    double drift; /* of a time that drifts: of its logarithm */
 };
 #define IFM_REMEDY ". Remedy: "
 

@@ -455,7 +455,7 @@ static const char *counted(const struct ifm_builder *builder, size_t n, const ch
     return n == 0 ? "" : ifm_arena_printf(builder->arena, "%zu %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* "4 warnings, 2 notes: inferometer report DIR --verbose" */
+/* "4 warnings, 2 footnotes: inferometer report DIR --verbose" */
 static void add_more(struct ifm_builder *builder, struct ifm_block *list, size_t warnings, size_t notes)
 {
     const char *where =
@@ -463,7 +463,8 @@ static void add_more(struct ifm_builder *builder, struct ifm_block *list, size_t
     if (warnings + notes > 0)
         add_labelled(builder, list, "rest", IFM_TONE_PLAIN,
                      ifm_arena_printf(builder->arena, "%s%s%s: %s", counted(builder, warnings, "warning"),
-                                      warnings > 0 && notes > 0 ? ", " : "", counted(builder, notes, "note"), where));
+                                      warnings > 0 && notes > 0 ? ", " : "", counted(builder, notes, "footnote"),
+                                      where));
 }
 
 /* ---- the verdict ---- */

@@ -157,12 +157,22 @@ static size_t others_of(const struct ifm_publication *from, const struct ifm_fin
 {
     size_t n = 0;
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(from->derived, finding->cell, f)) != NULL;) {
-        const bool like = f->kind == finding->kind && f->severity == finding->severity;
+        const bool like =
+            f->kind == finding->kind && f->severity == finding->severity && f->drift * finding->drift >= 0;
         if (finding->kind == IFM_FINDING_OTHER || ifm_is_empty(finding->arm) || !like ||
             strcmp(f->arm, finding->arm) == 0 || !ifm_is_row_named(from, f->cell, f->arm))
             continue;
         *one = n++ == 0 ? f->arm : *one;
     }
+    return n;
+}
+
+static size_t rows_of(const struct ifm_publication *from, const char *name)
+{
+    const struct ifm_cell *cell = ifm_plan_cell(from->plan, name);
+    size_t n = 0;
+    for (size_t a = 0; cell != NULL && a < cell->n_arms; a++)
+        n += ifm_is_row_named(from, name, cell->arms[a].name);
     return n;
 }
 
@@ -197,8 +207,8 @@ static struct ifm_trust by_finding(const struct ifm_publication *from, const str
         .arm = finding->arm,
         .rule = rule_text(finding),
         .remedy = remedy != NULL ? remedy
-                  : others > 0 && finding->kind == IFM_FINDING_TIME_DRIFTS
-                      ? ifm_arena_printf(arena, "%s: several drift, so the machine does", longer_of(from, arena))
+                  : others > 0 && finding->kind == IFM_FINDING_TIME_DRIFTS && others + 1 == rows_of(from, finding->cell)
+                      ? "another hour or machine: all drift one way, as its pace does"
                       : ifm_remedy_for(finding->text, rule_text(finding), finding, from, arena),
     };
 }
@@ -561,7 +571,9 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     }
     trust.warnings = warnings - (told && warnings > 0);
     trust.also = also_of(from, &trust, arena);
-    trust.settled = decisions.answered > 0 && decisions.undecided == 0;
+    trust.settled = decisions.answered > 0 && decisions.undecided == 0 &&
+                    from->verdict->outcome != IFM_OUTCOME_INCONCLUSIVE &&
+                    from->verdict->outcome != IFM_OUTCOME_BLOCKED; /* a gate that has no answer was asked too */
     trust.scope = scope_of(from, &trust, decisions.answered > 0);
     if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0) {
         static const struct ifm_remedy scripted = {

@@ -114,11 +114,14 @@ static const char *remedy_beside(const struct ifm_builder *builder, const char *
 const char *ifm_with_folder(const struct ifm_builder *builder, const char *text)
 {
     static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:@%";
-    const char *at = strstr(text, "DIR"), *dir = builder->from->dir;
+    static const char *const places[] = {"RUN-FOLDER", "DIR"};
+    const size_t which = strstr(text, places[0]) == NULL;
+    const char *at = strstr(text, places[which]), *dir = builder->from->dir;
     if (at == NULL || builder->from->filed || ifm_is_empty(dir) || strchr(dir, '\'') != NULL)
         return text;
     const char *quote = dir[strspn(dir, bare)] == '\0' ? "" : "'";
-    return ifm_arena_printf(builder->arena, "%.*s%s%s%s%s", (int)(at - text), text, quote, dir, quote, at + 3);
+    return ifm_arena_printf(builder->arena, "%.*s%s%s%s%s", (int)(at - text), text, quote, dir, quote,
+                            at + strlen(places[which]));
 }
 
 /* A text behind its label. */
@@ -162,6 +165,6 @@ static const char *next_line(const struct ifm_builder *builder, const struct ifm
 
 struct ifm_trust_lines ifm_trust_lines(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
-    return (struct ifm_trust_lines){cause_line(builder, trust), next_line(builder, trust),
+    return (struct ifm_trust_lines){ifm_with_folder(builder, cause_line(builder, trust)), next_line(builder, trust),
                                     ifm_with_folder(builder, trust->scope)};
 }

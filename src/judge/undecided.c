@@ -48,8 +48,8 @@ uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_v
     if (needed == NULL || needed->state != IFM_STATE_OK)
         return 0;
     double all = needed->number;
-    if (holds_zero(change) && margin > 0) { /* what decides whichever is true */
-        const uint64_t equal = equality_needs(change, margin);
+    if (holds_zero(change)) { /* what decides whichever is true; equal ones are never found so within no margin */
+        const uint64_t equal = margin <= 0 ? 0 : equality_needs(change, margin);
         if (equal == 0)
             return 0;
         all = fmax(all, (double)equal);
@@ -89,6 +89,8 @@ static double rounded_up(double number)
     return ceil(number / step - 1e-9) * step;
 }
 
+enum { SAME_SLOTS_BLOCKS = 20 }; /* with more of them slots become longer, and blocks fewer (run/cell/calibrate.c) */
+
 /* What to type for so many more blocks; "" where no setting alone brings them. */
 static const char *flag_for(const struct ifm_undecided *of, const struct ifm_event_stop *stop,
                             const struct ifm_more *more, struct ifm_arena *arena)
@@ -96,9 +98,14 @@ static const char *flag_for(const struct ifm_undecided *of, const struct ifm_eve
     const struct ifm_measure *measure = &of->cell->measure;
     const bool session = strcmp(of->cell->workload, "session") == 0;
     const double times = 1 + (double)more->blocks / (double)stop->blocks;
-    if (strcmp(stop->reason, "repeats") == 0)
-        return ifm_arena_printf(arena, "%s%.0f", session ? "measure.repeats=" : "--repeats ",
-                                rounded_up(times * (double)measure->repeats));
+    if (strcmp(stop->reason, "repeats") == 0) {
+        const double repeats = rounded_up(times * (double)measure->repeats),
+                     slot = fmax(1, floor((double)measure->repeats / (2 * (double)stop->blocks)));
+        const bool grows = measure->slot_steps == 0 && repeats > 2 * SAME_SLOTS_BLOCKS * slot;
+        const char *same =
+            !grows ? "" : ifm_arena_printf(arena, session ? ", measure.slot_steps=%.0f" : " --slot-steps %.0f", slot);
+        return ifm_arena_printf(arena, "%s%.0f%s", session ? "measure.repeats=" : "--repeats ", repeats, same);
+    }
     if (strcmp(stop->reason, "cap") == 0)
         return ifm_arena_printf(arena, "%s%.0fs", session ? "measure.cap=" : "--cap ",
                                 rounded_up(stop->elapsed_s + more->seconds));

@@ -136,7 +136,7 @@ class Compare(InAFolder):
         self.assertIsNotNone(result.interval)
         self.assertRegex(result.reason, "^undecided after [0-9]+ blocks[,:] ")
         self.assertRegex(str(result).split("\n")[0], r"^new: undecided, .* the speed of old; after [0-9]+ blocks[,:] ")
-        self.assertIn("measure.repeats", result.remedy)
+        self.assertIn("measure.margin", result.remedy)
         self.assertNotIn("--", result.remedy)
 
     def test_an_arm_that_does_not_exist(self):

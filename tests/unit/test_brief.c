@@ -222,7 +222,7 @@ static void a_mark_has_its_text(void **state)
     char *text = brief(s);
     assert_has(text, "  ³ ");
     assert_has(text, "rule-10: reason four");
-    assert_has(text, "\nrest: 2 notes: inferometer report DIR --verbose\n");
+    assert_has(text, "\nrest: 2 footnotes: inferometer report DIR --verbose\n");
     for (size_t i = 0; i < COUNT(marks); i++) {
         char note[16];
         snprintf(note, sizeof note, "\n  %s ", marks[i]);
