@@ -521,6 +521,14 @@ static const char *also_of(const struct ifm_publication *from, const struct ifm_
     return "";
 }
 
+/* A gate that has no answer was asked too. */
+static bool is_settled(const struct ifm_publication *from, const struct decisions *d)
+{
+    const enum ifm_outcome outcome = from->verdict->outcome;
+    return d->answered > 0 && d->undecided == 0 && outcome != IFM_OUTCOME_INCONCLUSIVE &&
+           outcome != IFM_OUTCOME_BLOCKED;
+}
+
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
     struct ifm_error distrust = {0};
@@ -571,9 +579,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     }
     trust.warnings = warnings - (told && warnings > 0);
     trust.also = also_of(from, &trust, arena);
-    trust.settled = decisions.answered > 0 && decisions.undecided == 0 &&
-                    from->verdict->outcome != IFM_OUTCOME_INCONCLUSIVE &&
-                    from->verdict->outcome != IFM_OUTCOME_BLOCKED; /* a gate that has no answer was asked too */
+    trust.settled = is_settled(from, &decisions);
     trust.scope = scope_of(from, &trust, decisions.answered > 0);
     if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0) {
         static const struct ifm_remedy scripted = {

@@ -39,7 +39,8 @@ short four.txt 30
 short refused.txt 30
 grep -q '^do not use: decode, ' refused.txt || fail "refused numbers pass for usable: $(cat refused.txt)"
 [ "$(grep -cE '^  [¹²³⁴⁵⁶⁷⁸⁹]+ ' refused.txt)" = 3 ] || fail "not three reasons: $(cat refused.txt)"
-grep -qE '^rest: .*[0-9]+ footnotes?: inferometer report refused --verbose$' refused.txt || fail "the rest is not counted"
+grep -qE '^rest: .*[0-9]+ footnotes?: inferometer report refused --verbose$' refused.txt ||
+    fail "the rest is not counted"
 
 # What `make run` measures is the one question that README begins with.
 "$INFEROMETER" run -c "$IFM_SOURCE/examples/first-run.yaml" "${fake[@]}" --ceilings none --script "$script" \
