@@ -7,7 +7,10 @@ const struct ifm_finding *ifm_judge_doubtful_output(const struct ifm_derived *de
                                                     const char *arm, enum ifm_metric_id metric)
 {
     const struct ifm_arm *baseline = ifm_cell_baseline(cell);
-    const bool compares = ifm_metrics[metric].kind == IFM_CLASS_COMPARE && baseline != NULL;
+    const enum ifm_metric_class kind = ifm_metrics[metric].kind;
+    if (kind == IFM_CLASS_ERROR || kind == IFM_CLASS_COUNT || kind == IFM_CLASS_COUNTER) /* never withheld */
+        return NULL;
+    const bool compares = kind == IFM_CLASS_COMPARE && baseline != NULL;
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell->name, f)) != NULL;)
         if (f->kind == IFM_FINDING_OUTPUT &&
             (strcmp(f->arm, arm) == 0 || (compares && strcmp(f->arm, baseline->name) == 0)))
