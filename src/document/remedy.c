@@ -49,10 +49,19 @@ static const char *remedy_of_load(const struct ifm_publication *from, struct ifm
                     : "other work takes its time here whatever you wait for: measure on a machine of your own";
 }
 
-/* Its load was read, and was none. */
+/* Its load was read each time, and was none: what could not be read is negative, and known of nobody. */
 static bool is_known_quiet(const struct ifm_events *events)
 {
-    return events != NULL && IFM_LAST(events, load, NULL, NULL) != NULL && !ifm_was_loaded(events);
+    bool any = false;
+    if (events == NULL)
+        return false;
+    IFM_EACH(event, events, load, NULL, NULL) {
+        const double load = IFM_FACTS(event, load)->foreign_load;
+        if (!(load >= 0 && load <= IFM_LOADED))
+            return false;
+        any = true;
+    }
+    return any;
 }
 
 /* What most often helps against what a rule found. */
@@ -76,7 +85,7 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
         if (strcmp(rule, remedies[i].of) == 0)
             return ifm_remedy_in(&remedies[i], from);
     if (strcmp(rule, "rule-07") == 0 && is_known_quiet(from->events))
-        return "another hour or machine: its pace changed, and no other program was seen here";
+        return "another hour or machine: no other program was seen here";
     const bool of_load = strcmp(rule, "rule-02") == 0 || strcmp(rule, "rule-07") == 0;
     return of_load ? remedy_of_load(from, arena) : "";
 }

@@ -208,7 +208,7 @@ static struct ifm_trust by_finding(const struct ifm_publication *from, const str
         .rule = rule_text(finding),
         .remedy = remedy != NULL ? remedy
                   : others > 0 && finding->kind == IFM_FINDING_TIME_DRIFTS && others + 1 == rows_of(from, finding->cell)
-                      ? "another hour or machine: all drift one way, as its pace does"
+                      ? "another hour or machine: all drift one way"
                       : ifm_remedy_for(finding->text, rule_text(finding), finding, from, arena),
     };
 }

@@ -259,6 +259,30 @@ static void words_decide_nothing(void **state)
     assert_null(ifm_derived_dispute(&s->derived, D, "half", IFM_M_CHANGE_PERCENT));
 }
 
+/* Only a load that was read, and was none, says that nobody else was there. */
+static void an_unread_load_is_no_quiet_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *after;
+        bool quiet;
+    } rows[] = {{"0.02", "0.01", true}, {"0.02", "null", false}, {"null", "null", false}, {"0.02", "0.5", false}};
+    const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sample *s = sample_of(&found, 1);
+        char text[256];
+        snprintf(text, sizeof text,
+                 "[{\"stage\":\"load\",\"meta\":{\"when\":\"before\",\"foreign_load\":%s}},"
+                 "{\"stage\":\"load\",\"meta\":{\"when\":\"after\",\"foreign_load\":%s}}]",
+                 rows[i].before, rows[i].after);
+        json_t *lines = json_loads(text, 0, NULL);
+        assert_non_null(lines);
+        s->publication.events = events_of(lines, s->arena);
+        json_decref(lines);
+        assert_int_equal(strstr(again(s).remedy, "no other program was seen") != NULL, rows[i].quiet);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_gate_that_passes_leaves_no_margin_open),
         cmocka_unit_test(a_remedy_has_a_value),
         cmocka_unit_test(a_remedy_can_be_done_here),
+        cmocka_unit_test(an_unread_load_is_no_quiet_machine),
         cmocka_unit_test(half_of_the_threads_are_no_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
