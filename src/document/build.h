@@ -111,6 +111,9 @@ void ifm_add_alike(struct ifm_builder *builder, struct ifm_block *list, enum ifm
  */
 enum ifm_gravity { IFM_TOUCHES_NOTHING = 0, IFM_TOUCHES_NUMBERS, IFM_TOUCHES_OUTPUT, IFM_TOUCHES_RECORD };
 enum ifm_gravity ifm_gravity_of(const struct ifm_publication *from, const struct ifm_finding *finding);
+/* Is the number of a row refused, so that its cell is not to be used? Not where an idle power does not fit: that
+ * touches no other number, and a finding says it. */
+bool ifm_is_distrusted(const struct ifm_publication *from, const struct ifm_number *number);
 /* Is a comparison of the arm inactive beside others that have an answer? */
 bool ifm_is_left_out(const struct ifm_publication *from, const char *cell, const char *arm);
 /* Is the arm a row of its cell's table? */

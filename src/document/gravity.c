@@ -52,3 +52,10 @@ enum ifm_gravity ifm_gravity_of(const struct ifm_publication *from, const struct
         return IFM_TOUCHES_NOTHING;
     return is_check(finding) ? IFM_TOUCHES_OUTPUT : IFM_TOUCHES_NUMBERS;
 }
+
+bool ifm_is_distrusted(const struct ifm_publication *from, const struct ifm_number *number)
+{
+    const enum ifm_metric_id id = number->metric;
+    const bool idle = id == IFM_M_ENERGY_ABOVE_IDLE_J || id == IFM_M_ENERGY_PER_TOKEN_ABOVE_IDLE_J;
+    return number->value.state == IFM_STATE_REFUSED && !idle && ifm_is_row_named(from, number->cell, number->arm);
+}

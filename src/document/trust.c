@@ -89,7 +89,7 @@ static const struct ifm_number *refused(const struct ifm_publication *from)
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
         enum ifm_metric_class kind = ifm_metrics[number->metric].kind;
-        if (number->value.state != IFM_STATE_REFUSED || !ifm_is_row_named(from, number->cell, number->arm))
+        if (!ifm_is_distrusted(from, number))
             continue;
         if (kind == IFM_CLASS_TIME || kind == IFM_CLASS_COMPARE)
             return number;

@@ -26,8 +26,7 @@ static const char *refused_in(const struct ifm_run_view *run, const char *cell)
     const struct ifm_publication from = {.plan = run->plan, .derived = run->derived};
     for (size_t i = 0; i < run->derived->n_numbers; i++) {
         const struct ifm_number *number = &run->derived->numbers[i];
-        if (number->value.state == IFM_STATE_REFUSED && strcmp(number->cell, cell) == 0 &&
-            ifm_is_row_named(&from, cell, number->arm))
+        if (strcmp(number->cell, cell) == 0 && ifm_is_distrusted(&from, number))
             return ifm_is_empty(number->value.reason) ? "a number is refused" : number->value.reason;
     }
     return NULL;

@@ -87,6 +87,18 @@ static void below_idle_within_its_error_stands(void **state)
     assert_int_equal(above->state, IFM_STATE_OK);
     assert_true(above->low < 0 && above->high > 0);
     ps_stop(&p);
+    for (int sure = 0; sure < 2; sure++) { /* one in forty that only idles lies below the interval */
+        ps_start(&p);
+        p.watts[0] = sure ? 104 : 108;
+        ps_generate(&p);
+        p.phases[p.n_phases - 1].watts = 110;
+        ps_counter(&p);
+        ps_derive(&p);
+        above = fx_value(&p.fx, "base", "energy_above_idle_j");
+        assert_int_equal(above->state, sure ? IFM_STATE_REFUSED : IFM_STATE_OK);
+        assert_true(sure || above->high < 0);
+        ps_stop(&p);
+    }
 }
 
 /* Idle time that began while power still fell from work: its second half is what nothing can be below, and an arm of

@@ -455,6 +455,8 @@ static void a_cause_is_counted_once(void **state)
     struct ifm_trust trust = again(s);
     assert_int_equal(trust.word, IFM_TRUST_DO_NOT_USE);
     assert_int_equal(trust.warnings, 0);
+    s->numbers[HALF_ENERGY].metric = IFM_M_ENERGY_ABOVE_IDLE_J; /* an idle power that does not fit: no time's fault */
+    assert_int_equal(again(s).word, IFM_TRUST_NOISY);
 }
 
 /* A time before energy, whichever comes first; what a rule found is named by it. */

@@ -45,6 +45,10 @@ struct ifm_energy_window {
 size_t ifm_energy_windows_of(const struct ifm_arm_work *arm, struct ifm_arena *arena, struct ifm_energy_window **out,
                              size_t *usable);
 
+/* Is what is left above idle so far below nothing that it is no measurement? Its half-width is of 95 %: once that, one
+ * arm in forty that only idles is below by chance. */
+bool ifm_energy_is_below_idle(double joules, double half_j);
+
 /* How far the witness of a device is from its primary over the arm's usable windows: of the device where it is
  * farthest. `windows` 0 = no device has a witness. */
 struct ifm_energy_difference {

@@ -10,6 +10,11 @@ bool ifm_derive_has_energy_pass(const struct ifm_cell_work *work)
     return work->power.missing != NULL && work->power.missing[0] == '\0' && work->power.n_devices > 0;
 }
 
+bool ifm_energy_is_below_idle(double joules, double half_j)
+{
+    return joules < -2.0 * half_j;
+}
+
 bool ifm_energy_is_refused(const struct ifm_arm_work *arm, struct ifm_value *out)
 {
     const struct ifm_arm_work *wrong = arm->energy_refused.rule != NULL ? arm : arm->work->baseline;
@@ -174,7 +179,7 @@ static struct ifm_device_energy row_of(const struct ifm_arm_work *arm, const str
     }
     row.random_j = hypot(row.random_j, lag_j);
     row.above_idle_j = row.joules - row.idle_w * row.seconds;
-    if (row.above_idle_j < -hypot(row.random_j, row.idle_half_w * row.seconds)) /* refused, as the arm's own (pass.c) */
+    if (ifm_energy_is_below_idle(row.above_idle_j, hypot(row.random_j, row.idle_half_w * row.seconds)))
         row.above_idle_j = NAN;
     if (row.windows == 0) { /* absent is never zero */
         row.seconds = row.joules = row.random_j = row.above_idle_j = NAN;

@@ -180,21 +180,22 @@ static struct ifm_value no_idle(void)
                             "let it idle longer: --energy-idle 10s", 0, "windows");
 }
 
-/* Nothing draws less than it idles at: below that by more than its error, the idle power is of another state of the
- * machine, or one of the two is no measurement. */
+/* Nothing draws less than it idles at: surely below that, the idle power is of another state of the machine, or one of
+ * the two is no measurement. */
 static struct ifm_value held_against_idle(const struct made *m, struct ifm_value above)
 {
     struct idle idle = idle_of(m->arm->work);
     double watts = 0.0;
-    if (above.state != IFM_STATE_OK || !above.has_interval || !(above.high < 0.0))
+    if (above.state != IFM_STATE_OK || !above.has_interval ||
+        !ifm_energy_is_below_idle(above.number, above.high - above.number))
         return above;
     for (size_t i = 0; i < m->n; i++)
         watts += m->windows[i].joules / m->seconds;
     return ifm_value_refused(m->arm->d->arena, "rule-05",
                              ifm_arena_printf(m->arm->d->arena,
-                                              "the arm took %.4g W and the idle device %.4g W: less by more than the "
-                                              "errors of both. Keep the machine free of other work, and let it idle "
-                                              "longer (--energy-idle)",
+                                              "the arm took %.4g W and the idle device %.4g W: less by more than "
+                                              "twice the errors of both. Keep the machine free of other work, and "
+                                              "let it idle longer (--energy-idle)",
                                               watts, idle.watts));
 }
 
