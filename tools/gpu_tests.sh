@@ -272,9 +272,8 @@ all()
         job $tool/gemm_tma checked $tool gemm --m 65,129 --n 8576 --k 448 --layers 1 --weights f16,bf16 \
             --gemm-arms ours
     done
-    for name in attention decode; do
-        job nvrtc/test_hard_${name}_cuda by_nvrtc test_hard_${name}_cuda
-        job nvrtc/test_planted_${name}_cuda by_nvrtc test_planted_${name}_cuda
+    for name in test_{hard,planted}_{attention,decode}_cuda test_{planted_packed,packed,decode_cycle}_cuda; do
+        job "nvrtc/$name" by_nvrtc "$name"
     done
     for name in $(programs); do
         [[ $name = test_*_gemm_cuda ]] || job "$name" program "$name"
