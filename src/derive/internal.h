@@ -403,6 +403,9 @@ struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);
 bool ifm_derive_is_carried(const struct ifm_carried *carried);
 /* Are so many slots of the arm or its baseline disturbed that nothing can be told of their order? */
 bool ifm_derive_hides_order(const struct ifm_arm_work *arm);
+/* What to type for slots in which an arm runs behind itself. Where the repeats are fixed, longer slots make fewer
+ * blocks, which decide nothing where blocks differ: then with as many repeats as keep the blocks, or make many. */
+const char *ifm_derive_longer_slots(const struct ifm_cell_work *work);
 /* `taken`: the disturbed blocks take the word anyway, and say so. */
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
                             bool taken);

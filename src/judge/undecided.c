@@ -63,8 +63,6 @@ static double rounded_up(double number)
     return ceil(number / step - 1e-9) * step;
 }
 
-enum { SAME_SLOTS_BLOCKS = 20 }; /* with more of them slots become longer, and blocks fewer (run/cell/calibrate.c) */
-
 /* What to type for so many more blocks; "" where no setting alone brings them. */
 static const char *flag_for(const struct ifm_undecided *of, const struct ifm_event_stop *stop,
                             const struct ifm_more *more, struct ifm_arena *arena)
@@ -75,7 +73,7 @@ static const char *flag_for(const struct ifm_undecided *of, const struct ifm_eve
     if (strcmp(stop->reason, "repeats") == 0) {
         const double repeats = rounded_up(times * (double)measure->repeats),
                      slot = fmax(1, floor((double)measure->repeats / (2 * (double)stop->blocks)));
-        const bool grows = measure->slot_steps == 0 && repeats > 2 * SAME_SLOTS_BLOCKS * slot;
+        const bool grows = measure->slot_steps == 0 && repeats > 2 * IFM_MANY_BLOCKS * slot;
         const char *same =
             !grows ? "" : ifm_arena_printf(arena, session ? ", measure.slot_steps=%.0f" : " --slot-steps %.0f", slot);
         return ifm_arena_printf(arena, "%s%.0f%s", session ? "measure.repeats=" : "--repeats ", repeats, same);

@@ -20,7 +20,8 @@ static const char *unforeseen(const struct ifm_cell_work *work, const struct com
 {
     *remedy = "";
     if (c->carried) {
-        *remedy = "--slot-steps 12, which lets each arm run behind itself";
+        *remedy = ifm_arena_printf(work->d->arena, "%s, which lets each arm run behind itself",
+                                   ifm_derive_longer_slots(work));
         return "an arm seems to leave something behind for another: then more blocks do not help";
     }
     if (c->hidden) {
