@@ -165,6 +165,8 @@ IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct i
 #define IFM_TOLD(work, stage, arm) IFM_LAST((work)->journal, stage, (work)->cell->name, (arm))
 /* Each event of a stage about the cell, or about one of its arms. */
 #define IFM_EACH_TOLD(event, work, stage, arm) IFM_EACH(event, (work)->journal, stage, (work)->cell->name, (arm))
+/* "more blocks: a larger --repeats", or "...: a longer --cap", by what ended the cell. */
+const char *ifm_derive_more(const struct ifm_cell_work *work, const char *of);
 /* What is to be done about a run that did not finish: no command can go on with a session. */
 const char *ifm_derive_remedy(const struct ifm_plan *plan);
 /* The failure that ended the cell before its time; NULL = none did. */

@@ -69,9 +69,7 @@ const char *ifm_remedy_of_few(const struct ifm_publication *from, const char *na
     static const struct ifm_remedy repeats = {"", "a larger --repeats", "a larger measure.repeats", NULL},
                                    longer = {"", "a longer --cap", "a longer measure.cap", NULL};
     const struct ifm_cell *cell = ifm_plan_cell(from->plan, name);
-    const struct ifm_event_stop *stop = from->events == NULL ? NULL : IFM_LAST(from->events, stop, name, NULL);
-    const bool capped = stop != NULL && strcmp(stop->reason, "cap") == 0;
-    return ifm_remedy_in(cell != NULL && cell->measure.stop == IFM_STOP_REPEATS && !capped ? &repeats : &longer, from);
+    return ifm_remedy_in(cell != NULL && ifm_repeats_ended(cell, from->events) ? &repeats : &longer, from);
 }
 
 /* What most often helps against what a rule found. */

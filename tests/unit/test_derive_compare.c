@@ -114,6 +114,26 @@ static void blocks_that_are_wanting(void **state)
     fx_stop(&fx);
 }
 
+/* The remedy of too few is what ended the cell. */
+static void too_few_blocks_ask_for_what_ended_the_cell(void **state)
+{
+    (void)state;
+    for (int repeats = 0; repeats < 2; repeats++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx.blocks = 2;
+        fx.cells[0].measure.stop = repeats ? IFM_STOP_REPEATS : IFM_STOP_MDE;
+        fx_generate(&fx);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        assert_string_equal(fx_value(&fx, "other", "mde_percent")->remedy,
+                            repeats ? "more blocks: a larger --repeats" : "more blocks: a longer --cap");
+        assert_string_equal(fx_value(&fx, "other", "latency_ns_p99")->remedy,
+                            repeats ? "more samples: a larger --repeats" : "more samples: a longer --cap");
+        fx_stop(&fx);
+    }
+}
+
 /* Five pairs have values and no word; a gate on them is open, and one more would give an interval. */
 static void five_blocks_have_no_word(void **state)
 {
@@ -555,6 +575,7 @@ int main(void)
         cmocka_unit_test(intervals_hold_for_all_arms_at_once),
         cmocka_unit_test(the_margin_is_in_the_mde),
         cmocka_unit_test(blocks_that_are_wanting),
+        cmocka_unit_test(too_few_blocks_ask_for_what_ended_the_cell),
         cmocka_unit_test(five_blocks_have_no_word),
         cmocka_unit_test(an_interval_is_as_wide_as_its_looks_need),
         cmocka_unit_test(the_median_is_robust),

@@ -42,6 +42,20 @@ static void too_few_blocks_ask_for_what_ended_the_run(void **state)
     assert_string_equal(again(s).remedy, "measure more blocks, with a larger measure.repeats");
 }
 
+/* A note is about an open comparison by where it stands, not by a word in its text: two times keep two notes. */
+static void a_word_in_a_note_opens_no_comparison(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[PLAIN_TIME].value.has_interval = s->numbers[HALF_TIME].value.has_interval = false;
+    s->numbers[PLAIN_TIME].value.text = "left undecided by 10 values";
+    s->numbers[HALF_TIME].value.text = "left undecided by 12 values";
+    char *text = brief(s);
+    assert_has(text, "left undecided by 10 values");
+    assert_has(text, "left undecided by 12 values");
+    free(text);
+}
+
 /* Minutes more for equal programs: first what is known, and the margin by which that is an answer. */
 static void what_is_known_comes_before_minutes_more(void **state)
 {
@@ -313,6 +327,7 @@ int main(void)
         cmocka_unit_test(words_decide_nothing),
         cmocka_unit_test(a_remedy_does_not_contradict_its_cause),
         cmocka_unit_test(too_few_blocks_ask_for_what_ended_the_run),
+        cmocka_unit_test(a_word_in_a_note_opens_no_comparison),
         cmocka_unit_test(what_is_known_comes_before_minutes_more),
         cmocka_unit_test(no_difference_is_not_said_of_what_may_be_one),
         cmocka_unit_test(a_refusal_of_the_baseline_blames_it),

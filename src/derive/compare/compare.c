@@ -514,10 +514,9 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
         if (few)
             emit_few(arm, &c);
         emit_absent(arm,
-                    failed != NULL
-                        ? ifm_value_absent(failed->reason, failed->remedy, (int64_t)c.n, "blocks")
-                        : ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n),
-                                           "more blocks: --repeats, or a longer --cap", (int64_t)c.n, "blocks"),
+                    failed != NULL ? ifm_value_absent(failed->reason, failed->remedy, (int64_t)c.n, "blocks")
+                                   : ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n),
+                                                      ifm_derive_more(work, "blocks"), (int64_t)c.n, "blocks"),
                     few ? 2 : 0);
         ifm_derive_counter_changes(arm);
         return;
