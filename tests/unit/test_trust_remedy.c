@@ -37,6 +37,13 @@ static void too_few_blocks_ask_for_what_ended_the_run(void **state)
     assert_string_equal(again(s).remedy, "measure more blocks, with a larger --repeats");
     ended(s, "cap", 1, 1);
     assert_string_equal(again(s).remedy, "measure more blocks, with a longer --cap");
+    s->derived.findings[0].kind = IFM_FINDING_LOAD; /* a quiet machine alone makes no blocks */
+    s->derived.busy = true;
+    s->numbers[CHANGE].value.text = "undecided";
+    s->numbers[CHANGE].value.n = 1;
+    assert_string_equal(again(s).remedy, "measure more blocks, with a longer --cap, on a quiet machine");
+    s = sample_of(&few, 1);
+    s->publication.plan = &plan;
     cells[0].workload = "session";
     ended(s, "repeats", 1, 1);
     assert_string_equal(again(s).remedy, "measure more blocks, with a larger measure.repeats");
