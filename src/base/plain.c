@@ -52,6 +52,14 @@ size_t ifm_plain_span(const char *text, const char *specials)
     return n;
 }
 
+size_t ifm_plain_columns(const char *text)
+{
+    size_t columns = 0;
+    for (; *text != '\0'; text++)
+        columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
 void ifm_plain_make(char *text)
 {
     char *to = text;

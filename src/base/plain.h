@@ -17,6 +17,8 @@ size_t ifm_plain_character(const char *text, uint32_t *code);
 bool ifm_plain_is_hostile(uint32_t code);
 /* How many bytes at the begin of a text are printable ASCII and none of `specials`: they can be taken at once. */
 size_t ifm_plain_span(const char *text, const char *specials);
+/* Columns that it takes on a terminal; wide characters count as one. */
+size_t ifm_plain_columns(const char *text);
 /* Make one line of it, in place: blanks for line ends and tabs, "?" for what is hostile. ifm_text_plain (text.h)
  * makes a copy. */
 void ifm_plain_make(char *text);

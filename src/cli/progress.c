@@ -32,14 +32,6 @@ static size_t room_of_terminal(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? (size_t)size.ws_col - 1 : 0;
 }
 
-static size_t columns_of(const char *text)
-{
-    size_t columns = 0;
-    for (; *text != '\0'; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
-}
-
 /* The whole comparisons of a list that fit, "a 1.1x [1.0, 1.2], b 2x": those in brackets are no commas of the list. */
 static void shorten(char *text, size_t room)
 {
@@ -68,7 +60,7 @@ static void show(char pieces[PIECES][ROOM])
         if (pieces[i][0] == '\0')
             continue;
         fprintf(stderr, "%*s%s", (int)blanks, "", pieces[i]);
-        taken += blanks + columns_of(pieces[i]);
+        taken += blanks + ifm_plain_columns(pieces[i]);
     }
     ifm_log_over_line(true);
 }

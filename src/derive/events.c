@@ -1,9 +1,17 @@
 /* run.log against the plan: events name its cells and arms, and say why a cell has no record. */
 #include "derive/internal.h"
 
+#include "model/machine_facts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *ifm_derive_more(const struct ifm_cell_work *work, const char *of)
+{
+    return ifm_arena_printf(work->d->arena, "more %s: a %s", of,
+                            ifm_repeats_ended(work->cell, work->d->facts->events) ? "larger --repeats"
+                                                                                  : "longer --cap");
+}
 
 const char *ifm_derive_remedy(const struct ifm_plan *plan)
 {

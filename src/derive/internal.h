@@ -165,6 +165,8 @@ IFM_CHECKED enum ifm_status ifm_derive_events(struct ifm_derivation *d, struct i
 #define IFM_TOLD(work, stage, arm) IFM_LAST((work)->journal, stage, (work)->cell->name, (arm))
 /* Each event of a stage about the cell, or about one of its arms. */
 #define IFM_EACH_TOLD(event, work, stage, arm) IFM_EACH(event, (work)->journal, stage, (work)->cell->name, (arm))
+/* "more blocks: a larger --repeats", or "...: a longer --cap", by what ended the cell. */
+const char *ifm_derive_more(const struct ifm_cell_work *work, const char *of);
 /* What is to be done about a run that did not finish: no command can go on with a session. */
 const char *ifm_derive_remedy(const struct ifm_plan *plan);
 /* The failure that ended the cell before its time; NULL = none did. */
@@ -403,6 +405,9 @@ struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);
 bool ifm_derive_is_carried(const struct ifm_carried *carried);
 /* Are so many slots of the arm or its baseline disturbed that nothing can be told of their order? */
 bool ifm_derive_hides_order(const struct ifm_arm_work *arm);
+/* What to type for slots in which an arm runs behind itself. Where the repeats are fixed, longer slots make fewer
+ * blocks, which decide nothing where blocks differ: then with as many repeats as keep the blocks, or make many. */
+const char *ifm_derive_longer_slots(const struct ifm_cell_work *work);
 /* `taken`: the disturbed blocks take the word anyway, and say so. */
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
                             bool taken);

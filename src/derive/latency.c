@@ -284,7 +284,7 @@ static struct ifm_value quantile_of(struct samples *s, const struct ifm_arm_work
     if (stat == IFM_STAT_TOO_FEW)
         return ifm_value_absent(
             ifm_arena_printf(arm->d->arena, "n too small: needs %zu independent samples, has %zu", needs, effective),
-            "more samples: --repeats, or a longer --cap", (int64_t)s->n, "samples");
+            ifm_derive_more(arm->work, "samples"), (int64_t)s->n, "samples");
     if (stat == IFM_STAT_OK)
         ifm_value_bracket(&value, interval.low, interval.high, IFM_LEVEL);
     return value;

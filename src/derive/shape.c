@@ -97,12 +97,13 @@ static double dependence_of(struct shape_series *s)
     return ratio > 1.0 && isfinite(ratio) ? ratio : 1.0;
 }
 
-static struct ifm_value absent(struct ifm_derivation *d, enum ifm_stat stat, size_t needs, const struct shape_series *s)
+static struct ifm_value absent(const struct ifm_arm_work *arm, enum ifm_stat stat, size_t needs,
+                               const struct shape_series *s)
 {
     const char *reason = stat == IFM_STAT_TOO_FEW
-                             ? ifm_arena_printf(d->arena, "needs %zu samples, has %zu", needs, s->n_samples)
+                             ? ifm_arena_printf(arm->d->arena, "needs %zu samples, has %zu", needs, s->n_samples)
                              : ifm_stat_reason(stat);
-    return ifm_value_absent(reason, stat == IFM_STAT_TOO_FEW ? "more samples: --repeats, or a longer --cap" : "",
+    return ifm_value_absent(reason, stat == IFM_STAT_TOO_FEW ? ifm_derive_more(arm->work, "samples") : "",
                             (int64_t)s->n_samples, "samples");
 }
 
@@ -111,7 +112,7 @@ static void emit_modes(const struct ifm_arm_work *arm, const struct shape_series
     struct ifm_modes modes;
     enum ifm_stat stat = ifm_stats_modes(s->picked, s->n, &modes);
     if (stat != IFM_STAT_OK) {
-        ifm_derive_emit(arm, IFM_M_MODES_COUNT, absent(arm->d, stat, 30, s));
+        ifm_derive_emit(arm, IFM_M_MODES_COUNT, absent(arm, stat, 30, s));
         return;
     }
     struct ifm_value value = ifm_value_count_of((int64_t)modes.count, (int64_t)s->n, "samples");
@@ -186,7 +187,7 @@ static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena
         stat = ifm_stats_steadiness(s->means, s->n, at, changes.count, margin, s->scratch, &steady);
     }
     if (stat != IFM_STAT_OK) {
-        ifm_derive_emit(arm, IFM_M_CHANGE_POINTS, absent(arm->d, stat, 2 * IFM_CHANGE_SEGMENT, s));
+        ifm_derive_emit(arm, IFM_M_CHANGE_POINTS, absent(arm, stat, 2 * IFM_CHANGE_SEGMENT, s));
         return;
     }
     struct ifm_value value = ifm_value_count_of((int64_t)changes.count, (int64_t)s->n_samples, "samples");
@@ -207,7 +208,7 @@ static void emit_cut(const struct ifm_arm_work *arm, const struct shape_series *
     struct ifm_value value;
     enum ifm_stat stat = ifm_stats_mser5(s->means, s->n, &cut);
     if (stat != IFM_STAT_OK)
-        value = absent(arm->d, stat, 100, s);
+        value = absent(arm, stat, 100, s);
     else if (!cut.reached)
         value = ifm_value_absent("the cut lies beyond half of the series, which so holds no steady part",
                                  "a longer warm-up, or more samples", (int64_t)s->n_samples, "samples");

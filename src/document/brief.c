@@ -1,6 +1,7 @@
 /* The brief document: what a terminal shows unless it is asked for more. Cells of one shape are one table, of time, one
  * rate, comparison and price; then a sentence a comparison, why a number of the tables is missing, and the word of
  * trust. What it leaves out is in report.md. Computes no number. */
+#include "base/plain.h"
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
@@ -121,7 +122,8 @@ static void add_group(struct ifm_builder *builder, const struct ifm_group *group
     bool sentences = few && has_sentences(builder, group);
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", title);
     const char *scaled = ifm_group_scaled(builder, group);
-    const size_t taken = ifm_columns_of(title) + 2 + ifm_columns_of(scaled), room = taken < WIDTH ? WIDTH - taken : 0;
+    const size_t taken = ifm_plain_columns(title) + 2 + ifm_plain_columns(scaled),
+                 room = taken < WIDTH ? WIDTH - taken : 0;
     section->subtitle =
         ifm_arena_printf(builder->arena, "%s%s", scaled, ifm_cell_conditions(builder, group->first, room));
     ifm_group_table(builder, group, sentences, false, section);
@@ -180,12 +182,6 @@ static bool is_refusal(const struct ifm_note *note)
     return strncmp(note->text, "rule-", 5) == 0;
 }
 
-/* Why a comparison has no answer: whoever must act on it needs the whole sentence. */
-static bool is_open(const struct ifm_note *note)
-{
-    return strstr(note->text, "undecided") != NULL;
-}
-
 /* Marks of notes that stand below get their new number, others none: a mark without its text answers nothing. */
 static void mark_again(struct ifm_block *block, const unsigned *numbers)
 {
@@ -233,7 +229,7 @@ static bool are_alike(const char *a, const char *b)
 
 static bool is_told(const struct ifm_note *note, const struct ifm_trust *trust)
 {
-    return is_open(note) && trust->told[0] != '\0' && are_alike(note->text, trust->told);
+    return note->open && trust->told[0] != '\0' && are_alike(note->text, trust->told);
 }
 
 /* What the word of trust says below is no note beside it, but where the number looks as if it had the other word. */
@@ -246,7 +242,7 @@ static bool is_trust(const struct ifm_note *note, const struct ifm_trust *trust)
 static size_t alike_before(const struct ifm_document *document, size_t at)
 {
     for (size_t k = 0; k < at; k++)
-        if (is_open(&document->notes[k]) && are_alike(document->notes[k].text, document->notes[at].text))
+        if (document->notes[k].open && are_alike(document->notes[k].text, document->notes[at].text))
             return k;
     return at;
 }
@@ -287,7 +283,7 @@ enum { OPEN = 0, REFUSED, OTHER, KINDS };
 
 static int kind_of(const struct ifm_note *note)
 {
-    return is_open(note) ? OPEN : is_refusal(note) ? REFUSED : OTHER;
+    return note->open ? OPEN : is_refusal(note) ? REFUSED : OTHER;
 }
 
 /* As the painter has it, a bar a point. */
@@ -327,7 +323,7 @@ static bool is_again(const struct ifm_builder *builder, size_t at, const struct 
 {
     const struct ifm_note *note = &builder->document->notes[at];
     return is_answer(builder, note) ||
-           (is_open(note) && (alike_before(builder->document, at) < at || is_trust(note, trust)));
+           (note->open && (alike_before(builder->document, at) < at || is_trust(note, trust)));
 }
 
 /* "the machine disturbed 24 of 24 blocks". */
@@ -359,8 +355,8 @@ static const char *note_words(const struct ifm_builder *builder, size_t at, cons
     const struct ifm_document *document = builder->document;
     const struct ifm_note *note = &document->notes[at];
     const char *others = "";
-    for (size_t k = at + 1; is_open(note) && k < document->n_notes; k++)
-        if (is_open(&document->notes[k]) && alike_before(document, k) == at)
+    for (size_t k = at + 1; note->open && k < document->n_notes; k++)
+        if (document->notes[k].open && alike_before(document, k) == at)
             others = "; others too";
     if (is_told(note, trust))
         return ifm_arena_printf(builder->arena, "%s%s", took_words(builder, note->text), others);
@@ -418,7 +414,7 @@ static size_t add_notes(struct ifm_builder *builder, const struct ifm_trust *tru
         ifm_add_sentence(builder, list, texts[i])->number = shown;
     }
     for (size_t i = 0; i < document->n_notes; i++)
-        if (is_open(&document->notes[i]) && texts[i] == NULL && !is_trust(&document->notes[i], trust))
+        if (document->notes[i].open && texts[i] == NULL && !is_trust(&document->notes[i], trust))
             numbers[document->notes[i].number] = numbers[document->notes[alike_before(document, i)].number];
     mark_again(&document->root, numbers);
     return left_out;

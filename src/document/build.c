@@ -173,7 +173,7 @@ unsigned ifm_add_note(struct ifm_builder *builder, const char *reason, const cha
     unsigned number = (unsigned)ifm_names_add(builder->notes, text) + 1;
     if (number > document->n_notes) {
         IFM_ARENA_GROW(builder->arena, document->notes, document->n_notes, document->notes_capacity);
-        document->notes[document->n_notes++] = (struct ifm_note){number, text, false};
+        document->notes[document->n_notes++] = (struct ifm_note){number, text, false, false};
     }
     return number;
 }

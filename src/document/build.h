@@ -177,8 +177,6 @@ void ifm_group_table(struct ifm_builder *builder, const struct ifm_group *group,
 const char *ifm_cell_label(const struct ifm_cell *cell);
 /* "at kv_len 2048", of a cell of several; else its name. */
 const char *ifm_cell_at(const struct ifm_builder *builder, const struct ifm_cell *cell);
-/* Columns that UTF-8 text takes on a terminal, one a character. */
-size_t ifm_columns_of(const char *text);
 
 /* ---- sentences about arms (outcome.c) ---- */
 

@@ -3,6 +3,7 @@
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
+#include "document/remedy.h"
 #include "model/machine_facts.h"
 #include "model/plan_json.h"
 #include <stdlib.h>
@@ -84,28 +85,33 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
         beside = ifm_arena_printf(builder->arena, "%s%s%s", beside[0] == '\0' ? "wider than by its times" : beside,
                                   beside[0] == '\0' ? ": " : "; ", wider);
     field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
-    if (took && field.note > 0)
-        builder->document->notes[field.note - 1].took = true;
+    if (field.note > 0) {
+        struct ifm_note *note = &builder->document->notes[field.note - 1];
+        note->took |= took;
+        note->open |= strcmp(word, "undecided") == 0;
+    }
     return field;
 }
 
 /* Where few values carry a mean, so many blocks may be out of reach; the median, where it is `shown`, hardly knows
  * them. */
-static const char *instead(const char *why, bool shown)
+static const char *instead(const struct ifm_builder *builder, const struct ifm_cell *cell, const char *why, bool shown)
 {
     if (strstr(why, "skewed") == NULL && strstr(why, "makes most of the spread") == NULL)
         return "";
-    return shown ? ". Remedy: go by p50" : ". Remedy: more blocks, with a larger --repeats or --cap";
+    return shown ? ". Remedy: go by p50"
+                 : ifm_arena_printf(builder->arena, ". Remedy: more blocks, with %s",
+                                    ifm_remedy_of_few(builder->from, cell->name));
 }
 
 /* A quantity without interval says why; `slow`: what else its note says; `typical`: its median stands beside it. */
-static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_value *value, const char *slow,
-                                       bool typical)
+static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_cell *cell,
+                                       const struct ifm_value *value, const char *slow, bool typical)
 {
     struct ifm_field field = ifm_field_value(builder, value);
     if (!ifm_is_ok(value) || value->has_interval || ifm_is_empty(value->text))
         return field;
-    const char *lead = slow[0] == '\0' ? "" : "; ", *remedy = instead(value->text, typical);
+    const char *lead = slow[0] == '\0' ? "" : "; ", *remedy = instead(builder, cell, value->text, typical);
     const char *text = ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow, lead, value->text, remedy);
     field.note = ifm_add_note(builder, text, "");
     return field;
@@ -174,7 +180,7 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     const bool aside = metric == IFM_M_COMMAND_CPU_NS && builder->most == IFM_LEVEL_BRIEF && ifm_is_ok(value);
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN || aside
                                  ? ifm_field_value(builder, value)
-                                 : quantity_field(builder, value, slow, metric == IFM_M_STEP_NS);
+                                 : quantity_field(builder, cell, value, slow, metric == IFM_M_STEP_NS);
     if (field.note == 0 && slow[0] != '\0')
         field.note = ifm_add_note(builder, slow, "");
     if ((metric == IFM_M_LATENCY_NS_P50 || metric == IFM_M_LATENCY_NS_P95) && ifm_is_ok(value)) {

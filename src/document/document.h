@@ -186,6 +186,7 @@ struct ifm_block {
 struct ifm_note {
     unsigned number;
     const char *text;
+    bool open; /* says why a comparison has no answer */
     bool took; /* the word of an interval that would decide, which no gate says */
 };
 

@@ -64,6 +64,14 @@ static bool is_known_quiet(const struct ifm_events *events)
     return any;
 }
 
+const char *ifm_remedy_of_few(const struct ifm_publication *from, const char *name)
+{
+    static const struct ifm_remedy repeats = {"", "a larger --repeats", "a larger measure.repeats", NULL},
+                                   longer = {"", "a longer --cap", "a longer measure.cap", NULL};
+    const struct ifm_cell *cell = ifm_plan_cell(from->plan, name);
+    return ifm_remedy_in(cell != NULL && ifm_repeats_ended(cell, from->events) ? &repeats : &longer, from);
+}
+
 /* What most often helps against what a rule found. */
 static const char *remedy_of(const char *rule, const struct ifm_publication *from, struct ifm_arena *arena)
 {
@@ -96,8 +104,6 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
                                 const struct ifm_publication *from, struct ifm_arena *arena)
 {
     static const struct ifm_remedy remedies[] = {
-        [IFM_FINDING_FEW_BLOCKS] = {"", "measure more blocks, with a larger --repeats or --cap",
-                                    "measure more blocks, with a larger measure.cap", NULL},
         [IFM_FINDING_WARM_UP] = {"", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap",
                                  NULL},
         [IFM_FINDING_CACHES] = {"", "a shape that the caches do not hold either way", NULL, NULL},
@@ -122,6 +128,8 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
     const enum ifm_finding_kind kind = finding == NULL ? IFM_FINDING_OTHER : finding->kind;
     if (strstr(cause, "--") != NULL) /* it names an option itself */
         return "";
+    if (kind == IFM_FINDING_FEW_BLOCKS)
+        return ifm_arena_printf(arena, "measure more blocks, with %s", ifm_remedy_of_few(from, finding->cell));
     if (kind == IFM_FINDING_WEAK_BASELINE)
         return remedy_of_weakness(&finding->weak, from);
     return remedies[kind].command != NULL ? ifm_remedy_in(&remedies[kind], from) : remedy_of(rule, from, arena);

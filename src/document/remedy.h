@@ -13,6 +13,9 @@ struct ifm_remedy {
 
 /* Its text for this run. */
 const char *ifm_remedy_in(const struct ifm_remedy *remedy, const struct ifm_publication *from);
+/* The option that measures more blocks of the cell: "a larger --repeats" where these ended it, else "a longer --cap".
+ */
+const char *ifm_remedy_of_few(const struct ifm_publication *from, const char *cell);
 /* What the kind of the finding behind a cause (NULL = none is) asks for, else what most often helps against what its
  * rule finds; "" = the cause names an option itself. */
 const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_finding *finding,

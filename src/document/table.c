@@ -1,5 +1,6 @@
 /* The main table: cells of one shape in one table, of time, one rate, comparison and price. The terminal has it in
  * lines of its width, with p50; the page has p95 too. Computes no number. */
+#include "base/plain.h"
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
@@ -10,14 +11,6 @@ enum {
     INTENSE = 4, /* FLOP a byte, from which on the rate that matters is that of computing */
     MOST_COLUMNS = 20
 };
-
-size_t ifm_columns_of(const char *text)
-{
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
 
 /* ---- columns ---- */
 
@@ -323,12 +316,12 @@ static size_t grid_width(const struct ifm_grid *grid)
 {
     size_t total = 0;
     for (size_t c = 0; c < grid->n_columns; c++) {
-        size_t text = 0, interval = 0, heading = ifm_columns_of(grid->headings[c].text);
+        size_t text = 0, interval = 0, heading = ifm_plain_columns(grid->headings[c].text);
         for (size_t r = 0; r < grid->n_rows; r++) {
             const struct ifm_field *field = ifm_grid_at(grid, r, c);
-            size_t its = ifm_columns_of(field->text) + (field->note > 9 ? 2 : field->note > 0);
+            size_t its = ifm_plain_columns(field->text) + (field->note > 9 ? 2 : field->note > 0);
             text = its > text ? its : text;
-            its = ifm_columns_of(field->interval);
+            its = ifm_plain_columns(field->interval);
             interval = its > interval ? its : interval;
         }
         size_t both = text + (interval > 0 ? interval + 1 : 0);

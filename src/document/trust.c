@@ -5,6 +5,7 @@
 #include "document/build.h"
 #include "document/remedy.h"
 #include "model/machine_facts.h"
+#include "stats/paired.h"
 #include <string.h>
 
 static const struct ifm_trust blank = {
@@ -328,14 +329,11 @@ static const char *cause_of_one(const char *told, bool foretold, struct ifm_aren
 static const char *remedy_of_open(const struct decisions *d, bool one, struct ifm_arena *arena)
 {
     const struct ifm_undecided *of = &d->of;
-    if (of->cell == NULL)
-        return "";
-    const char *own = strstr(ifm_judge_undecided(of, arena), IFM_REMEDY);
-    if (own != NULL)
-        return own + strlen(IFM_REMEDY);
+    const char *own = of->cell == NULL ? NULL : strstr(ifm_judge_undecided(of, arena), IFM_REMEDY);
+    if (own != NULL || !one)
+        return own != NULL ? own + strlen(IFM_REMEDY) : "";
     const struct ifm_value *needed = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_BLOCKS_NEEDED);
-    return !one || needed == NULL || needed->state != IFM_STATE_ABSENT || ifm_is_empty(needed->remedy) ? ""
-                                                                                                       : needed->remedy;
+    return needed == NULL || needed->state != IFM_STATE_ABSENT || ifm_is_empty(needed->remedy) ? "" : needed->remedy;
 }
 
 /* Of one that may be none at all no longer run is promised to decide. */
@@ -370,7 +368,11 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
         trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
                                        more->busy ? " on a machine under load" : ": other work disturbed most blocks");
     }
-    if (other_work)
+    if (one && ifm_derived_all_blocks(from->derived, d->of.cell->name, d->of.arm) < IFM_BLOCKS_NEEDED)
+        trust.remedy =
+            ifm_arena_printf(arena, "measure more blocks, with %s%s", ifm_remedy_of_few(from, d->of.cell->name),
+                             other_work ? ", on a quiet machine" : "");
+    else if (other_work)
         trust.remedy = ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)
         trust.remedy = ifm_arena_printf(arena, "not even an hour more would decide: %s, or a quieter machine",

@@ -1,5 +1,6 @@
 /* Texts in lines of a terminal, and the word of trust: its cause, what to do next, and how much more there is, each in
  * two lines at most. The findings of --verbose and of the report have the whole of it. Computes no number. */
+#include "base/plain.h"
 #include "document/build.h"
 #include "document/quantity.h"
 #include "document/trust.h"
@@ -18,7 +19,7 @@ enum {
 const char *ifm_cut(const struct ifm_builder *builder, const char *text, size_t most)
 {
     size_t size = 0, clause = 0, width = 0;
-    if (ifm_columns_of(text) <= most)
+    if (ifm_plain_columns(text) <= most)
         return text;
     for (size_t i = 0; text[i] != '\0' && width + 3 <= most; i++) {
         if (text[i] == ' ') {
@@ -148,7 +149,7 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
             return text;
         if (less != NULL)
             continue;
-        const size_t taken = strlen(label) + 2 + strlen(held) + ifm_columns_of(tail) + LINES * INDENT + LOST;
+        const size_t taken = strlen(label) + 2 + strlen(held) + ifm_plain_columns(tail) + LINES * INDENT + LOST;
         const size_t half = IFM_USUAL_WIDTH / 2,
                      room = LINES * IFM_USUAL_WIDTH > taken + half ? LINES * IFM_USUAL_WIDTH - taken : half;
         return ifm_arena_printf(arena, "%s%s%s", held, ifm_cut(builder, cause, room), tail);

@@ -36,6 +36,7 @@ static uint64_t foretell(const struct ifm_gate *gate, const struct ifm_value *v)
     double at = on_scale(v, v->number, ratio);
     double room = fabs(on_scale(v, bound, ratio) - at);
     double half = fabs(on_scale(v, bound > v->number ? v->high : v->low, ratio) - at);
+    half *= v->caution > 1 ? v->caution : 1;
     return v->n < 2 ? 0 : ifm_stats_foretell_half(room, half, (uint64_t)v->n, v->level);
 }
 

@@ -71,11 +71,10 @@ json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_
 const char *ifm_judge_regressions(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   struct ifm_arena *arena);
 /* How many more blocks would decide a comparison that is undecided, if its estimate holds and as many of them are
- * disturbed as were; 0 = no sensible number.
- * Where a gate on it is open, those that it needs: a comparison has one such number (undecided.c). `margin`: of the
- * cell. */
+ * disturbed as were: those that blocks_needed has more than the run; 0 = no sensible number.
+ * Where a gate on it is open, those that it needs: a comparison has one such number (undecided.c). */
 uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
-                           const char *arm, double margin);
+                           const char *arm);
 /* A comparison without a word. `events` may be NULL: no time is known then. */
 struct ifm_undecided {
     const struct ifm_derived *derived;

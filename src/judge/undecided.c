@@ -2,7 +2,6 @@
 #include "judge/internal.h"
 
 #include "model/machine_facts.h"
-#include "stats/foretell.h"
 #include "stats/paired.h"
 #include <math.h>
 #include <string.h>
@@ -21,40 +20,15 @@ static const struct ifm_gate_result *open_gate(const struct ifm_verdict *verdict
     return NULL;
 }
 
-/* Does the interval hold zero? A number of blocks made of such an estimate alone is chance: equal programs would be
- * told that few more find a difference. */
-static bool holds_zero(const struct ifm_value *change)
-{
-    return ifm_is_ok(change) && change->has_interval && change->low <= 0 && change->high >= 0;
-}
-
-/* Blocks in all after which the interval of equal programs lies within the margin; 0 = no sensible number. */
-static uint64_t equality_needs(const struct ifm_value *change, double margin)
-{
-    const double half = (log1p(change->high / 100) - log1p(change->low / 100)) / 2;
-    return change->low <= -100 || change->n < 2
-               ? 0
-               : ifm_stats_foretell_half(log1p(margin), half, (uint64_t)change->n, change->level);
-}
-
 uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
-                           const char *arm, double margin)
+                           const char *arm)
 {
     const struct ifm_gate_result *gate = open_gate(verdict, cell, arm);
     const struct ifm_value *needed = ifm_derived_value(derived, cell, arm, IFM_M_BLOCKS_NEEDED);
-    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
     if (gate != NULL)
         return gate->further;
-    if (needed == NULL || needed->state != IFM_STATE_OK)
-        return 0;
-    double all = needed->number;
-    if (holds_zero(change)) { /* what decides whichever is true; equal ones are never found so within no margin */
-        const uint64_t equal = margin <= 0 ? 0 : equality_needs(change, margin);
-        if (equal == 0)
-            return 0;
-        all = fmax(all, (double)equal);
-    }
-    return ifm_judge_with_disturbed(derived, cell, arm, (uint64_t)fmax(all - (double)needed->n, 1));
+    return ifm_is_ok(needed) ? (uint64_t)fmax(needed->number - (double)ifm_derived_all_blocks(derived, cell, arm), 1)
+                             : 0;
 }
 
 static const double USUAL_MARGIN = 0.003;
@@ -89,8 +63,6 @@ static double rounded_up(double number)
     return ceil(number / step - 1e-9) * step;
 }
 
-enum { SAME_SLOTS_BLOCKS = 20 }; /* with more of them slots become longer, and blocks fewer (run/cell/calibrate.c) */
-
 /* What to type for so many more blocks; "" where no setting alone brings them. */
 static const char *flag_for(const struct ifm_undecided *of, const struct ifm_event_stop *stop,
                             const struct ifm_more *more, struct ifm_arena *arena)
@@ -101,7 +73,7 @@ static const char *flag_for(const struct ifm_undecided *of, const struct ifm_eve
     if (strcmp(stop->reason, "repeats") == 0) {
         const double repeats = rounded_up(times * (double)measure->repeats),
                      slot = fmax(1, floor((double)measure->repeats / (2 * (double)stop->blocks)));
-        const bool grows = measure->slot_steps == 0 && repeats > 2 * SAME_SLOTS_BLOCKS * slot;
+        const bool grows = measure->slot_steps == 0 && repeats > 2 * IFM_MANY_BLOCKS * slot;
         const char *same =
             !grows ? "" : ifm_arena_printf(arena, session ? ", measure.slot_steps=%.0f" : " --slot-steps %.0f", slot);
         return ifm_arena_printf(arena, "%s%.0f%s", session ? "measure.repeats=" : "--repeats ", repeats, same);
@@ -126,7 +98,7 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
     more.few = !ifm_derived_foretells(of->derived, cell, of->arm);
     if (more.few)
         return more;
-    more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm, of->cell->measure.margin);
+    more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm);
     if (more.blocks == 0 || stop == NULL || stop->blocks <= 0 || !(stop->elapsed_s > 0))
         return more;
     more.seconds = stop->elapsed_s * (double)more.blocks / (double)stop->blocks;
@@ -205,8 +177,7 @@ double ifm_judge_no_difference(const struct ifm_undecided *of)
     const double far = far_end(of);
     if (far <= 0 || fabs(change->number) > NEAR_ZERO * (change->high - change->low) / 2 || medians_differ(of, far))
         return 0;
-    const uint64_t further =
-        ifm_judge_further(of->derived, of->verdict, of->cell->name, of->arm, of->cell->measure.margin);
+    const uint64_t further = ifm_judge_further(of->derived, of->verdict, of->cell->name, of->arm);
     return further > 0 && further <= (uint64_t)change->n ? 0 : far;
 }
 
@@ -286,9 +257,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
     const char *reason = more.few ? IFM_TOO_FEW_TO_FORETELL
                          : gated  ? "so near the gate's limit that no sensible number of blocks decides"
                          : needed != NULL && needed->reason[0] != '\0' ? needed->reason
-                         : holds_zero(change)
-                             ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
-                             : "no number of blocks can be foretold";
+                                                                       : "no number of blocks can be foretold";
     const bool at_limit = gated && !more.few; /* a longer run would end there too */
     const char *quiet = more.disturbed || more.busy
                             ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_quiet(of, arena))

@@ -16,6 +16,12 @@ static const char *or_empty(const char *text)
     return text == NULL ? "" : text;
 }
 
+bool ifm_repeats_ended(const struct ifm_cell *cell, const struct ifm_events *events)
+{
+    const struct ifm_event_stop *stop = events == NULL ? NULL : IFM_LAST(events, stop, cell->name, NULL);
+    return cell->measure.stop == IFM_STOP_REPEATS && (stop == NULL || strcmp(stop->reason, "cap") != 0);
+}
+
 bool ifm_was_loaded(const struct ifm_events *events)
 {
     IFM_EACH(event, events, load, NULL, NULL)

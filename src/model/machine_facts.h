@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/event.h"
+#include "model/plan.h"
 
 /* ---- the fingerprint of the machine at the start of the run ---- */
 
@@ -56,6 +57,8 @@ enum ifm_lock_state ifm_lock_state(const struct ifm_events *events);
 /* "locked", "not locked", "unknown" */
 const char *ifm_lock_state_words(enum ifm_lock_state state);
 
+/* Did the repeats that were asked for end the cell? Then a longer cap measures no more of it. */
+bool ifm_repeats_ended(const struct ifm_cell *cell, const struct ifm_events *events);
 /* Other programs had a part of the CPUs, before or after the run. */
 bool ifm_was_loaded(const struct ifm_events *events);
 /* The CPUs that these left free; 0 = none, or not known. */

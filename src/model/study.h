@@ -9,6 +9,9 @@
 enum ifm_cache_mode { IFM_CACHE_HOT = 0, IFM_CACHE_COLD };
 enum ifm_locks { IFM_LOCKS_OBSERVED = 0, IFM_LOCKS_REQUIRED };
 enum ifm_stop_rule { IFM_STOP_MDE = 0, IFM_STOP_REPEATS, IFM_STOP_GROUP, IFM_STOP_DECIDED };
+/* Repeats are divided into so many blocks; with more repeats slots become longer, and blocks fewer, where nothing says
+ * how long slots are. */
+enum { IFM_MANY_BLOCKS = 20 };
 /* What the arms of a cell share: everything; the process but not the buffers; or nothing but the machine. */
 enum ifm_isolation { IFM_ISOLATION_SHARED = 0, IFM_ISOLATION_BUFFERS, IFM_ISOLATION_PROCESSES };
 

@@ -25,6 +25,7 @@ struct ifm_value {
     double level;     /* 0.95 */
     bool has_sd;
     double sd;          /* of the `n` observations whose mean the number is; same unit */
+    double caution;     /* how much wider a forecast takes the interval for; 0 = not */
     int64_t n;          /* observations behind the number, of the unit that `n_of` names */
     const char *n_of;   /* "samples", "slots", "blocks", "" */
     const char *unit;   /* unit id */

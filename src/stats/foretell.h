@@ -2,7 +2,7 @@
 #ifndef IFM_STATS_FORETELL_H
 #define IFM_STATS_FORETELL_H
 
-#include "stats/stats.h"
+#include "stats/paired.h"
 
 /* More than this many times the observations at hand is no advice: nobody measures for a hundred times as long. */
 #define IFM_FORETELL_FACTOR 100
@@ -11,7 +11,12 @@
  * `room` from the estimate, when `n` observations have the standard error `se` and the noise stays as it is; 0 = more
  * than IFM_FORETELL_FACTOR x n, or n < 2. */
 uint64_t ifm_stats_foretell(double room, double se, uint64_t n, double level);
-/* The same from the half-width of the t interval of the n observations. */
+/* With IFM_FORETELL_FACTOR, from the half-width of the t interval of the n observations. */
 uint64_t ifm_stats_foretell_half(double room, double half, uint64_t n, double level);
+/* Blocks in all after which a comparison of this noise probably has a word, were the estimate the truth: its interval
+ * of `level` lies beyond `edge`, or the one of `level_equal` within. `holds_zero`: the estimate may be chance, and the
+ * blocks are so many that arms that are equal are found so too. More than mean->n; 0 = no sensible number. */
+uint64_t ifm_stats_foretell_word(const struct ifm_log_mean *mean, bool holds_zero, double edge, double level,
+                                 double level_equal);
 
 #endif

@@ -361,6 +361,21 @@ static void words_rest_on_undisturbed_blocks(void **state)
     fx_stop(&fx);
 }
 
+/* Of the blocks to come as many are disturbed as were: the report and what to do next tell one number. */
+static void blocks_needed_are_of_the_run(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start_disturbed(&fx, 72, 6, 100300);
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_judge(&fx);
+    const double needed = fx_value(&fx, "other", "blocks_needed")->number;
+    assert_true(needed > 72 && fmod(needed, 6) == 0);
+    assert_int_equal(ifm_judge_further(fx.derived, fx.verdict, "decode", "other"), (uint64_t)needed - 72);
+    fx_stop(&fx);
+}
+
 /* With fewer than six undisturbed ones it is undecided, and one line says why and what would help; how long it takes
  * only where most were undisturbed. */
 static void too_few_undisturbed_blocks_decide_nothing(void **state)
@@ -572,6 +587,7 @@ int main(void)
         cmocka_unit_test(more_disturbance_makes_no_firmer_word),
         cmocka_unit_test(words_rest_on_undisturbed_blocks),
         cmocka_unit_test(too_few_undisturbed_blocks_decide_nothing),
+        cmocka_unit_test(blocks_needed_are_of_the_run),
         cmocka_unit_test(what_all_blocks_cost_may_not_say_another_word),
         cmocka_unit_test(a_mean_of_the_other_sign_leaves_no_word),
         cmocka_unit_test(disturbances_that_follow_an_arm_are_its_own),

@@ -119,13 +119,35 @@ static void a_shared_drift_beyond_a_gate_is_said(void **state)
         if (gates[i].metric != NULL)
             fx_gate(&fx, gates[i].metric, "", gates[i].op, gates[i].threshold, true);
         fx_derive(&fx);
-        assert_int_equal(fx_finding(&fx, "rule-07", "it drifts together with base (|by more than a gate's limit") !=
-                             NULL,
-                         gates[i].said);
+        assert_int_equal(
+            fx_finding(&fx, "rule-07", "it drifts together with base (other |by more than a gate's limit") != NULL,
+            gates[i].said);
         fx_judge(&fx);
         assert_true(gates[i].metric == NULL || fx.verdict->gates[0].outcome == IFM_OUTCOME_PASS);
         fx_stop(&fx);
     }
+}
+
+/* Each of the two numbers names its arm: nobody guesses their order. */
+static void each_of_two_drifts_names_its_arm(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    fx_start(&fx);
+    fx.noise = 0.001;
+    fx.drift = 0.05;
+    fx_generate(&fx);
+    fx_end_events(&fx);
+    fx_gate(&fx, "change_percent", "", IFM_GATE_AT_MOST, 3, true);
+    fx_derive(&fx);
+    const struct ifm_finding *said = fx_finding(&fx, "rule-07", "it drifts together with base");
+    assert_non_null(said);
+    float own = 0, its = 0;
+    assert_int_equal(sscanf(said->text, "it drifts together with base (other %f %%, base %f %%), by more", &own, &its),
+                     2);
+    assert_true(fabs(own - fx_value(&fx, "other", "drift_percent")->number) < 0.01);
+    assert_true(fabs(its - fx_value(&fx, "base", "drift_percent")->number) < 0.01);
+    fx_stop(&fx);
 }
 
 /* So is what is said of its share of a ceiling. */
@@ -432,6 +454,7 @@ int main(void)
         cmocka_unit_test(a_torn_block_is_refused),
         cmocka_unit_test(shared_drift_widens_and_cancels),
         cmocka_unit_test(a_shared_drift_beyond_a_gate_is_said),
+        cmocka_unit_test(each_of_two_drifts_names_its_arm),
         cmocka_unit_test(a_drift_widens_the_share_of_a_ceiling),
         cmocka_unit_test(a_visible_drift_widens_to_the_ends_of_its_line),
         cmocka_unit_test(a_drift_within_the_margin_widens_nothing),

@@ -166,6 +166,11 @@ static void a_factor_of_one_is_not_said(void **state)
     assert_int_equal(count_said(20, 60, &left, &even, IFM_CARRIED_WORDS), 0);
     const struct model more = {1, 1.01, 0, 1, 0.0001, true};
     assert_int_equal(count_said(20, 60, &more, &even, IFM_CARRIED_WORDS "|by a factor of"), 20);
+    /* twelve times as long slots of the same repeats would leave five blocks of 60, and none of 6 */
+    assert_int_equal(count_said(5, 60, &more, &even, "--slot-steps 12 --repeats 480 lets each arm run behind itself"),
+                     5);
+    assert_int_equal(count_said(5, 10, &more, &even, "--slot-steps 12 --repeats 240 lets each arm run behind itself"),
+                     5);
 }
 
 /* What the slots behind themselves say may be a difference too, and another one. */

@@ -6,13 +6,6 @@
 
 static struct ifm_error error;
 
-static char *brief(struct sample *s)
-{
-    struct ifm_text text = {0};
-    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_BRIEF, false, true, &text, &error), IFM_OK);
-    return text.data;
-}
-
 static void the_table_says_its_level_and_no_verdict(void **state)
 {
     (void)state;

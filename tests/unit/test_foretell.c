@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "stats/foretell.h"
 #include <math.h>
+#include <stdlib.h>
 
 static double t_of(double p, double df)
 {
@@ -74,12 +75,93 @@ static void no_sensible_number(void **state)
     assert_int_equal(ifm_stats_foretell_half(NAN, 1, 12, 0.95), 0);
 }
 
+/* ---- words of comparisons ---- */
+
+enum { BLOCKS_MOST = 60000 };
+static const double SPREAD = 0.02, MARGIN = 0.003;
+
+/* Blocks that resemble the one before by `r`, each around `effect` spreads. */
+struct noise {
+    struct ifm_random random;
+    double r, effect, at;
+    double logs[BLOCKS_MOST], room[2 * BLOCKS_MOST];
+    size_t n;
+};
+
+static void measure_until(struct noise *noise, size_t n)
+{
+    for (; noise->n < n; noise->n++) {
+        noise->logs[noise->n] = SPREAD * (noise->effect + noise->at);
+        noise->at = noise->r * noise->at + sqrt(1 - noise->r * noise->r) * ifm_random_normal(&noise->random);
+    }
+}
+
+static bool has_word(struct noise *noise, struct ifm_log_mean *mean, struct ifm_interval *change)
+{
+    const double edge = log1p(MARGIN);
+    struct ifm_interval equal;
+    assert_true(ifm_stats_log_mean(noise->logs, noise->n, 0, noise->room, mean));
+    assert_true(ifm_log_mean_interval(mean, 0.95, change) && ifm_log_mean_interval(mean, 0.90, &equal));
+    return change->low > edge || change->high < -edge || (equal.low > -edge && equal.high < edge);
+}
+
+/* Of runs that end undecided, those that are measured on for as many blocks as they are told: how many have a word. */
+static double kept(struct noise *noise, size_t blocks, unsigned runs)
+{
+    unsigned told = 0, held = 0;
+    for (unsigned run = 0; run < runs; run++) {
+        struct ifm_log_mean mean;
+        struct ifm_interval change;
+        noise->n = 0;
+        noise->at = ifm_random_normal(&noise->random);
+        measure_until(noise, blocks);
+        if (has_word(noise, &mean, &change))
+            continue;
+        const uint64_t all =
+            ifm_stats_foretell_word(&mean, change.low <= 0 && change.high >= 0, log1p(MARGIN), 0.95, 0.90);
+        if (all == 0 || all > BLOCKS_MOST)
+            continue;
+        assert_true(all > blocks);
+        measure_until(noise, all);
+        told++;
+        held += has_word(noise, &mean, &change);
+    }
+    assert_true(told > runs / 2);
+    return held / (double)told;
+}
+
+/* Equal arms, and arms that differ by two margins and by more. (At the very edge of the margin nothing decides, and an
+ * estimate beside it promises in vain.) */
+static void told_blocks_decide(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t blocks;
+        double r, effect, least;
+    } cases[] = {{12, 0, 0, 0.8},     {12, 0, 0.3, 0.8},   {20, 0, 0, 0.8},    {60, 0, 0.3, 0.8},    {12, 0.5, 0, 0.65},
+                 {12, 0.5, 0.3, 0.7}, {12, 0.5, 0.5, 0.8}, {20, 0.5, 0, 0.75}, {20, 0.5, 0.3, 0.75}, {60, 0.5, 0, 0.8}};
+    struct noise *noise = calloc(1, sizeof *noise);
+    assert_non_null(noise);
+    noise->random = ifm_random_start(11, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        noise->r = cases[i].r;
+        noise->effect = cases[i].effect;
+        const double share = kept(noise, cases[i].blocks, 400);
+        print_message("%zu blocks, correlation %.1f, effect %.1f: %.2f\n", cases[i].blocks, cases[i].r, cases[i].effect,
+                      share);
+        if (share < cases[i].least)
+            fail_msg("case %zu: %g of the promises are kept", i, share);
+    }
+    free(noise);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_many_decide_in_four_of_five_runs),
         cmocka_unit_test(the_root_of_the_observations),
         cmocka_unit_test(no_sensible_number),
+        cmocka_unit_test(told_blocks_decide),
     };
     return cmocka_run_group_tests_name("foretell", tests, NULL, NULL);
 }

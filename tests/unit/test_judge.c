@@ -120,6 +120,27 @@ static void a_gate_on_a_number_of_the_cell(void **state)
     fx_stop(&fx);
 }
 
+/* Blocks may resemble the one before, which 12 do not show: a gate on their ratio asks for more than its interval says.
+ */
+static void a_gate_on_a_comparison_foretells_with_caution(void **state)
+{
+    (void)state;
+    static const char *const metrics[] = {"change_percent", "speedup"};
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture fx;
+        start(&fx);
+        fx_derive(&fx);
+        const struct ifm_value v = *fx_value(&fx, "other", metrics[i]);
+        const double times = v.caution * v.caution;
+        assert_true(times > 1.5);
+        fx_gate(&fx, metrics[i], "other", i == 0 ? IFM_GATE_AT_MOST : IFM_GATE_AT_LEAST,
+                0.5 * (v.number + (i == 0 ? v.high : v.low)), true);
+        finish(&fx, IFM_OUTCOME_INCONCLUSIVE, IFM_INVALID);
+        assert_in_range(fx.verdict->gates[0].further, (unsigned)(5 * 12 * times), (unsigned)(9 * 12 * times));
+        fx_stop(&fx);
+    }
+}
+
 /* Three answers where an interval decides; two, said to be of a value alone, where it does not. */
 static void a_gate_has_three_answers(void **state)
 {
@@ -378,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_gate_is_about_the_variants),
         cmocka_unit_test(a_lone_baseline_is_meant),
         cmocka_unit_test(a_gate_on_a_number_of_the_cell),
+        cmocka_unit_test(a_gate_on_a_comparison_foretells_with_caution),
         cmocka_unit_test(a_gate_has_three_answers),
         cmocka_unit_test(few_blocks_under_load_foretell_no_gate),
         cmocka_unit_test(an_estimate_on_the_threshold_is_never_decided),

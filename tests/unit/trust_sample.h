@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "document/trust.h"
+#include "publish/compose.h"
 #include "publish_sample.h"
 
 static inline void assert_has(const char *text, const char *part)
@@ -100,6 +101,15 @@ static inline struct ifm_trust trust_of(const struct ifm_finding *findings, size
 static inline struct ifm_trust again(struct sample *s)
 {
     return ifm_trust_of(&s->publication, s->arena);
+}
+
+/* The first screen. */
+static inline char *brief(struct sample *s)
+{
+    struct ifm_text text = {0};
+    struct ifm_error error;
+    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_BRIEF, false, true, &text, &error), IFM_OK);
+    return text.data;
 }
 
 /* ---- an open comparison ---- */

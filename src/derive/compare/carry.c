@@ -304,6 +304,18 @@ static void say_hidden(const struct ifm_arm_work *arm, bool changes_the_word, bo
     said->takes_word = warns;
 }
 
+const char *ifm_derive_longer_slots(const struct ifm_cell_work *work)
+{
+    enum { STEPS = 12 };
+    const struct ifm_measure *measure = &work->cell->measure;
+    size_t blocks = work->n_measured > IFM_MANY_BLOCKS ? IFM_MANY_BLOCKS : work->n_measured;
+    blocks = blocks < IFM_BLOCKS_NEEDED ? IFM_BLOCKS_NEEDED : blocks;
+    const unsigned long long repeats = 2ULL * STEPS * blocks;
+    if (measure->stop != IFM_STOP_REPEATS || repeats <= measure->repeats)
+        return ifm_arena_printf(work->d->arena, "--slot-steps %d", STEPS);
+    return ifm_arena_printf(work->d->arena, "--slot-steps %d --repeats %llu", STEPS, repeats);
+}
+
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
                             bool taken)
 {
@@ -317,10 +329,10 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
             ? ifm_arena_printf(arm->d->arena, "moves the comparison by a factor of %.3g", exp(carried->usual))
             : ifm_arena_printf(arm->d->arena, "may move the comparison by %+.2g to %+.2g %%", 100 * expm1(carried->low),
                                100 * expm1(carried->high));
-    struct ifm_finding *said = ifm_derive_say_arm(arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
-                                                  IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s; "
-                                                                    "--slot-steps 12 lets each arm run behind itself",
-                                                  carried->words, moves, changes_the_word ? ": undecided" : "");
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
+        IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s; %s lets each arm run behind itself",
+        carried->words, moves, changes_the_word ? ": undecided" : "", ifm_derive_longer_slots(arm->work));
     said->kind = IFM_FINDING_ORDER;
     said->takes_word = changes_the_word;
 }

@@ -7,9 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* More blocks than this are not foretold. */
-#define MOST_BLOCKS_FORETOLD 1000000
-
 /* A sample beyond this many medians is called slow where a finding counts them. */
 #define SLOW_FACTOR 1.5
 
@@ -59,65 +56,17 @@ static void emit_few(const struct ifm_arm_work *arm, const struct comparison *c)
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup);
 }
 
+static double caution_of(const struct comparison *c)
+{
+    return sqrt(c->mean.n_effective / c->mean.n_cautious);
+}
+
 static struct ifm_value change_value(const struct comparison *c, const char *word)
 {
     struct ifm_value value = ifm_value_of_change(c->mean.mean, c->change, c->level, c->n, "blocks");
     value.text = word;
+    value.caution = caution_of(c);
     return value;
-}
-
-/* The effect that this many blocks of this noise would show, beyond the margin, with 80 % probability. */
-static struct ifm_value mde_value(const struct comparison *c, double margin)
-{
-    double bound, t80, df = c->mean.n_effective - 1.0;
-    if (ifm_stats_t_quantile(0.5 + 0.5 * c->level_looks, df, &bound) != IFM_STAT_OK ||
-        ifm_stats_t_quantile(0.8, df, &t80) != IFM_STAT_OK)
-        return ifm_value_absent("no quantile of t for these blocks", "", (int64_t)c->n, "blocks");
-    return ifm_value_real(100.0 * expm1(log1p(margin) + (bound + t80) * c->mean.sd / sqrt(c->mean.n_effective)),
-                          (int64_t)c->n, "blocks");
-}
-
-/* Half the width of the interval of `level` that `blocks` blocks of this noise would give; infinite where none. */
-static double half_width(const struct comparison *c, double level, double blocks)
-{
-    double t, n = fmax(blocks * c->mean.n_effective / (double)c->mean.n, 2.0);
-    return ifm_stats_t_quantile(0.5 + 0.5 * level, n - 1.0, &t) == IFM_STAT_OK ? t * c->mean.sd / sqrt(n) : INFINITY;
-}
-
-/* Blocks in all after which this noise would decide, were the estimate the truth: the fewest for which the interval
- * leaves the margin, or the one for equivalence lies inside it. */
-static struct ifm_value blocks_needed_value(const struct ifm_cell_work *work, const struct comparison *c)
-{
-    double margin = work->cell->measure.margin;
-    double distance = fabs(c->mean.mean) - log1p(margin);
-    /* A run with looks decides, at the latest, at its last one. */
-    double level =
-        ifm_derive_level_over_looks(work, distance > 0 ? c->level : c->level_equal, work->cell->measure.blocks_max);
-    int64_t low = IFM_BLOCKS_NEEDED, high = MOST_BLOCKS_FORETOLD;
-    if (c->carried)
-        return ifm_value_absent("an arm seems to leave something behind for another: then more blocks do not help",
-                                "--slot-steps 12, which lets each arm run behind itself", (int64_t)c->n, "blocks");
-    if (c->hidden)
-        return ifm_value_absent("too many slots were disturbed to tell " IFM_ORDER_HIDDEN_WORDS, "a quieter machine",
-                                (int64_t)c->n, "blocks");
-    if (c->drift != 0.0)
-        return ifm_value_absent("the difference itself drifts: more blocks do not make it one", "find what drifts",
-                                (int64_t)c->n, "blocks");
-    if (half_width(c, level, (double)high) >= fabs(distance))
-        return ifm_value_absent(
-            ifm_arena_printf(
-                work->d->arena,
-                "the estimate lies so near the edge of the margin that more than %d blocks would be needed",
-                MOST_BLOCKS_FORETOLD),
-            "choose another --margin, or take the arms for undecided", (int64_t)c->n, "blocks");
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (half_width(c, level, (double)middle) < fabs(distance))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return ifm_value_count_of(low, (int64_t)c->n, "blocks");
 }
 
 static void say_drift(const struct ifm_arm_work *arm, const struct comparison *c)
@@ -267,6 +216,7 @@ static struct ifm_value speedup_value(const struct ifm_arm_work *arm, const stru
     struct ifm_value value = ifm_value_real(exp(-c->mean.mean), (int64_t)c->n, "blocks");
     double ratio;
     ifm_value_bracket(&value, exp(-c->change.high), exp(-c->change.low), c->level);
+    value.caution = caution_of(c);
     if (!ifm_derive_hold_speedup(arm, arm->work->baseline, &value, &ratio))
         return value;
     ifm_derive_say_arm(
@@ -461,7 +411,9 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
             "by the slots in which each arm ran behind itself the change lies between %+.3g and %+.3g %%, "
             "and the interval holds that too: undecided%s",
             100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
-            ifm_derive_hides_order(arm) ? "" : "; --slot-steps 12 makes more of them")
+            ifm_derive_hides_order(arm)
+                ? ""
+                : ifm_arena_printf(arm->d->arena, "; %s makes more of them", ifm_derive_longer_slots(arm->work)))
             ->takes_word = true;
     *word = stands ? *word : "undecided";
     return a;
@@ -562,10 +514,9 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
         if (few)
             emit_few(arm, &c);
         emit_absent(arm,
-                    failed != NULL
-                        ? ifm_value_absent(failed->reason, failed->remedy, (int64_t)c.n, "blocks")
-                        : ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n),
-                                           "more blocks: --repeats, or a longer --cap", (int64_t)c.n, "blocks"),
+                    failed != NULL ? ifm_value_absent(failed->reason, failed->remedy, (int64_t)c.n, "blocks")
+                                   : ifm_value_absent(ifm_needs_blocks(arm->d->arena, c.n),
+                                                      ifm_derive_more(work, "blocks"), (int64_t)c.n, "blocks"),
                     few ? 2 : 0);
         ifm_derive_counter_changes(arm);
         return;
@@ -576,9 +527,9 @@ void ifm_derive_comparison(const struct ifm_arm_work *arm)
     const char *word = decide_it(arm, &aside, &c, &median, &p95);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT, change_value(&c, word));
     ifm_derive_emit(arm, IFM_M_SPEEDUP, speedup_value(arm, &c));
-    ifm_derive_emit(arm, IFM_M_MDE_PERCENT, mde_value(&c, work->cell->measure.margin));
+    ifm_derive_emit(arm, IFM_M_MDE_PERCENT, ifm_derive_mde(&c, work->cell->measure.margin));
     if (strcmp(c.word, "undecided") == 0)
-        ifm_derive_emit(arm, IFM_M_BLOCKS_NEEDED, blocks_needed_value(work, &c));
+        ifm_derive_emit(arm, IFM_M_BLOCKS_NEEDED, ifm_derive_blocks_needed(work, &c, &aside));
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_MEDIAN, median);
     ifm_derive_emit(arm, IFM_M_CHANGE_PERCENT_P95, p95);
     ifm_derive_emit(arm, IFM_M_INTERVALS_GAP_PERCENT, gap_value(arm));

@@ -25,4 +25,12 @@ bool ifm_derive_pair(const struct ifm_arm_work *arm, const bool *without, struct
 /* Faster, slower, equivalent or undecided. */
 const char *ifm_derive_word(const struct comparison *c, double margin);
 
+/* ---- compare/foretold.c ---- */
+/* The effect that this many blocks of this noise would show, beyond the margin, with 80 % probability. */
+struct ifm_value ifm_derive_mde(const struct comparison *c, double margin);
+/* Blocks of the run in all, disturbed ones among them, after which an undecided comparison probably has a
+ * word (stats/foretell.h). */
+struct ifm_value ifm_derive_blocks_needed(const struct ifm_cell_work *work, const struct comparison *c,
+                                          const struct ifm_aside *aside);
+
 #endif

@@ -33,7 +33,7 @@ static struct ifm_value flip_value(const struct ifm_arm_work *arm, const bool *w
         return ifm_value_absent("a run that looks at its result as it goes has no p of a single look",
                                 "read the interval of change_percent, which holds over all looks", n, "blocks");
     if (k < IFM_BLOCKS_NEEDED)
-        return ifm_value_absent("too few blocks", "more blocks: --repeats, or a longer --cap", n, "blocks");
+        return ifm_value_absent("too few blocks", ifm_derive_more(work, "blocks"), n, "blocks");
     enum ifm_stat stat = ifm_stats_sign_flip(logs, k, ROUNDS, ifm_derive_seed(arm), room, &p);
     return ifm_value_of_stat(stat, p, n, "blocks");
 }

@@ -137,7 +137,7 @@ static struct ifm_value over(const struct ifm_arm_work *arm, const struct ifm_ar
     const bool paired = ifm_pair_mean(arm, rival, without, &mean);
     const double level = ifm_derive_compare_level(work), looks = ifm_derive_level_over_looks(work, level, mean.n);
     if (!paired || !ifm_log_mean_interval(&mean, looks, &change))
-        return ifm_value_absent(ifm_needs_blocks(arm->d->arena, mean.n), "more blocks: --repeats, or a longer --cap",
+        return ifm_value_absent(ifm_needs_blocks(arm->d->arena, mean.n), ifm_derive_more(work, "blocks"),
                                 (int64_t)mean.n, "blocks");
     (void)ifm_derive_hold_drift(arm, rival, without, looks, &change);
     allow(arm, rival, &change);

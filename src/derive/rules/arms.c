@@ -144,9 +144,9 @@ static void check_equal(struct ifm_arm_work *arm)
                                   a->equals, mine.sets_differ ? a->name : a->equals);
     else if (a->equal_bound > 0 &&
              (!mine.finite || !other.finite || mine.worst > a->equal_bound || other.worst > a->equal_bound))
-        reason = ifm_arena_printf(arm->d->arena,
-                                  "the output must equal that of arm %s within %.3g; the errors are %.3g and %.3g",
-                                  a->equals, a->equal_bound, mine.worst, other.worst);
+        reason = ifm_arena_printf(
+            arm->d->arena, "the output must equal that of arm %s within %.3g; its error is %.3g, that of %s %.3g",
+            a->equals, a->equal_bound, mine.worst, a->equals, other.worst);
     if (reason != NULL)
         ifm_refuse_arm(arm, &arm->compare_refused, IFM_SEVERITY_WARNING, "rule-12", reason)->kind = IFM_FINDING_OUTPUT;
 }

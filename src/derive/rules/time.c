@@ -73,9 +73,9 @@ static void say_shared_drift(const struct ifm_arm_work *arm, const double *drift
         return;
     ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
-        "it drifts together with %s (%+.3g and %+.3g %%), by more than a gate's limit: a ratio does not see what both "
-        "share, be it the machine or what one leaves behind for both; a run of each alone tells",
-        base->arm->name, 100 * expm1(own), 100 * expm1(its));
+        "it drifts together with %s (%s %+.3g %%, %s %+.3g %%), by more than a gate's limit: a ratio does not see what "
+        "both share, be it the machine or what one leaves behind for both; a run of each alone tells",
+        base->arm->name, arm->arm->name, 100 * expm1(own), base->arm->name, 100 * expm1(its));
 }
 
 /* How much dependence between blocks inflates a CUSUM: seen in what is left beside the two means, since the step itself

@@ -1,6 +1,7 @@
 /* The checklists' questions to numbers, each answered at its worst place, and what all questions share. */
 #include "judge/internal.h"
 
+#include "model/machine_facts.h"
 #include <string.h>
 
 /* The coefficient of variation that the benchmark would rather see. */
@@ -272,7 +273,9 @@ struct ifm_check_item ifm_answer_compared(const struct ifm_checking *c)
                                        ifm_is_ok(change) ? "effect size" : "comparison",
                                        worse == NULL ? "it was not compared" : worse->reason);
             if (!change->has_interval)
-                return ifm_check_unmet(c, "more blocks (--repeats, or a longer --cap)",
+                return ifm_check_unmet(c,
+                                       ifm_repeats_ended(cell, c->events) ? "more blocks: a larger --repeats"
+                                                                          : "more blocks: a longer --cap",
                                        "the change of %s of %s has no interval: %s", arm, cell->name, change->text);
             n++;
         }

@@ -2,6 +2,7 @@
  * of that is counted; report.md and report.html have it. */
 #include "publish/paint/terminal.h"
 
+#include "base/plain.h"
 #include "document/escape.h"
 #include <math.h>
 #include <stdio.h>
@@ -79,7 +80,7 @@ static void say_item(struct ifm_terminal *terminal, const struct ifm_block *list
                                                : ifm_arena_printf(terminal->arena, "%zu", item->number);
         mark = ifm_arena_printf(terminal->arena, "%s ", mark);
         ifm_text_add(terminal->out, mark);
-        column = margin = column + ifm_terminal_width(mark);
+        column = margin = column + ifm_plain_columns(mark);
     } else {
         margin += IFM_TERMINAL_INDENT;
     }

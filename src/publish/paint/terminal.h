@@ -18,8 +18,6 @@ struct ifm_terminal {
 
 /* The text as this terminal may show it. */
 const char *ifm_terminal_plain(const struct ifm_terminal *terminal, const char *text);
-/* Columns that a text takes; wide characters count as one. */
-size_t ifm_terminal_width(const char *text);
 /* The escape sequence that begins a tone; "" of a plain one. */
 const char *ifm_terminal_paint(enum ifm_tone tone);
 /* A footnote's mark: "¹", or "[1]" on an ASCII terminal. */

@@ -1,6 +1,7 @@
 /* Texts and tables on a terminal. */
 #include "publish/paint/terminal.h"
 
+#include "base/plain.h"
 #include "document/escape.h"
 #include <langinfo.h>
 #include <libsmartcols/libsmartcols.h>
@@ -20,14 +21,6 @@ const char *ifm_terminal_plain(const struct ifm_terminal *terminal, const char *
     const char *result = copy.data == NULL ? "" : ifm_arena_strdup(terminal->arena, copy.data);
     ifm_text_free(&copy);
     return result;
-}
-
-size_t ifm_terminal_width(const char *text)
-{
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
 }
 
 const char *ifm_terminal_mark(const struct ifm_terminal *terminal, size_t note)
@@ -61,8 +54,8 @@ static struct widths widths_of(const struct ifm_terminal *terminal, const struct
     struct widths widest = {0, 0};
     for (size_t r = 0; r < grid->n_rows; r++) {
         const struct ifm_field *field = ifm_grid_at(grid, r, column);
-        size_t text = ifm_terminal_width(noted(terminal, field)),
-               interval = ifm_terminal_width(ifm_terminal_plain(terminal, field->interval));
+        size_t text = ifm_plain_columns(noted(terminal, field)),
+               interval = ifm_plain_columns(ifm_terminal_plain(terminal, field->interval));
         widest.text = text > widest.text ? text : widest.text;
         widest.interval = interval > widest.interval ? interval : widest.interval;
     }
@@ -74,7 +67,7 @@ static size_t column_width(const struct ifm_terminal *terminal, const struct ifm
                            bool stacked)
 {
     struct widths widest = widths_of(terminal, grid, column);
-    size_t heading = ifm_terminal_width(ifm_terminal_plain(terminal, grid->headings[column].text));
+    size_t heading = ifm_plain_columns(ifm_terminal_plain(terminal, grid->headings[column].text));
     size_t both = widest.text + (widest.interval > 0 ? 1 + widest.interval : 0);
     size_t above = widest.text > widest.interval ? widest.text : widest.interval;
     size_t width = stacked ? above : both;
@@ -91,7 +84,7 @@ static size_t grid_width(const struct ifm_terminal *terminal, const struct ifm_g
 
 static const char *padded(const struct ifm_terminal *terminal, const char *text, size_t width, bool left)
 {
-    int blanks = (int)(width - ifm_terminal_width(text));
+    int blanks = (int)(width - ifm_plain_columns(text));
     return left ? ifm_arena_printf(terminal->arena, "%s%*s", text, blanks, "")
                 : ifm_arena_printf(terminal->arena, "%*s%s", blanks, "", text);
 }

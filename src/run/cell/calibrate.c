@@ -17,7 +17,7 @@
 /* One clock reading costs about 25 ns on a good machine: a sample of 100 readings keeps its share at a percent. */
 static const double CLOCK_READS_PER_SAMPLE = 100;
 enum { READS = 1000 }; /* of the clock */
-enum { FEWEST_FOR_A_MEDIAN = 5, MANY_BLOCKS = 20 };
+enum { FEWEST_FOR_A_MEDIAN = 5 };
 static const double BOUNDS_PER_SLOT = 30, SHORT_NS = 1e8, ENOUGH_NS = 2e7;
 enum { BOUNDS_TRIES = 5 };
 enum { MANY_PAIRS = 10 };
@@ -85,8 +85,8 @@ static uint32_t clamp_u32(double number, double low, double high)
  * median divide it, slots keep their size and the last block rounds the repeats up. */
 static uint32_t dividing(const struct ifm_measure *measure, uint32_t wanted)
 {
-    bool few = measure->slot_steps > 0 || measure->blocks_min > MANY_BLOCKS;
-    uint64_t blocks = few ? measure->blocks_min : MANY_BLOCKS;
+    bool few = measure->slot_steps > 0 || measure->blocks_min > IFM_MANY_BLOCKS;
+    uint64_t blocks = few ? measure->blocks_min : IFM_MANY_BLOCKS;
     uint64_t half = (measure->repeats + 1) / 2, most = half / blocks > 0 ? half / blocks : half / measure->blocks_min;
     uint64_t usual = measure->slot_steps > 0 ? measure->slot_steps : FEWEST_FOR_A_MEDIAN;
     uint64_t least = usual < most ? usual : most;
