@@ -201,6 +201,8 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
  * no rule says. */
 const char *ifm_drift_in_interval(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                   const struct ifm_arm *arm, const struct ifm_value *time);
+/* "2 modes: of its runs 54 % at 11 ms, 46 % at 21 ms" of a time whose mean and median mislead; "" of any other. */
+const char *ifm_modes_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
 const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
 /* What a step of a whole model reads, where one is named: its weights whatever the cache is; "" where none is. `told`:
