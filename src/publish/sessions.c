@@ -118,11 +118,14 @@ static bool is_asked(const struct quote *a, const struct ifm_sessions_row *row)
                                  : row->metric == IFM_M_STEP_NS || row->metric == IFM_M_ENERGY_PER_STEP_J;
 }
 
+static bool is_one_cell(const struct quote *a)
+{
+    return strcmp(a->sessions->rows[0].cell, a->sessions->rows[a->sessions->n - 1].cell) == 0;
+}
+
 static const char *name_of(const struct quote *a, const struct ifm_sessions_row *row)
 {
-    return strcmp(a->sessions->rows[0].cell, a->sessions->rows[a->sessions->n - 1].cell) == 0
-               ? row->arm
-               : ifm_arena_printf(a->arena, "%s of %s", row->arm, row->cell);
+    return is_one_cell(a) ? row->arm : ifm_arena_printf(a->arena, "%s of %s", row->arm, row->cell);
 }
 
 /* "1.98x to 2.03x over 4 runs": of all runs, as none of them is more right than another. */
@@ -136,8 +139,8 @@ static const char *quoted(const struct quote *a, const struct ifm_sessions_row *
 {
     const bool equal = row->metric == IFM_M_SPEEDUP && strcmp(row->word, "equal") == 0;
     const char *open = row->undecided == 0 ? "" : ifm_arena_printf(a->arena, ", %zu undecided", row->undecided);
-    return ifm_arena_printf(a->arena, "%s %s (%s%s%s)", name_of(a, row), shown(row, row->mean, a->arena),
-                            equal ? "equal, " : "", range_of(a, row), open);
+    return ifm_arena_printf(a->arena, "%s%s %s (%s%s%s)", name_of(a, row), is_one_cell(a) ? "" : ":",
+                            shown(row, row->mean, a->arena), equal ? "equal, " : "", range_of(a, row), open);
 }
 
 static const char *denied(const struct quote *a, const struct ifm_sessions_row *row)

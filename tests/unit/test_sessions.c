@@ -279,6 +279,38 @@ static void an_undecided_ratio_is_not_quoted(void **state)
     }
 }
 
+/* Of several cells a name says which; of many rows three are named. */
+static void cells_are_named(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    struct ifm_sessions_row rows[5];
+    for (size_t i = 0; i < 5; i++)
+        rows[i] = (struct ifm_sessions_row){.cell = i < 4 ? "small" : "large",
+                                            .arm = "fast",
+                                            .metric = IFM_M_SPEEDUP,
+                                            .answer = IFM_REPEATABLE_YES,
+                                            .quotable = i < 4 ? IFM_REPEATABLE_YES : IFM_REPEATABLE_UNKNOWN,
+                                            .original = NAN,
+                                            .mean = 2,
+                                            .least = 1.9,
+                                            .most = 2.1,
+                                            .with = 3,
+                                            .undecided = i < 4 ? 0 : 3,
+                                            .outputs = "",
+                                            .reason = "",
+                                            .word = i < 4 ? "faster" : ""};
+    const struct ifm_sessions sessions = {
+        .rows = rows, .n = 5, .n_runs = 3, .others = IFM_REPEATABLE_YES, .quotable = IFM_REPEATABLE_UNKNOWN};
+    const char *text = ifm_sessions_answer(&sessions, SESSIONS, 0.05, "; again-1 says: biased", b.arena);
+    assert_int_equal(strncmp(text, "quote fast of small: 2.00x (1.90x to 2.10x over 3 runs), ", 57), 0);
+    assert_non_null(strstr(text,
+                           " and 1 more; not fast of large (1.90x to 2.10x over 3 runs, undecided in 3 of 3 reruns)"
+                           "; again-1 says: biased"));
+    stop(&b);
+}
+
 /* Of one program alone the time is asked about. */
 static void without_ratios_times_are_quoted(void **state)
 {
@@ -331,10 +363,15 @@ static void the_ceiling_has_a_row_and_no_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ceiling_has_a_row_and_no_say), cmocka_unit_test(the_furthest_session_decides),
-        cmocka_unit_test(what_one_session_lacks_is_open),   cmocka_unit_test(outputs_that_differ_are_no_repetition),
-        cmocka_unit_test(the_original_is_one_of_the_runs),  cmocka_unit_test(times_are_told_from_ratios),
-        cmocka_unit_test(an_undecided_ratio_is_not_quoted), cmocka_unit_test(without_ratios_times_are_quoted),
+        cmocka_unit_test(the_ceiling_has_a_row_and_no_say),
+        cmocka_unit_test(the_furthest_session_decides),
+        cmocka_unit_test(what_one_session_lacks_is_open),
+        cmocka_unit_test(outputs_that_differ_are_no_repetition),
+        cmocka_unit_test(the_original_is_one_of_the_runs),
+        cmocka_unit_test(times_are_told_from_ratios),
+        cmocka_unit_test(an_undecided_ratio_is_not_quoted),
+        cmocka_unit_test(without_ratios_times_are_quoted),
+        cmocka_unit_test(cells_are_named),
     };
     return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
 }
