@@ -37,7 +37,8 @@ tail -1 table | grep -q 'over 2 runs)$' && grep -q 'no whole record' table || fa
 # Times of a machine that has become slower do not repeat; of the ratio, which does, the exit code speaks.
 for arm in 1 2; do
     # shellcheck disable=SC2016 # the program expands them
-    printf '#!/bin/sh\nread -r pace <"${0%%/*}/pace"\nfor i in %s; do sleep "$pace"; done\n' "$(seq -s ' ' $arm)" >"arm$arm"
+    printf '#!/bin/sh\nread -r pace <"${0%%/*}/pace"\nfor i in %s; do sleep "$pace"; done\n' "$(seq -s ' ' $arm)" \
+        >"arm$arm"
     chmod +x "arm$arm"
 done
 echo 0.05 >pace
