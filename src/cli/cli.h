@@ -147,7 +147,7 @@ IFM_CHECKED enum ifm_status ifm_cli_run(const struct ifm_options *options, struc
 IFM_CHECKED enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char *verb, bool quiet,
                                              struct ifm_config *config, struct ifm_arena *arena,
                                              struct ifm_error *error);
-/* rerun_times.c: one of its flags; and its sessions. IFM_REJECTED: they are not repeatable. */
+/* rerun_times.c: one of its flags; and its sessions. IFM_REJECTED: a speed-up may not be quoted. */
 IFM_CHECKED enum ifm_status ifm_again_take(const char *name, const char *value, struct ifm_again *again,
                                            struct ifm_error *error);
 IFM_CHECKED enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct ifm_again *again,

@@ -78,7 +78,8 @@ static const struct ifm_option ci_options[] = {
 
 static const struct ifm_option rerun_options[] = {
     {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
-    {"times", '\0', "N", NULL, "measure N sessions, into DIR-1, DIR-2, ..., and say how far they lie apart"},
+    {"times", '\0', "N", NULL,
+     "measure N sessions, into DIR-1, DIR-2, ..., and say which speed-up may be quoted (exit 0 yes, 1 no, 3 open)"},
     {"epsilon", '\0', "PERCENT", NULL, "sessions further than this from their mean are not repeatable (default: 5%)"},
     {PLUGIN},
     {INPROCESS},

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "document/trust.h"
 #include "publish/sessions.h"
 #include "story/folder.h"
 #include <errno.h>
@@ -113,6 +114,23 @@ static const char *left_out(const struct ifm_run_view *original, const struct if
                : ifm_arena_printf(arena, "the original has another %s: it is not held against its repeats", unlike);
 }
 
+/* What no noise explains belongs to the number, be it of one session alone: the gravest word that one has. */
+static const char *caveat_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
+                             struct ifm_arena *arena)
+{
+    enum ifm_trust_word worst = IFM_TRUST_NOISY;
+    const char *text = "";
+    for (size_t i = 0; i < n; i++) {
+        const enum ifm_trust_word its = ifm_trust_of(&folders[i].publication, arena).word;
+        if (its <= worst)
+            continue;
+        worst = its;
+        text = ifm_arena_printf(arena, "; %s says: %s (inferometer summary %s)", ifm_path_base(dirs[i]),
+                                ifm_trust_label(its), dirs[i]);
+    }
+    return text;
+}
+
 static enum ifm_status tell(const struct ifm_options *options, const struct ifm_again *again,
                             const struct ifm_folder *folders, const char *const *dirs, const struct ifm_folder *first,
                             struct ifm_arena *arena)
@@ -130,14 +148,14 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
         ifm_sessions_listing(&sessions, views, dirs, again->times, beside, again->epsilon, arena);
     if (why[0] != '\0')
         ifm_listing_remark(&listing, why);
-    if (options->format == IFM_FORMAT_TABLE)
-        ifm_text_printf(&text, "%s\n\n", ifm_sessions_words(&sessions, again->epsilon, arena));
+    ifm_listing_remark(&listing, ifm_sessions_answer(&sessions, again->times, again->epsilon,
+                                                     caveat_of(folders, dirs, again->times, arena), arena));
     ifm_cli_listing(&listing, options->format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
-    return sessions.answer == IFM_REPEATABLE_YES  ? IFM_OK
-           : sessions.answer == IFM_REPEATABLE_NO ? IFM_REJECTED
-                                                  : IFM_INVALID;
+    return sessions.quotable == IFM_REPEATABLE_YES  ? IFM_OK
+           : sessions.quotable == IFM_REPEATABLE_NO ? IFM_REJECTED
+                                                    : IFM_INVALID;
 }
 
 /* What can be repeated need not be whole: a run that broke off, or a configuration alone. */

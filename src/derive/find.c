@@ -160,6 +160,7 @@ const char *ifm_finding_name(enum ifm_finding_kind kind)
         [IFM_FINDING_OUTPUT] = "output",
         [IFM_FINDING_NOTHING_RAN] = "nothing_ran",
         [IFM_FINDING_FAILED_RUNS] = "failed_runs",
+        [IFM_FINDING_MODES] = "modes",
     };
     return names[kind];
 }

@@ -107,6 +107,35 @@ static struct ifm_value absent(const struct ifm_arm_work *arm, enum ifm_stat sta
                             (int64_t)s->n_samples, "samples");
 }
 
+/* Is each mode there in both halves of the series? A level that changes once makes two modes too, and is no mixture. */
+static bool take_turns(const struct ifm_arm_work *arm, const struct shape_series *s, const struct ifm_modes *modes)
+{
+    const struct ifm_record *record = arm->work->record;
+    size_t counts[2][IFM_MODES_MOST] = {{0}}, i = 0;
+    const struct ifm_slot *slot;
+    for (size_t k = 0; (slot = ifm_next_slot(arm, &k)) != NULL; k++)
+        for (size_t at = record->first[k]; slot->inner > 0 && at < record->first[k + 1]; at++, i++) {
+            const double x = (double)record->samples[at].duration_ns / slot->inner;
+            size_t mode = 0;
+            while (mode + 1 < modes->count && x > modes->mode[mode].until)
+                mode++;
+            counts[2 * i >= s->n_samples][mode]++;
+        }
+    for (size_t k = 0; k < modes->count; k++)
+        for (size_t half = 0; half < 2; half++)
+            if ((double)counts[half][k] < 0.25 * modes->mode[k].share * (double)s->n_samples)
+                return false;
+    return true;
+}
+
+/* Are they so far apart that whoever reads one time must know of them? */
+static bool mislead(const struct ifm_arm_work *arm, const struct shape_series *s, const struct ifm_modes *modes)
+{
+    const double far = 1.1;
+    return modes->plain && modes->count <= IFM_MODES_MOST &&
+           modes->mode[modes->count - 1].at >= far * modes->mode[0].at && take_turns(arm, s, modes);
+}
+
 static void emit_modes(const struct ifm_arm_work *arm, const struct shape_series *s, bool tell)
 {
     struct ifm_modes modes;
@@ -126,7 +155,8 @@ static void emit_modes(const struct ifm_arm_work *arm, const struct shape_series
         if (tell)
             ifm_derive_say_arm(arm, IFM_SEVERITY_NOTE, "rule-07",
                                "the step time has %zu modes (%s): no single number describes it", modes.count,
-                               text.data);
+                               text.data)
+                ->kind = mislead(arm, s, &modes) ? IFM_FINDING_MODES : IFM_FINDING_OTHER;
     }
     ifm_text_free(&text);
     ifm_derive_emit(arm, IFM_M_MODES_COUNT, value);

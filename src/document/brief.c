@@ -68,7 +68,7 @@ static void add_sentence(struct ifm_builder *builder, struct ifm_block *list, co
     const enum ifm_telling shortest = names_cell ? IFM_TELL_SHORT : IFM_TELL_BARE;
     item->place = names_cell ? ifm_document_place(ifm_cell_at(builder, cell), arm->name, builder->arena) : arm->name;
     item->tone = ifm_tone_of_word(ifm_word_shown(builder, cell, arm, change));
-    for (enum ifm_telling telling = IFM_TELL_ALL; telling <= shortest; telling++) {
+    for (enum ifm_telling telling = IFM_TELL_BELOW; telling <= shortest; telling++) {
         item->line = (struct ifm_line){.n = 0};
         ifm_say_outcome(builder, &item->line, cell, arm, telling);
         if (lines_of_item(builder, item) == 1)

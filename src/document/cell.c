@@ -137,6 +137,18 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
                     : "the mean is far above the median (p50): some steps take much longer";
 }
 
+/* What to know of a time: modes, which a file tells of among what was found, or how mean and median lie, or a drift. */
+static const char *time_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                              const struct ifm_value *value)
+{
+    const char *modes = builder->most == IFM_LEVEL_BRIEF ? ifm_modes_words(builder, cell, arm) : "";
+    const char *slow = modes[0] == '\0' ? slow_steps(builder, cell, arm, value) : "";
+    const char *drift = slow[0] == '\0' ? ifm_drift_in_interval(builder, cell, arm, value) : "";
+    return modes[0] == '\0'   ? slow[0] == '\0' ? drift : slow
+           : drift[0] == '\0' ? modes
+                              : ifm_arena_printf(builder->arena, "%s; %s", modes, drift);
+}
+
 /* What an arm stores and loses that had nothing to do says nothing of what it would do: it is as inactive as its time.
  * NULL: of any other number. */
 static const struct ifm_value *idle_value(const struct ifm_builder *builder, const struct ifm_cell *cell,
@@ -173,9 +185,7 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ratio_field(builder, cell, metric, value->number);
-    const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? slow_steps(builder, cell, arm, value) : "";
-    if (metric == IFM_M_STEP_NS && ifm_is_ok(value) && slow[0] == '\0')
-        slow = ifm_drift_in_interval(builder, cell, arm, value);
+    const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? time_words(builder, cell, arm, value) : "";
     /* on a terminal it stands beside the time and decides nothing */
     const bool aside = metric == IFM_M_COMMAND_CPU_NS && builder->most == IFM_LEVEL_BRIEF && ifm_is_ok(value);
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN || aside

@@ -156,7 +156,7 @@ const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_c
 /* "shows no difference to a within ±1.3 %": of equal programs that is the answer, though the margin is narrower. False
  * where a rule took the word, or where so little was seen that it is none. */
 static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
-                              const struct ifm_arm *arm, bool bare)
+                              const struct ifm_arm *arm, bool below)
 {
     const struct ifm_publication *from = builder->from;
     const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
@@ -168,10 +168,27 @@ static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line
     ifm_say(builder, line, IFM_TONE_PLAIN, " shows ");
     ifm_say(builder, line, IFM_TONE_STRONG, "no difference");
     ifm_say(builder, line, IFM_TONE_PLAIN, " to %s within ±%.2g %%", baseline->name, percent);
-    if (!bare)
+    if (below)
+        ifm_say(builder, line, IFM_TONE_PLAIN, ", undecided");
+    else
         ifm_say(builder, line, IFM_TONE_PLAIN, ": %sx %s, undecided", ifm_quantity_of(speedup, builder->arena).number,
                 ifm_quantity_range(speedup, builder->arena));
     return true;
+}
+
+/* " than f16", "equal to f16"; the number only where a price follows, which never stands without the gain. */
+static void say_word(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
+                     const struct ifm_arm *arm, const char *word, const char *base)
+{
+    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
+    const struct price price = price_of(builder->from->derived, cell->name, arm->name, arm->lossy, builder->arena);
+    const bool paid = price.bytes[0] != '\0' || price.error[0] != '\0', faster = strcmp(word, "faster") == 0;
+    const char *number = ifm_quantity_of(speedup, builder->arena).number;
+    ifm_say(builder, line, IFM_TONE_STRONG, "%s%s%s", paid && faster ? number : "", paid && faster ? "x " : "", word);
+    if (strcmp(word, "undecided") != 0 && paid && !faster)
+        ifm_say(builder, line, IFM_TONE_PLAIN, ": %sx the speed of %s", number, base);
+    else if (strcmp(word, "undecided") != 0)
+        ifm_say(builder, line, IFM_TONE_PLAIN, " %s %s", strcmp(word, "equal") == 0 ? "to" : "than", base);
 }
 
 /* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word
@@ -179,7 +196,7 @@ static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line
 static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                       const struct ifm_arm *arm, enum ifm_telling telling)
 {
-    const bool bare = telling != IFM_TELL_ALL;
+    const bool below = telling != IFM_TELL_ALL;
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
     const struct ifm_arm *baseline = ifm_cell_baseline(cell);
@@ -193,26 +210,25 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     const char *word = ifm_word_shown(builder, cell, arm, change);
     const bool open =
         ifm_is_ok(change) && strcmp(change->text, "undecided") == 0; /* a bare number would be taken for an answer */
-    const char *range = bare && !open ? "" : ifm_quantity_range(speedup, builder->arena);
-    if (strcmp(word, "undecided") == 0 && say_no_difference(builder, line, cell, arm, bare))
+    if (strcmp(word, "undecided") == 0 && say_no_difference(builder, line, cell, arm, below))
         return;
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
-    const char *number = ifm_quantity_of(speedup, builder->arena).number, *gap = range[0] == '\0' ? "" : " ";
-    if (strcmp(word, "faster") == 0) {
+    const char *number = ifm_quantity_of(speedup, builder->arena).number,
+               *range = ifm_quantity_range(speedup, builder->arena), *gap = range[0] == '\0' ? "" : " ";
+    if (below && word[0] != '\0')
+        say_word(builder, line, cell, arm, word, base);
+    else if (strcmp(word, "faster") == 0) {
         ifm_say(builder, line, IFM_TONE_STRONG, "%sx faster", number);
         ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s than %s", gap, range, base);
-        return;
-    }
-    if (word[0] != '\0')
+    } else {
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", word);
-    if (open && word[0] != '\0' && telling == IFM_TELL_SHORT)
-        return;
-    const char *of = bare && open ? "" : ifm_arena_printf(builder->arena, " the speed of %s", base);
-    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s%s", word[0] == '\0' ? "" : ": ", number, gap, range, of);
+        ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s the speed of %s", word[0] == '\0' ? "" : ": ", number, gap,
+                range, base);
+    }
     const double margin = 1 + cell->measure.margin;
-    if (open && word[0] != '\0' && !bare && speedup->has_interval &&
+    if (open && word[0] != '\0' && telling != IFM_TELL_SHORT && speedup->has_interval &&
         (speedup->low > margin || speedup->high < 1 / margin))
-        ifm_say(builder, line, IFM_TONE_PLAIN, " (a warning keeps it undecided)");
+        ifm_say(builder, line, IFM_TONE_PLAIN, below ? " by a warning" : " (a warning keeps it undecided)");
 }
 
 static void say_rival(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_value *over,
@@ -362,7 +378,7 @@ static void say_model(struct ifm_builder *builder, struct ifm_line *line, const 
 void ifm_say_outcome(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, enum ifm_telling telling)
 {
-    const bool bare = telling != IFM_TELL_ALL;
+    const bool bare = telling >= IFM_TELL_BARE;
     say_model(builder, line, cell, arm);
     say_speed(builder, line, cell, arm, telling);
     say_rivals(builder, line, cell, arm, bare);

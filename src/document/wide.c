@@ -1,5 +1,5 @@
-/* Why an interval is wide: that of a time that drifts, and that of a ratio beside those of its times. Computes no
- * number that is printed. */
+/* Why one time says too little, or its interval much: modes, a drift, and a ratio's interval beside those of its times.
+ * Computes no number that is printed. */
 #include "document/build.h"
 #include <math.h>
 #include <string.h>
@@ -56,5 +56,15 @@ const char *ifm_drift_in_interval(const struct ifm_builder *builder, const struc
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;)
         if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_TIME_DRIFTS && half_of(time) > shows)
             return "its interval holds both ends of a drift";
+    return "";
+}
+
+const char *ifm_modes_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_value *modes = ifm_value_of(builder, cell, arm, IFM_M_MODES_COUNT);
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;)
+        if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_MODES && ifm_is_ok(modes))
+            return ifm_arena_printf(builder->arena, "%.0f modes: of its %s %s", modes->number,
+                                    ifm_cell_counts_programs(cell) ? "runs" : "samples", modes->text);
     return "";
 }

@@ -124,14 +124,16 @@ static const char *item_of(const struct changed *c, const struct ifm_between_row
 {
     const char *name = name_of(c, row);
     const struct ifm_value change = ifm_comparison_for_people(row->metric, &row->change);
-    if (telling == CHANGE)
-        return ifm_arena_printf(c->arena, "%s %s", name, ifm_comparison_change(&change, c->arena));
+    const char *text = ifm_comparison_change(&change, c->arena), *range = strstr(text, " [");
+    if (telling == CHANGE) /* in the digits of its interval, which the table below has */
+        return ifm_arena_printf(c->arena, "%s %.*s", name, (int)(range == NULL ? strlen(text) : (size_t)(range - text)),
+                                text);
     return telling == NAME
                ? name
                : ifm_arena_printf(c->arena, "%s (%.0f to +%.0f %%)", name, floor(change.low), ceil(change.high));
 }
 
-/* The rows under some words: "int8 -5.1 % [-6.0, -4.2], int4 ..."; "" = there is none. */
+/* The rows under some words: "int8 -5.1 %, int4 ..."; "" = there is none. */
 static const char *list_of(const struct changed *c, const char *said, enum telling telling)
 {
     const char *list = "";
@@ -239,7 +241,7 @@ static const char *sentence(const struct changed *c)
     } parts[] = {{"speed-ups refused", NAME}, {"not used", NAME},       {"faster", CHANGE},
                  {"slower", CHANGE},          {"less", CHANGE},         {"more", CHANGE},
                  {"nearer", CHANGE},          {"farther", CHANGE},      {"unchanged", NAME},
-                 {"undecided", CHANGE},       {"no change seen", NAME}, {"too wide to tell", RANGE}};
+                 {"undecided", NAME},         {"no change seen", NAME}, {"too wide to tell", RANGE}};
     const char *text = "", *bounds = bounds_of(c);
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         const char *list = list_of(c, parts[p].said, parts[p].telling);

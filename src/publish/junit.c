@@ -258,6 +258,22 @@ static const char *observed_text(const char *metric, const struct ifm_value *val
     return signed_percent ? ifm_comparison_change(value, arena) : ifm_quantity_full(value, arena);
 }
 
+/* The reason without the number that stands in the row: "wholly above 3 %"; "worse than the reference, wholly ...". */
+static const char *beside_row(const char *reason, const char *observed, struct ifm_arena *arena)
+{
+    const char *at = observed[0] == '\0' ? NULL : strstr(reason, observed);
+    if (at == NULL || at == reason || at[-1] != ' ')
+        return reason;
+    const size_t before = (size_t)(at - reason);
+    const bool leads = before > 2 && strncmp(at - 2, ": ", 2) == 0;
+    at += strlen(observed);
+    if (strncmp(at, " (", 2) == 0 && strstr(at, "), ") != NULL) /* the change as a speed */
+        at = strstr(at, "), ") + 1;
+    if (strncmp(at, ", ", 2) != 0)
+        return reason;
+    return leads ? ifm_arena_printf(arena, "%.*s%s", (int)before - 2, reason, at) : at + 2;
+}
+
 struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, struct ifm_arena *arena)
 {
     struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof columns[0], arena);
@@ -265,14 +281,14 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         const struct ifm_gate_line *line = &lines->items[i];
         const struct ifm_value *value = &line->observed;
         const char *remedy = line->remedy == NULL ? "" : line->remedy;
+        const char *seen = line->seen != NULL ? line->seen : observed_text(line->metric, value, arena);
         ifm_listing_row(&listing);
         ifm_listing_set_text(&listing, "gate", line->name);
         ifm_listing_set_text(&listing, "cell", line->cell);
         ifm_listing_set_text(&listing, "arm", line->arm);
         ifm_listing_set_text(&listing, "metric", line->metric);
         ifm_listing_set_text(&listing, "outcome", ifm_outcome_name(line->outcome));
-        ifm_listing_set_value(&listing, "value", value,
-                              line->seen != NULL ? line->seen : observed_text(line->metric, value, arena));
+        ifm_listing_set_value(&listing, "value", value, seen);
         ifm_listing_set_bounds(&listing, "low", "high", value);
         ifm_listing_set_level(&listing, value);
         ifm_listing_set_text(&listing, "unit", value->unit);
@@ -282,7 +298,7 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         ifm_listing_set_text(&listing, "reason", line->reason);
         ifm_listing_set_text(&listing, "remedy", remedy);
         if (line->outcome != IFM_OUTCOME_PASS) /* of a gate that passes, the numbers say all */
-            ifm_listing_show_note(&listing, ifm_with_remedy(line->reason, remedy, arena));
+            ifm_listing_show_note(&listing, ifm_with_remedy(beside_row(line->reason, seen, arena), remedy, arena));
     }
     for (size_t i = 0; i < lines->n_notes; i++)
         ifm_listing_remark(&listing, lines->notes[i]);

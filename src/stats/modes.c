@@ -140,6 +140,24 @@ static void merge(const struct density *d, struct peak *peaks, size_t *n)
     }
 }
 
+/* Ashman's D of neighbours: how far their means are apart, in standard deviations of what each holds. */
+static bool are_plain(const double *sorted, size_t n, double tick, const struct ifm_modes *modes)
+{
+    struct ifm_moments last = {0}, own;
+    bool plain = modes->count > 1 && modes->count <= IFM_MODES_MOST;
+    for (size_t k = 0, i = 0; plain && k < modes->count; k++) {
+        const size_t from = i;
+        while (i < n && (k + 1 == modes->count || sorted[i] <= modes->mode[k].until))
+            i++;
+        plain = i - from >= IFM_MODES_PLAIN_LEAST && (double)(i - from) >= IFM_MODES_PLAIN_SHARE * (double)n &&
+                ifm_stats_moments(sorted + from, i - from, &own) == IFM_STAT_OK;
+        own.sd = fmax(own.sd, tick);
+        plain &= k == 0 || own.mean - last.mean >= IFM_MODES_PLAIN_APART * hypot(own.sd, last.sd) / sqrt(2.0);
+        last = own;
+    }
+    return plain;
+}
+
 enum ifm_stat ifm_stats_modes(const double *sorted, size_t n, struct ifm_modes *out)
 {
     struct ifm_moments m;
@@ -148,14 +166,14 @@ enum ifm_stat ifm_stats_modes(const double *sorted, size_t n, struct ifm_modes *
     if (n < 30)
         return IFM_STAT_TOO_FEW;
     if (sorted[0] == sorted[n - 1]) {
-        *out = (struct ifm_modes){1, {{sorted[0], 1.0}}};
+        *out = (struct ifm_modes){1, false, {{sorted[0], 1.0, sorted[0]}}};
         return IFM_STAT_OK;
     }
     if (ifm_stats_quantile_sorted(sorted, n, 0.25, &q1) != IFM_STAT_OK ||
         ifm_stats_quantile_sorted(sorted, n, 0.75, &q3) != IFM_STAT_OK)
         return IFM_STAT_NOT_FINITE;
     double spread = q3 > q1 ? fmin(m.sd, (q3 - q1) / 1.349) : m.sd;
-    double bandwidth = fmax(0.6 * spread * exp(-0.2 * log((double)n)), tick_of(sorted, n));
+    const double tick = tick_of(sorted, n), bandwidth = fmax(0.6 * spread * exp(-0.2 * log((double)n)), tick);
     if (!(bandwidth > 0.0) || !isfinite(sorted[n - 1] - sorted[0]))
         return IFM_STAT_NOT_FINITE;
     struct density d;
@@ -165,6 +183,8 @@ enum ifm_stat ifm_stats_modes(const double *sorted, size_t n, struct ifm_modes *
     merge(&d, peaks, &count);
     *out = (struct ifm_modes){.count = count};
     for (size_t k = 0; k < count && k < IFM_MODES_MOST; k++)
-        out->mode[k] = (struct ifm_mode){d.start + d.step * (double)peaks[k].at, share_of(&d, peaks, k, count)};
+        out->mode[k] = (struct ifm_mode){d.start + d.step * (double)peaks[k].at, share_of(&d, peaks, k, count),
+                                         d.start + d.step * (double)peaks[k].valley};
+    out->plain = are_plain(sorted, n, tick, out);
     return IFM_STAT_OK;
 }

@@ -7,7 +7,7 @@ need python3 python3
     fail "$(cat errors)"
 
 "$INFEROMETER" rerun first --times 3 --quiet --out again >table 2>errors || fail "rerun: $(cat errors)"
-head -1 table | grep -qx 'speed-ups and times repeatable within ±5 % over 4 runs' || fail "says: $(cat table)"
+tail -1 table | grep -Eqx 'quote int4 2\.0[0-9]x \([0-9.]+x to [0-9.]+x over 4 runs\)' || fail "says: $(cat table)"
 for n in 1 2 3; do
     "$INFEROMETER" verify "again-$n" >/dev/null 2>errors || fail "again-$n: $(cat errors)"
 done
@@ -20,6 +20,7 @@ done
 python3 - <<'P' || fail "the JSON: $(cat json)"
 import json
 d = json.load(open("json"))
+assert d["quotable"] == "yes" and d["notes"][-1].startswith("quote int4 2.0"), d
 assert d["repeatable"] == d["speedups"] == "repeatable" and d["epsilon_percent"] == 1, d
 assert len(set(d["sessions"] + [d["original"]])) == 3, d
 assert {(r["arm"], r["metric"]) for r in d["rows"]} == {("f16", "step_ns"), ("int4", "step_ns"), ("int4", "speedup")}, d
@@ -31,7 +32,29 @@ P
 # A run that left no whole record has nothing to be held against its repeats.
 mkdir bare && cp first/config.lock.json first/run.log bare/
 "$INFEROMETER" rerun bare --times 2 --quiet --out of-bare >table 2>errors || fail "rerun of a bare one: $(cat errors)"
-head -1 table | grep -q 'over 2 runs$' && grep -q 'no whole record' table || fail "says: $(cat table)"
+tail -1 table | grep -q 'over 2 runs)$' && grep -q 'no whole record' table || fail "says: $(cat table)"
+
+# Times of a machine that has become slower do not repeat; of the ratio, which does, the exit code speaks.
+for arm in 1 2; do
+    # shellcheck disable=SC2016 # the program expands them
+    printf '#!/bin/sh\nread -r pace <"${0%%/*}/pace"\nfor i in %s; do sleep "$pace"; done\n' "$(seq -s ' ' $arm)" \
+        >"arm$arm"
+    chmod +x "arm$arm"
+done
+echo 0.05 >pace
+"$INFEROMETER" exec ./arm2 ./arm1 --repeats 8 --quiet --out programs >/dev/null 2>errors || [ $? = 3 ] ||
+    fail "programs: $(cat errors)"
+echo 0.2 >pace
+code=0
+"$INFEROMETER" rerun programs --times 2 --epsilon 30% --quiet --out slower --format json >json 2>errors || code=$?
+[ $code = 0 ] || [ $code = 3 ] || fail "ends with $code: $(cat json errors)"
+python3 - $code <<'P' || fail "the JSON: $(cat json)"
+import json, sys
+d = json.load(open("json"))
+assert d["repeatable"] == "not repeatable" and d["speedups"] == "repeatable", d
+assert d["quotable"] == {"0": "yes", "3": "not answered"}[sys.argv[1]], d
+assert d["notes"][-1].endswith("; no time of a step: they do not repeat"), d
+P
 
 # A session waits as a single one does; so short a wait is in vain, which a warning says.
 "$INFEROMETER" null --repeats 20 --quiet --out real >/dev/null 2>errors || [ $? = 3 ] || fail "null: $(cat errors)"
@@ -53,4 +76,4 @@ done
 refused run --times 2
 refused derive first --times 2
 ! compgen -G 'bad*' >/dev/null || fail "a folder was made"
-echo "7 sessions, 6 mistakes"
+echo "9 sessions, 6 mistakes"

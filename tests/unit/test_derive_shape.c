@@ -103,7 +103,28 @@ static void two_modes_are_a_note(void **state)
     const struct ifm_finding *finding = fx_finding(&fx, "rule-07", "2 modes");
     assert_non_null(finding);
     assert_int_equal(finding->severity, IFM_SEVERITY_NOTE);
+    assert_int_equal(finding->kind, IFM_FINDING_MODES);
     fx_stop(&fx);
+}
+
+/* On the first screen are told modes that lie apart and take turns: a level that changes once is a drift. */
+static void modes_that_mislead_nobody(void **state)
+{
+    (void)state;
+    static const struct {
+        double from, factor;
+        size_t every;
+    } cases[] = {{0, 1.05, 2}, {0.5, 1.2, 1}};
+    for (size_t c = 0; c < 2; c++) {
+        struct fixture fx;
+        start(&fx);
+        scale(&fx, 1, cases[c].from, cases[c].every, cases[c].factor);
+        fx_derive(&fx);
+        const struct ifm_finding *finding = fx_finding(&fx, "rule-07", "2 modes");
+        assert_non_null(finding);
+        assert_int_equal(finding->kind, IFM_FINDING_OTHER);
+        fx_stop(&fx);
+    }
 }
 
 /* Above 5,000 samples: positions stay in samples, modes stay visible. */
@@ -179,6 +200,7 @@ int main(void)
         cmocka_unit_test(a_late_change_is_a_warning),
         cmocka_unit_test(an_early_change_is_told_without_a_warning),
         cmocka_unit_test(two_modes_are_a_note),
+        cmocka_unit_test(modes_that_mislead_nobody),
         cmocka_unit_test(long_series_are_thinned),
         cmocka_unit_test(few_or_equal_samples),
         cmocka_unit_test(noise_of_blocks_is_not_change),

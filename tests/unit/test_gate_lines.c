@@ -120,6 +120,17 @@ static void a_change_is_spelled_once(void **state)
     struct ifm_text text = {0};
     ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
     assert_non_null(strstr(text.data, "fail | -49.92 % [-49.94, -49.91] at 97.5 % | 9"));
+    assert_null(strstr(text.data, "change in time is")); /* the note has what the row lacks */
+    assert_non_null(strstr(text.data, "wholly above -50 %"));
+    lines.items[0].reason = "worse than the reference: -49.92 % [-49.94, -49.91] at 97.5 %, wholly beyond the limit";
+    ifm_listing_end(&listing);
+    listing = ifm_gate_lines_listing(&lines, arena);
+    ifm_text_clear(&text);
+    ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
+    assert_non_null(strstr(text.data, "worse than the reference, wholly beyond the limit"));
+    ifm_text_clear(&text);
+    ifm_listing_compose(&listing, IFM_FORMAT_CSV, &text); /* for programs all of it */
+    assert_non_null(strstr(text.data, "worse than the reference: -49.92 % [-49.94, -49.91]"));
     ifm_text_free(&text);
     ifm_listing_end(&listing);
     ifm_arena_destroy(arena);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SESSIONS = 3, NUMBERS = 3, LIMITS = 2, ORIGINAL = SESSIONS };
+enum { SESSIONS = 3, ROWS = 3, NUMBERS = 4, LIMITS = 2, ORIGINAL = SESSIONS };
 
 struct bench {
     struct ifm_arena *arena;
@@ -56,8 +56,10 @@ static void start(struct bench *b)
         b->numbers[i][0] = (struct ifm_number){"null", "base", IFM_M_STEP_NS, number(100, 1)};
         b->numbers[i][1] = (struct ifm_number){"null", "fast", IFM_M_STEP_NS, number(50, 0)};
         b->numbers[i][2] = (struct ifm_number){"null", "fast", IFM_M_SPEEDUP, number(2, 0.1)};
-        b->numbers[i][3] = (struct ifm_number){"null", "", IFM_M_CEILING_READ, number(i == 1 ? 5e10 : 1e11, 0)};
-        b->numbers[i][4] = (struct ifm_number){"null", "fast", IFM_M_SPEEDUP_AT_CEILING, number(1.2, 0.01)};
+        b->numbers[i][3] = (struct ifm_number){"null", "fast", IFM_M_CHANGE_PERCENT, number(-50, 1)};
+        b->numbers[i][3].value.text = "faster";
+        b->numbers[i][4] = (struct ifm_number){"null", "", IFM_M_CEILING_READ, number(i == 1 ? 5e10 : 1e11, 0)};
+        b->numbers[i][5] = (struct ifm_number){"null", "fast", IFM_M_SPEEDUP_AT_CEILING, number(1.2, 0.01)};
         b->derived[i] = (struct ifm_derived){.numbers = b->numbers[i], .n_numbers = NUMBERS};
         b->journals[i] = json_array();
         b->views[i] = (struct ifm_run_view){&b->plan, &b->derived[i], NULL};
@@ -69,7 +71,7 @@ static const struct ifm_sessions_row *look(struct bench *b, double epsilon, cons
     for (size_t i = 0; i < SESSIONS + 1; i++)
         b->views[i].events = events_of(b->journals[i], b->arena);
     ifm_sessions(b->views, SESSIONS, b->original, epsilon, b->arena, &b->sessions);
-    assert_int_equal(b->sessions.n, NUMBERS); /* nothing of the ceiling */
+    assert_int_equal(b->sessions.n, ROWS); /* nothing of the ceiling */
     for (size_t i = 0; i < b->sessions.n; i++)
         if (strcmp(b->sessions.rows[i].arm, arm) == 0 && b->sessions.rows[i].metric == metric)
             return &b->sessions.rows[i];
@@ -119,13 +121,13 @@ static void what_one_session_lacks_is_open(void **state)
     assert_string_equal(row->reason, "rule-07: it drifts");
     assert_true(row->with == SESSIONS - 1 && row->lacks == 1 && row->least == 2 && row->most == 2);
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_UNKNOWN);
-    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
-                        "speed-ups not answered within ±5 % over 3 runs, within it over 2; times repeatable");
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote no speed-up: fast (2.00x to 2.00x over 2 runs, 2 of 3 reruns have it)");
     b.numbers[2][2].value.number = 3;
     row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_int_equal(row->answer, IFM_REPEATABLE_NO); /* two are enough for that */
-    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
-                        "speed-ups not repeatable within ±5 % over 2 of 3 runs: fast 2.00x to 3.00x; times repeatable");
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote no speed-up: fast (2.00x to 3.00x over 2 runs, further than 5 % from their mean)");
     struct ifm_text table = {0};
     struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
     ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
@@ -159,8 +161,12 @@ static void outputs_that_differ_are_no_repetition(void **state)
         assert_string_equal(row->outputs, other ? "differ" : "equal");
         assert_int_equal(b.sessions.answer, other ? IFM_REPEATABLE_NO : IFM_REPEATABLE_YES);
         assert_string_equal(look(&b, 0.05, "fast", IFM_M_STEP_NS)->outputs, "");
+        const char *text = ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena);
+        assert_string_equal(text, other ? "quote nothing: the outputs of base differ between runs of one seed"
+                                        : "quote fast 2.00x (2.00x to 2.00x over 3 runs)");
+        assert_int_equal(b.sessions.quotable, other ? IFM_REPEATABLE_NO : IFM_REPEATABLE_YES);
         struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
-        assert_int_equal(listing.n_rows, NUMBERS);
+        assert_int_equal(listing.n_rows, ROWS);
         assert_string_equal(json_string_value(json_object_get(listing.members, "repeatable")),
                             other ? "not repeatable" : "repeatable");
         ifm_listing_end(&listing);
@@ -180,16 +186,15 @@ static void the_original_is_one_of_the_runs(void **state)
     b.numbers[ORIGINAL][2].value = number(4.22, 0.01);
     const struct ifm_sessions_row *row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_true(row->answer == IFM_REPEATABLE_YES && row->original == 4.22);
-    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
-                        "speed-ups and times repeatable within ±5 % over 4 runs");
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote fast 4.23x (4.20x to 4.26x over 4 runs)");
     b.numbers[ORIGINAL][2].value = number(3.59, 0.07);
     row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_int_equal(row->answer, IFM_REPEATABLE_NO);
     assert_true(row->least == 4.2 && fabs(row->spread - (1 - 3.59 / row->mean)) < 1e-12);
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO);
-    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
-                        "speed-ups not repeatable within ±5 % over 4 runs: fast 4.20x to 4.26x, the original 3.59x; "
-                        "times repeatable");
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote no speed-up: fast (3.59x to 4.26x over 4 runs, further than 5 % from their mean)");
     struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, b.original, 0.05, b.arena);
     const json_t *first = json_array_get(listing.rows, 0);
     assert_string_equal(json_string_value(json_object_get(first, "metric")), "speedup"); /* what matters first */
@@ -212,8 +217,121 @@ static void times_are_told_from_ratios(void **state)
         b.numbers[2][m].value.number *= 1.2;
     (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO);
-    assert_string_equal(ifm_sessions_words(&b.sessions, 0.05, b.arena),
-                        "speed-ups repeatable within ±5 % over 3 runs; times not repeatable");
+    assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_YES);
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote fast 2.00x (2.00x to 2.00x over 3 runs); no time of a step: they do not repeat");
+    stop(&b);
+}
+
+static void decided(struct bench *b, const char *one, const char *two, const char *three)
+{
+    const char *const words[] = {one, two, three};
+    for (size_t i = 0; i < SESSIONS; i++)
+        b->numbers[i][3].value.text = words[i];
+}
+
+/* A ratio that repeats is quoted where two reruns decide it, none otherwise, and no run lies beyond 1. */
+static void an_undecided_ratio_is_not_quoted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[SESSIONS];
+        double ratios[SESSIONS];
+        enum ifm_repeatable quotable;
+        const char *says;
+    } cases[] = {
+        {{"faster", "undecided", "faster"},
+         {2, 2.02, 2.04},
+         IFM_REPEATABLE_YES,
+         "quote fast 2.02x (2.00x to 2.04x over 3 runs, 1 undecided)"},
+        {{"faster", "undecided", "undecided"},
+         {2, 2.02, 2.04},
+         IFM_REPEATABLE_UNKNOWN,
+         "quote no speed-up: fast (2.00x to 2.04x over 3 runs, undecided in 2 of 3 reruns)"},
+        {{"undecided", "undecided", "undecided"},
+         {0.995, 1, 1.006},
+         IFM_REPEATABLE_UNKNOWN,
+         "quote no speed-up: fast (0.995x to 1.006x over 3 runs, undecided in 3 of 3 reruns)"},
+        {{"faster", "faster", "undecided"},
+         {1.01, 1.01, 0.99},
+         IFM_REPEATABLE_UNKNOWN,
+         "quote no speed-up: fast (0.990x to 1.010x over 3 runs, not the same way in all)"},
+        {{"faster", "equal", "faster"},
+         {1.01, 1.001, 1.01},
+         IFM_REPEATABLE_UNKNOWN,
+         "quote no speed-up: fast (1.001x to 1.010x over 3 runs, not the same way in all)"},
+        {{"equal", "equal", "equal"},
+         {0.999, 1, 1.001},
+         IFM_REPEATABLE_YES,
+         "quote fast 1.000x (equal, 0.999x to 1.001x over 3 runs)"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct bench b;
+        start(&b);
+        decided(&b, cases[c].words[0], cases[c].words[1], cases[c].words[2]);
+        for (size_t i = 0; i < SESSIONS; i++)
+            b.numbers[i][2].value.number = cases[c].ratios[i];
+        (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+        assert_int_equal(b.sessions.answer, IFM_REPEATABLE_YES);
+        assert_int_equal(b.sessions.quotable, cases[c].quotable);
+        assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena), cases[c].says);
+        stop(&b);
+    }
+}
+
+/* Of several cells a name says which; of many rows three are named. */
+static void cells_are_named(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    struct ifm_sessions_row rows[5];
+    for (size_t i = 0; i < 5; i++)
+        rows[i] = (struct ifm_sessions_row){.cell = i < 4 ? "small" : "large",
+                                            .arm = "fast",
+                                            .metric = IFM_M_SPEEDUP,
+                                            .answer = IFM_REPEATABLE_YES,
+                                            .quotable = i < 4 ? IFM_REPEATABLE_YES : IFM_REPEATABLE_UNKNOWN,
+                                            .original = NAN,
+                                            .mean = 2,
+                                            .least = 1.9,
+                                            .most = 2.1,
+                                            .with = 3,
+                                            .undecided = i < 4 ? 0 : 3,
+                                            .outputs = "",
+                                            .reason = "",
+                                            .word = i < 4 ? "faster" : ""};
+    const struct ifm_sessions sessions = {
+        .rows = rows, .n = 5, .n_runs = 3, .others = IFM_REPEATABLE_YES, .quotable = IFM_REPEATABLE_UNKNOWN};
+    const char *text = ifm_sessions_answer(&sessions, SESSIONS, 0.05, "; again-1 says: biased", b.arena);
+    assert_int_equal(strncmp(text, "quote fast of small: 2.00x (1.90x to 2.10x over 3 runs), ", 57), 0);
+    assert_non_null(strstr(text,
+                           " and 1 more; not fast of large (1.90x to 2.10x over 3 runs, undecided in 3 of 3 reruns)"
+                           "; again-1 says: biased"));
+    stop(&b);
+}
+
+/* Of one program alone the time is asked about. */
+static void without_ratios_times_are_quoted(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    for (size_t i = 0; i < SESSIONS; i++) {
+        b.derived[i].n_numbers = 1;
+        b.numbers[i][0].value.unit = "ns";
+        b.views[i].events = events_of(b.journals[i], b.arena);
+    }
+    b.numbers[2][0].value.number = 103;
+    ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
+    assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_YES);
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote base 101 ns (100 ns to 103 ns over 3 runs)");
+    b.numbers[2][0].value.number = 150;
+    ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
+    assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_NO);
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote no time: base (100 ns to 150 ns over 3 runs, further than 5 % from their mean)");
     stop(&b);
 }
 
@@ -227,11 +345,11 @@ static void the_ceiling_has_a_row_and_no_say(void **state)
         b.derived[i].n_numbers = NUMBERS + LIMITS;
         b.views[i].events = events_of(b.journals[i], b.arena);
     }
-    b.numbers[2][4].value.state = IFM_STATE_ABSENT;
-    b.numbers[2][4].value.reason = "the read ceiling moved";
+    b.numbers[2][5].value.state = IFM_STATE_ABSENT;
+    b.numbers[2][5].value.reason = "the read ceiling moved";
     ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
-    assert_int_equal(b.sessions.n, NUMBERS + LIMITS);
-    const struct ifm_sessions_row *bound = &b.sessions.rows[NUMBERS], *ceiling = &b.sessions.rows[NUMBERS + 1];
+    assert_int_equal(b.sessions.n, ROWS + LIMITS);
+    const struct ifm_sessions_row *bound = &b.sessions.rows[ROWS], *ceiling = &b.sessions.rows[ROWS + 1];
     assert_true(bound->metric == IFM_M_SPEEDUP_AT_CEILING && bound->answer == IFM_REPEATABLE_UNKNOWN);
     assert_string_equal(bound->reason, "the read ceiling moved");
     assert_true(ceiling->metric == IFM_M_CEILING_READ && ceiling->answer == IFM_REPEATABLE_NO);
@@ -245,9 +363,15 @@ static void the_ceiling_has_a_row_and_no_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ceiling_has_a_row_and_no_say), cmocka_unit_test(the_furthest_session_decides),
-        cmocka_unit_test(what_one_session_lacks_is_open),   cmocka_unit_test(outputs_that_differ_are_no_repetition),
-        cmocka_unit_test(the_original_is_one_of_the_runs),  cmocka_unit_test(times_are_told_from_ratios),
+        cmocka_unit_test(the_ceiling_has_a_row_and_no_say),
+        cmocka_unit_test(the_furthest_session_decides),
+        cmocka_unit_test(what_one_session_lacks_is_open),
+        cmocka_unit_test(outputs_that_differ_are_no_repetition),
+        cmocka_unit_test(the_original_is_one_of_the_runs),
+        cmocka_unit_test(times_are_told_from_ratios),
+        cmocka_unit_test(an_undecided_ratio_is_not_quoted),
+        cmocka_unit_test(without_ratios_times_are_quoted),
+        cmocka_unit_test(cells_are_named),
     };
     return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
 }

@@ -206,6 +206,66 @@ static void modes_are_counted(void **state)
         }
 }
 
+/* Two modes are told on the first screen: of the shape of one hardly ever, however skewed or long its tail. */
+static void plain_modes_are_no_chance(void **state)
+{
+    (void)state;
+    enum { NORMAL_1, LOGNORMAL_1, HEAVY_LOGNORMAL, EXPONENTIAL, UNIFORM, PARETO, TICKING, SHAPES };
+    static const struct {
+        size_t n;
+        uint32_t runs;
+    } sizes[] = {{30, 2000}, {60, 2000}, {120, 1000}, {400, 400}, {5000, 20}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int shape = 0; shape < SHAPES; shape++) {
+            uint32_t told = 0;
+            for (uint32_t run = 0; run < sizes[s].runs; run++) {
+                struct ifm_random random = ifm_random_start(700 + (uint64_t)shape, run);
+                struct ifm_modes modes;
+                for (size_t i = 0; i < sizes[s].n; i++) {
+                    const double z = ifm_random_normal(&random), u = ifm_random_uniform(&random);
+                    values[i] = shape == NORMAL_1          ? 10 + z
+                                : shape == LOGNORMAL_1     ? exp(0.3 * z)
+                                : shape == HEAVY_LOGNORMAL ? exp(1.5 * z)
+                                : shape == EXPONENTIAL     ? 1 - log(1 - u)
+                                : shape == UNIFORM         ? 1 + u
+                                : shape == PARETO          ? pow(1 - u, -1 / 1.5)
+                                                           : 1000 + 20 * floor(z);
+                }
+                ifm_stats_sort(values, scratch, sizes[s].n);
+                assert_int_equal(ifm_stats_modes(values, sizes[s].n, &modes), IFM_STAT_OK);
+                told += modes.plain;
+            }
+            if (told * 1000 > sizes[s].runs)
+                fail_msg("n %zu, shape %d: %u of %u", sizes[s].n, shape, told, sizes[s].runs);
+        }
+}
+
+/* A program that takes 10 or 20 ms at random, as often as not or in one run of five. */
+static void plain_modes_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        double share, least; /* of 500 samples */
+    } cases[] = {{40, 0.5, 0.85}, {80, 0.5, 0.99}, {80, 0.2, 0.8}, {200, 0.2, 0.99}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        uint32_t told = 0;
+        for (uint32_t run = 0; run < 500; run++) {
+            struct ifm_random random = ifm_random_start(800, run);
+            struct ifm_modes modes;
+            for (size_t i = 0; i < cases[c].n; i++) {
+                const bool slow = ifm_random_uniform(&random) < cases[c].share;
+                values[i] = (slow ? 22 : 12) * exp(0.05 * ifm_random_normal(&random));
+            }
+            ifm_stats_sort(values, scratch, cases[c].n);
+            assert_int_equal(ifm_stats_modes(values, cases[c].n, &modes), IFM_STAT_OK);
+            told += modes.plain && modes.count == 2 && modes.mode[0].until > 13.5 && modes.mode[0].until < 20;
+        }
+        if (told < cases[c].least * 500)
+            fail_msg("n %zu, share %g: %u of 500", cases[c].n, cases[c].share, told);
+    }
+}
+
 /* Ticks of 10 with a few values beside them are one mode; two clouds of ticks are two. */
 static void a_tick_is_no_mode(void **state)
 {
@@ -281,6 +341,8 @@ int main(void)
         cmocka_unit_test(warm_up_is_cut),
         cmocka_unit_test(a_tenth_of_the_series_stays),
         cmocka_unit_test(modes_are_counted),
+        cmocka_unit_test(plain_modes_are_no_chance),
+        cmocka_unit_test(plain_modes_are_found),
         cmocka_unit_test(a_tick_is_no_mode),
         cmocka_unit_test(degenerate_input),
     };

@@ -81,6 +81,45 @@ static const char *outputs(const struct ifm_run_view *views, size_t n, const str
     return !same ? "differ" : first[0] == '\0' ? "" : "equal";
 }
 
+double ifm_sessions_low(const struct ifm_sessions_row *row)
+{
+    return fmin(row->least, row->original); /* of a NaN and a number the number */
+}
+
+double ifm_sessions_high(const struct ifm_sessions_row *row)
+{
+    return fmax(row->most, row->original);
+}
+
+/* What the comparisons of the sessions decide. One that is undecided beside two that are not takes nothing away. */
+static void decide(const struct ifm_run_view *views, size_t n, struct ifm_sessions_row *row)
+{
+    size_t decided = 0;
+    bool same = true;
+    row->word = "";
+    for (size_t i = 0; i < n; i++) {
+        const struct ifm_value *change = ifm_derived_value(views[i].derived, row->cell, row->arm, IFM_M_CHANGE_PERCENT);
+        if (lacking(value_of(&views[i], row)) != NULL)
+            continue;
+        if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") == 0) {
+            row->undecided++;
+            continue;
+        }
+        same &= decided == 0 || strcmp(row->word, change->text) == 0;
+        row->word = decided++ == 0 ? change->text : row->word;
+    }
+    const bool sides = ifm_sessions_low(row) <= 1 && ifm_sessions_high(row) >= 1;
+    if (decided < 2 || !same || (sides && strcmp(row->word, "equal") != 0))
+        row->word = "";
+}
+
+static enum ifm_repeatable quotable(const struct ifm_sessions_row *row)
+{
+    return row->answer == IFM_REPEATABLE_YES && row->metric == IFM_M_SPEEDUP && row->word[0] == '\0'
+               ? IFM_REPEATABLE_UNKNOWN
+               : row->answer;
+}
+
 /* Outputs by the same seed that differ are no repetition, whatever the times say. */
 static enum ifm_repeatable joined(enum ifm_repeatable all, const struct ifm_sessions_row *row, bool first)
 {
@@ -101,6 +140,10 @@ static void add(const struct ifm_run_view *views, size_t n, const struct ifm_run
     const bool is_limit = row.metric == IFM_M_CEILING_READ || row.metric == IFM_M_SPEEDUP_AT_CEILING;
     row.outputs = is_limit ? "" : outputs(views, n, original, &row);
     measure(views, n, original, epsilon, &row);
+    row.word = "";
+    if (row.metric == IFM_M_SPEEDUP)
+        decide(views, n, &row);
+    row.quotable = quotable(&row);
     IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
     out->rows[out->n++] = row;
     if (is_limit) /* says why ratios moved; repeats less well than they do */
@@ -110,6 +153,22 @@ static void add(const struct ifm_run_view *views, size_t n, const struct ifm_run
         out->ratios = joined(out->ratios, &row, !any_ratio);
     else
         out->others = joined(out->others, &row, !any_other);
+}
+
+static void join_quotable(struct ifm_sessions *out)
+{
+    const bool ratios = out->n > 0 && out->rows[0].metric == IFM_M_SPEEDUP;
+    bool first = true;
+    for (size_t i = 0; i < out->n; i++) {
+        struct ifm_sessions_row row = out->rows[i];
+        const bool asked =
+            ratios ? row.metric == IFM_M_SPEEDUP : row.metric == IFM_M_STEP_NS || row.metric == IFM_M_ENERGY_PER_STEP_J;
+        row.answer = asked ? row.quotable : IFM_REPEATABLE_YES;
+        if (asked || strcmp(row.outputs, "differ") == 0) {
+            out->quotable = joined(out->quotable, &row, first);
+            first = false;
+        }
+    }
 }
 
 void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
@@ -134,6 +193,7 @@ void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_r
         if (value_of(&views[0], &row) != NULL)
             add(views, n, original, epsilon, arena, out, row);
     }
+    join_quotable(out);
 }
 
 const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struct ifm_run_view *session,

@@ -22,6 +22,9 @@ struct ifm_sessions_row {
     size_t with, lacks;       /* how many sessions have it; the first that does not, or their number */
     const char *reason;       /* why that one does not; "" = all have it */
     const char *outputs;      /* "equal" or "differ"; "" where the last checks recorded none */
+    const char *word;         /* of a speed-up: what its sessions decide, "faster"; "" = nothing, or not one thing */
+    size_t undecided;         /* of a speed-up: sessions that have it and do not decide it */
+    enum ifm_repeatable quotable;
 };
 
 struct ifm_sessions {
@@ -31,6 +34,9 @@ struct ifm_sessions {
     enum ifm_repeatable answer; /* of all rows but those of ceilings: no outweighs unknown */
     enum ifm_repeatable ratios; /* of the speed-ups alone, which a change of the whole machine leaves alone */
     enum ifm_repeatable others; /* of times and energy */
+    /* Of all speed-ups, or where there are none of times and energy: repeatable, by equal outputs, and of a speed-up
+     * decided by two sessions or more, against none, and on one side of 1 in every run. */
+    enum ifm_repeatable quotable;
 };
 
 /* Speed-ups first. Where some sessions lack a number, the others show its range, and may lie too far apart by
@@ -39,6 +45,9 @@ struct ifm_sessions {
  * `original` is NULL where it has no numbers. */
 void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
                   struct ifm_arena *arena, struct ifm_sessions *out);
+/* The ends of all runs, the original among them. */
+double ifm_sessions_low(const struct ifm_sessions_row *row);
+double ifm_sessions_high(const struct ifm_sessions_row *row);
 /* What keeps the original from standing beside its sessions, as "environment.cpu.model": it was measured on another
  * machine or device, or read other files. NULL: nothing does. */
 const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struct ifm_run_view *session,
