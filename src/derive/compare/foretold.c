@@ -3,6 +3,7 @@
 #include "model/machine_facts.h"
 #include "stats/foretell.h"
 #include <math.h>
+#include <string.h>
 
 struct ifm_value ifm_derive_mde(const struct comparison *c, double margin)
 {
@@ -54,7 +55,9 @@ struct ifm_value ifm_derive_blocks_needed(const struct ifm_cell_work *work, cons
         return ifm_value_absent(
             holds_zero ? "the estimate is within its noise of zero, so that no number of blocks can be foretold"
                        : "the estimate lies so near the edge of the margin that no sensible number of blocks decides",
-            "choose another --margin, or take the arms for undecided", (int64_t)c->n, "blocks");
+            strcmp(work->cell->workload, "session") == 0 ? "a wider measure.margin, or a quieter machine"
+                                                         : "a wider --margin, or a quieter machine",
+            (int64_t)c->n, "blocks");
     const double further = (double)(needed - c->n);
     return ifm_value_count_of((int64_t)all + (int64_t)ceil(further * (double)all / (double)c->n), (int64_t)c->n,
                               "blocks");
