@@ -125,7 +125,7 @@ static const char *caveat_of(const struct ifm_folder *folders, const char *const
         if (its <= worst)
             continue;
         worst = its;
-        text = ifm_arena_printf(arena, "; %s says: %s (inferometer summary %s)", ifm_path_base(dirs[i]),
+        text = ifm_arena_printf(arena, "; with care, as %s is %s (inferometer summary %s)", ifm_path_base(dirs[i]),
                                 ifm_trust_label(its), dirs[i]);
     }
     return text;

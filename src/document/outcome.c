@@ -95,7 +95,9 @@ static void say_price(struct ifm_builder *builder, struct ifm_line *line, const 
     }
     if (spread && price.spread[0] != '\0' && (builder->most > IFM_LEVEL_BRIEF || price.infinite))
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %s", price.spread);
-    if (price.share[0] != '\0')
+    const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
+    const bool noted = builder->most <= IFM_LEVEL_BRIEF && !speedup->has_interval; /* below the table already */
+    if (price.share[0] != '\0' && !noted)
         ifm_say(builder, line, IFM_TONE_PLAIN, "; %s", price.share);
 }
 
@@ -153,8 +155,8 @@ const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_c
     return ifm_judge_word(builder->from->verdict, cell, arm->name, change);
 }
 
-/* "shows no difference to a within ±1.3 %": of equal programs that is the answer, though the margin is narrower. False
- * where a rule took the word, or where so little was seen that it is none. */
+/* "is undecided: no difference to a beyond ±1.3 %": of equal programs the answer, though the margin is narrower.
+ * False where a rule took the word, or where so little was seen that it is none. */
 static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                               const struct ifm_arm *arm, bool below)
 {
@@ -165,13 +167,11 @@ static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line
     const double percent = ifm_judge_no_difference(&of);
     if (percent <= 0 || percent > IFM_NO_DIFFERENCE_MOST_PERCENT || baseline == NULL || ifm_judge_took(&of) != NULL)
         return false;
-    ifm_say(builder, line, IFM_TONE_PLAIN, " shows ");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " is undecided: ");
     ifm_say(builder, line, IFM_TONE_STRONG, "no difference");
-    ifm_say(builder, line, IFM_TONE_PLAIN, " to %s within ±%.2g %%", baseline->name, percent);
-    if (below)
-        ifm_say(builder, line, IFM_TONE_PLAIN, ", undecided");
-    else
-        ifm_say(builder, line, IFM_TONE_PLAIN, ": %sx %s, undecided", ifm_quantity_of(speedup, builder->arena).number,
+    ifm_say(builder, line, IFM_TONE_PLAIN, " to %s beyond ±%.2g %%", baseline->name, percent);
+    if (!below)
+        ifm_say(builder, line, IFM_TONE_PLAIN, ", %sx %s", ifm_quantity_of(speedup, builder->arena).number,
                 ifm_quantity_range(speedup, builder->arena));
     return true;
 }
@@ -187,8 +187,10 @@ static void say_word(struct ifm_builder *builder, struct ifm_line *line, const s
     ifm_say(builder, line, IFM_TONE_STRONG, "%s%s%s", paid && faster ? number : "", paid && faster ? "x " : "", word);
     if (strcmp(word, "undecided") != 0 && paid && !faster)
         ifm_say(builder, line, IFM_TONE_PLAIN, ": %sx the speed of %s", number, base);
-    else if (strcmp(word, "undecided") != 0)
-        ifm_say(builder, line, IFM_TONE_PLAIN, " %s %s", strcmp(word, "equal") == 0 ? "to" : "than", base);
+    else if (faster || strcmp(word, "slower") == 0)
+        ifm_say(builder, line, IFM_TONE_PLAIN, " than %s", base);
+    else if (strcmp(word, "equal") == 0)
+        ifm_say(builder, line, IFM_TONE_PLAIN, " to %s", base);
 }
 
 /* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word

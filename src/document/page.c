@@ -76,7 +76,7 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
     if (trust.remedy[0] != '\0') {
         ifm_say(builder, &item->line, IFM_TONE_PLAIN, " ");
         ifm_say(builder, &item->line, IFM_TONE_STRONG, "Next:");
-        ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", trust.remedy);
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, " %s.", ifm_trust_remedy_typed(trust.remedy, builder->arena));
     }
     if (trust.scope[0] != '\0')
         say_scope(builder, &item->line, trust.scope);

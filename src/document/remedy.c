@@ -93,7 +93,7 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
         if (strcmp(rule, remedies[i].of) == 0)
             return ifm_remedy_in(&remedies[i], from);
     if (strcmp(rule, "rule-07") == 0 && is_known_quiet(from->events))
-        return "another hour or machine: no other program was seen here";
+        return "another hour or machine: no other program was seen before and after";
     const bool of_load = strcmp(rule, "rule-02") == 0 || strcmp(rule, "rule-07") == 0;
     return of_load ? remedy_of_load(from, arena) : "";
 }
@@ -111,12 +111,12 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
                                   "see what changes in this arm, or a longer measure.warmup_cap", NULL},
         [IFM_FINDING_RATIO_DRIFTS] = {"", "see what changes in this arm alone", NULL, NULL},
         [IFM_FINDING_TIME_CHANGES] = {"", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
-                                      "see what changes in this arm"},
+                                      "run it again; if it changes again, see what changes in this arm"},
         [IFM_FINDING_TIME_DRIFTS] = {"", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
-                                     "see what changes in this arm"},
+                                     "run it again; if it drifts again, see what changes in this arm"},
         [IFM_FINDING_TYPICAL] = {"", "see its slow samples in the report", NULL, NULL},
-        [IFM_FINDING_DISTURBS] = {"", "this arm disturbs itself: give it fewer threads, or a CPU of its own", NULL,
-                                  NULL},
+        [IFM_FINDING_DISTURBS] =
+            {"", "run it again; if that follows this arm again, give it fewer threads or a CPU of its own", NULL, NULL},
         [IFM_FINDING_SHARED_GPU] = {"", "end what else computes on this GPU", NULL, NULL},
         [IFM_FINDING_FEW_WINDOWS] = {"", "measure more windows: --energy-windows",
                                      "measure more windows, with a larger measure.energy_windows", NULL},

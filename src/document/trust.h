@@ -33,6 +33,8 @@ struct ifm_trust {
 const char *ifm_trust_label(enum ifm_trust_word word); /* "do not use" */
 /* The word with its cause, "weak baseline: decode: the baseline f16 reaches ...", beside an answer without them. */
 const char *ifm_trust_words(const struct ifm_trust *trust, struct ifm_arena *arena);
+/* "add --cap 20s": an option alone is of the command that measured. */
+const char *ifm_trust_remedy_typed(const char *remedy, struct ifm_arena *arena);
 struct ifm_trust ifm_trust_of(const struct ifm_publication *publication, struct ifm_arena *arena);
 
 #endif

@@ -156,9 +156,14 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
     }
 }
 
+const char *ifm_trust_remedy_typed(const char *remedy, struct ifm_arena *arena)
+{
+    return strncmp(remedy, "--", 2) == 0 ? ifm_arena_printf(arena, "add %s", remedy) : remedy;
+}
+
 static const char *next_line(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
-    const char *remedy = remedy_beside(builder, trust->remedy), *less;
+    const char *remedy = ifm_trust_remedy_typed(remedy_beside(builder, trust->remedy), builder->arena), *less;
     while (!fits("next", remedy) && (less = first_remedy(remedy, builder->arena)) != NULL)
         remedy = less;
     return remedy;

@@ -115,9 +115,12 @@ static int digits_of(const struct gate_reading *r, struct ifm_arena *arena)
 /* A change in time as the tables tell it: " (0.667x the speed)". */
 static const char *as_speed(const struct ifm_gate *gate, const struct ifm_value *v, int digits, struct ifm_arena *arena)
 {
-    return ifm_metric_of(gate->metric) == IFM_M_CHANGE_PERCENT && v->number > -100
-               ? ifm_arena_printf(arena, " (%sx the speed)", shown(1 / (1 + v->number / 100), digits, arena))
-               : "";
+    if (ifm_metric_of(gate->metric) != IFM_M_CHANGE_PERCENT || !(v->number > -100))
+        return "";
+    const double speed = 1 / (1 + v->number / 100);
+    return digits <= 3 && fabs(speed - 1) < 0.1
+               ? ifm_arena_printf(arena, " (%.3fx the speed)", speed)
+               : ifm_arena_printf(arena, " (%sx the speed)", shown(speed, digits, arena));
 }
 
 void ifm_judge_seen(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena,

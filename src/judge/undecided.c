@@ -117,9 +117,9 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
     if (more->seconds <= 0)
         return ifm_arena_printf(arena, "about %llu more %s", n, blocks);
     if (more->seconds < 1)
-        return ifm_arena_printf(arena, "less than 1 s more (%llu %s)", n, blocks);
-    return s < 900 ? ifm_arena_printf(arena, "about %.0f s more (%llu %s)", s, n, blocks)
-                   : ifm_arena_printf(arena, "about %.0f min more (%llu %s)", minutes, n, blocks);
+        return ifm_arena_printf(arena, "%llu more %s (less than 1 s)", n, blocks);
+    return s < 900 ? ifm_arena_printf(arena, "%llu more %s (about %.0f s)", n, blocks, s)
+                   : ifm_arena_printf(arena, "%llu more %s (about %.0f min)", n, blocks, minutes);
 }
 
 /* What others take from a program is not in its processor time, which may be decided where the time is not. */

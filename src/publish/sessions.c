@@ -8,15 +8,15 @@
 static const struct ifm_listing_column columns[] = {
     {"cell", "cell", true},
     {"arm", "arm", true},
-    {"metric", "of", true},
-    {"answer", "result", true},
+    {"metric", "number", true},
+    {"answer", NULL, true}, /* its heading has epsilon */
     {"original", "original", false},
     {"mean", NULL, false}, /* its heading counts the sessions */
     {"least", "least", false},
     {"most", "most", false},
     {"unit", NULL, true},
     {"spread_percent", "between sessions", false},
-    {"within_percent", "inside one", false},
+    {"within_percent", "widest inside one", false},
     {"n_sessions", NULL, false},
     {"outputs", "outputs", true},
     {"quotable", NULL, true},
@@ -58,7 +58,7 @@ static void set_share(struct ifm_listing *listing, const char *field, double sha
 }
 
 /* Of `n` sessions, which the columns behind it are of too: the original is none. */
-static const struct ifm_listing_column *columns_of(size_t n, struct ifm_arena *arena)
+static const struct ifm_listing_column *columns_of(size_t n, double epsilon, struct ifm_arena *arena)
 {
     const size_t count = sizeof columns / sizeof *columns;
     struct ifm_listing_column *own = IFM_ARENA_ARRAY(arena, struct ifm_listing_column, count);
@@ -66,6 +66,8 @@ static const struct ifm_listing_column *columns_of(size_t n, struct ifm_arena *a
     for (size_t i = 0; i < count; i++)
         if (strcmp(own[i].field, "mean") == 0)
             own[i].heading = ifm_arena_printf(arena, "of %zu reruns: mean", n);
+        else if (strcmp(own[i].field, "answer") == 0)
+            own[i].heading = ifm_arena_printf(arena, "within ±%.3g %%", 100 * epsilon);
     return own;
 }
 
@@ -149,7 +151,7 @@ static const char *denied(const struct quote *a, const struct ifm_sessions_row *
     if (isnan(row->mean))
         return ifm_arena_printf(a->arena, "%s (%zu of %zu reruns have it)", name, row->with, a->n);
     if (row->quotable == IFM_REPEATABLE_NO)
-        why = ifm_arena_printf(a->arena, "further than %.3g %% from their mean", 100 * a->epsilon);
+        why = ifm_arena_printf(a->arena, "further than %.3g %% from the mean of the reruns", 100 * a->epsilon);
     else if (row->with < a->n)
         why = ifm_arena_printf(a->arena, "%zu of %zu reruns have it", row->with, a->n);
     else if (row->undecided + 1 >= row->with)
@@ -180,8 +182,8 @@ static const char *others_of(const struct quote *a)
 {
     if (!is_ratio(a->sessions) || a->sessions->others == IFM_REPEATABLE_YES)
         return "";
-    return a->sessions->others == IFM_REPEATABLE_NO ? "; no time of a step: they do not repeat"
-                                                    : "; no time of a step: a rerun lacks one";
+    return a->sessions->others == IFM_REPEATABLE_NO ? "; not their times: not all of these repeat"
+                                                    : "; not their times: a rerun lacks one";
 }
 
 const char *ifm_sessions_answer(const struct ifm_sessions *sessions, size_t n, double epsilon, const char *caveat,
@@ -202,7 +204,8 @@ struct ifm_listing ifm_sessions_listing(const struct ifm_sessions *sessions, con
                                         const char *const *dirs, size_t n, const struct ifm_run_view *original,
                                         double epsilon, struct ifm_arena *arena)
 {
-    struct ifm_listing listing = ifm_listing_begin(columns_of(n, arena), sizeof columns / sizeof *columns, arena);
+    const size_t count = sizeof columns / sizeof *columns;
+    struct ifm_listing listing = ifm_listing_begin(columns_of(n, epsilon, arena), count, arena);
     json_t *runs = json_array();
     for (size_t i = 0; i < sessions->n; i++)
         add(&listing, &sessions->rows[i], dirs, n);

@@ -53,7 +53,7 @@ import json, sys
 d = json.load(open("json"))
 assert d["repeatable"] == "not repeatable" and d["speedups"] == "repeatable", d
 assert d["quotable"] == {"0": "yes", "3": "not answered"}[sys.argv[1]], d
-assert d["notes"][-1].endswith("; no time of a step: they do not repeat"), d
+assert d["notes"][-1].endswith("; not their times: not all of these repeat"), d
 P
 
 # A session waits as a single one does; so short a wait is in vain, which a warning says.

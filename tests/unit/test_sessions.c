@@ -127,7 +127,8 @@ static void what_one_session_lacks_is_open(void **state)
     row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_int_equal(row->answer, IFM_REPEATABLE_NO); /* two are enough for that */
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
-                        "quote no speed-up: fast (2.00x to 3.00x over 2 runs, further than 5 % from their mean)");
+                        "quote no speed-up: fast (2.00x to 3.00x over 2 runs, further than 5 % from "
+                        "the mean of the reruns)");
     struct ifm_text table = {0};
     struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
     ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
@@ -194,7 +195,8 @@ static void the_original_is_one_of_the_runs(void **state)
     assert_true(row->least == 4.2 && fabs(row->spread - (1 - 3.59 / row->mean)) < 1e-12);
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO);
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
-                        "quote no speed-up: fast (3.59x to 4.26x over 4 runs, further than 5 % from their mean)");
+                        "quote no speed-up: fast (3.59x to 4.26x over 4 runs, further than 5 % from "
+                        "the mean of the reruns)");
     struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, b.original, 0.05, b.arena);
     const json_t *first = json_array_get(listing.rows, 0);
     assert_string_equal(json_string_value(json_object_get(first, "metric")), "speedup"); /* what matters first */
@@ -219,7 +221,7 @@ static void times_are_told_from_ratios(void **state)
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO);
     assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_YES);
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
-                        "quote fast 2.00x (2.00x to 2.00x over 3 runs); no time of a step: they do not repeat");
+                        "quote fast 2.00x (2.00x to 2.00x over 3 runs); not their times: not all of these repeat");
     stop(&b);
 }
 
@@ -331,7 +333,8 @@ static void without_ratios_times_are_quoted(void **state)
     ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
     assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_NO);
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
-                        "quote no time: base (100 ns to 150 ns over 3 runs, further than 5 % from their mean)");
+                        "quote no time: base (100 ns to 150 ns over 3 runs, further than 5 % from "
+                        "the mean of the reruns)");
     stop(&b);
 }
 

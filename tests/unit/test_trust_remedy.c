@@ -71,9 +71,9 @@ static void what_is_known_comes_before_minutes_more(void **state)
         double low, high, needed;
         const char *cause, *remedy;
     } rows[] = {{-1.32, 1.1, 4000, ", though a margin of 1.4 % would call them equal",
-                 "--margin 1.4% where that is enough, or --cap 1700s: about 28 min"},
-                {0.05, 1.1, 40, "", "--cap 20s: about 7 s more"},
-                {0.1, 1.1, 4000, "", "--cap 1700s: about 28 min"},
+                 "--margin 1.4% where that is enough, or --cap 1700s: 3976 more blocks (about 28 min)"},
+                {0.05, 1.1, 40, "", "--cap 20s: 16 more blocks (about 7 s)"},
+                {0.1, 1.1, 4000, "", "--cap 1700s: 3976 more blocks (about 28 min)"},
                 {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call them equal",
                  "not even an hour more would decide: --margin 1.4% where"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
