@@ -114,12 +114,24 @@ static const char *left_out(const struct ifm_run_view *original, const struct if
                : ifm_arena_printf(arena, "the original has another %s: it is not held against its repeats", unlike);
 }
 
+/* A drift inside a run repeats with it: that runs agree says nothing of it. */
+static const char *drift_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
+                            struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < folders[i].derived->n_findings; k++)
+            if (folders[i].derived->findings[k].kind == IFM_FINDING_RATIO_DRIFTS)
+                return ifm_arena_printf(arena, "; with care, as it drifts inside %s, and is of runs as long as these",
+                                        ifm_path_base(dirs[i]));
+    return "";
+}
+
 /* What no noise explains belongs to the number, be it of one session alone: the gravest word that one has. */
 static const char *caveat_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
                              struct ifm_arena *arena)
 {
     enum ifm_trust_word worst = IFM_TRUST_NOISY;
-    const char *text = "";
+    const char *text = drift_of(folders, dirs, n, arena);
     for (size_t i = 0; i < n; i++) {
         const enum ifm_trust_word its = ifm_trust_of(&folders[i].publication, arena).word;
         if (its <= worst)

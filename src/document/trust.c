@@ -375,7 +375,7 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     else if (other_work)
         trust.remedy = ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)
-        trust.remedy = ifm_arena_printf(arena, "not even an hour more would decide: %s, or a quieter machine",
+        trust.remedy = ifm_arena_printf(arena, "an hour more may not decide: %s, or a quieter machine",
                                         known[0] != '\0' ? ifm_arena_printf(arena, "%s where that is enough", known)
                                                          : "a wider margin");
     else if (words[0] != '\0')

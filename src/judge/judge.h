@@ -83,7 +83,7 @@ struct ifm_undecided {
     const struct ifm_cell *cell;
     const char *arm;
 };
-enum { IFM_MORE_MOST_S = 3600 }; /* nobody waits longer: said as "not even an hour" */
+enum { IFM_MORE_MOST_S = 3600 }; /* nobody waits longer: said as "an hour more may not decide" */
 /* What more of the same run would take, with as many disturbed blocks among them as there were so far. */
 struct ifm_more {
     uint64_t blocks;  /* 0 = no sensible number */

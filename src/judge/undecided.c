@@ -117,9 +117,9 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
     if (more->seconds <= 0)
         return ifm_arena_printf(arena, "about %llu more %s", n, blocks);
     if (more->seconds < 1)
-        return ifm_arena_printf(arena, "%llu more %s (less than 1 s)", n, blocks);
-    return s < 900 ? ifm_arena_printf(arena, "%llu more %s (about %.0f s)", n, blocks, s)
-                   : ifm_arena_printf(arena, "%llu more %s (about %.0f min)", n, blocks, minutes);
+        return ifm_arena_printf(arena, "about %llu more %s (less than 1 s)", n, blocks);
+    return s < 900 ? ifm_arena_printf(arena, "about %llu more %s (%.0f s)", n, blocks, s)
+                   : ifm_arena_printf(arena, "about %llu more %s (%.0f min)", n, blocks, minutes);
 }
 
 /* What others take from a program is not in its processor time, which may be decided where the time is not. */
@@ -185,7 +185,8 @@ double ifm_judge_no_difference(const struct ifm_undecided *of)
 static double equal_within(const struct ifm_undecided *of, const struct ifm_more *more)
 {
     const bool soon = more->blocks > 0 && !more->hopeless && more->seconds < LONG_S;
-    return soon || open_gate(of->verdict, of->cell->name, of->arm) != NULL ? 0 : far_end(of);
+    const double far = far_end(of), most = 99; /* percent: no margin may be wider */
+    return soon || far >= most || open_gate(of->verdict, of->cell->name, of->arm) != NULL ? 0 : far;
 }
 
 static const char *equal_words(const struct ifm_undecided *of, const struct ifm_more *more, struct ifm_arena *arena)
@@ -226,7 +227,7 @@ static const char *projected(const struct ifm_undecided *of, const struct ifm_mo
     const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ";
     blocks = ifm_arena_printf(arena, "%s%s", blocks, equal_words(of, more, arena));
     if (more->hopeless)
-        return ifm_arena_printf(arena, "undecided after %s: not even an hour more would decide%s. Remedy: %s", blocks,
+        return ifm_arena_printf(arena, "undecided after %s: an hour more may not decide%s. Remedy: %s", blocks,
                                 gate, more->disturbed || more->busy ? ifm_judge_quiet(of, arena) : "a wider margin");
     if (more->disturbed || more->busy)
         return ifm_arena_printf(arena, "undecided after %s%s. Remedy: %s; else %s would decide%s%s%s", blocks,

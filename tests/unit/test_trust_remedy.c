@@ -5,6 +5,19 @@
 #include "judge/judge.h"
 #include <math.h>
 
+/* An option alone is of the command that measured, also where a finding ends with it. */
+static void an_option_is_added_to_the_command(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    assert_string_equal(ifm_trust_remedy_typed("--cap 55s: about 3 more blocks", arena),
+                        "add --cap 55s: about 3 more blocks");
+    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12 makes more of them", arena),
+                        "add --slot-steps 12, which makes more of them");
+    assert_string_equal(ifm_trust_remedy_typed("end other work", arena), "end other work");
+    ifm_arena_destroy(arena);
+}
+
 /* Where more blocks do not help, that is no remedy. */
 static void a_remedy_does_not_contradict_its_cause(void **state)
 {
@@ -71,11 +84,11 @@ static void what_is_known_comes_before_minutes_more(void **state)
         double low, high, needed;
         const char *cause, *remedy;
     } rows[] = {{-1.32, 1.1, 4000, ", though a margin of 1.4 % would call them equal",
-                 "--margin 1.4% where that is enough, or --cap 1700s: 3976 more blocks (about 28 min)"},
-                {0.05, 1.1, 40, "", "--cap 20s: 16 more blocks (about 7 s)"},
-                {0.1, 1.1, 4000, "", "--cap 1700s: 3976 more blocks (about 28 min)"},
+                 "--margin 1.4% where that is enough, or --cap 1700s: about 3976 more blocks (28 min)"},
+                {0.05, 1.1, 40, "", "--cap 20s: about 16 more blocks (7 s)"},
+                {0.1, 1.1, 4000, "", "--cap 1700s: about 3976 more blocks (28 min)"},
                 {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call them equal",
-                 "not even an hour more would decide: --margin 1.4% where"}};
+                 "an hour more may not decide: --margin 1.4% where"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct sample *s = open_sample(NULL, 0);
         s->numbers[CHANGE].value.number = rows[i].low > 0 ? 0.6 : -0.002;
@@ -332,6 +345,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(words_decide_nothing),
+        cmocka_unit_test(an_option_is_added_to_the_command),
         cmocka_unit_test(a_remedy_does_not_contradict_its_cause),
         cmocka_unit_test(too_few_blocks_ask_for_what_ended_the_run),
         cmocka_unit_test(a_word_in_a_note_opens_no_comparison),
