@@ -80,5 +80,6 @@ refused derive first --times 2
 "$INFEROMETER" exec 'a 1' 'b 2' --device fake --seed 1 --quiet --ceilings none --repeats 400 --out drift \
     --script 'step_ns=10000000; noise=0.02; arm.b.drift=0.05' >/dev/null 2>errors || fail "drift: $(cat errors)"
 "$INFEROMETER" rerun drift --times 2 --quiet --out drift-again >table 2>errors || true
-tr '\n' ' ' <table | grep 'with care, as it drifts inside drift-again-1' >/dev/null || fail "a drift is quoted: $(cat table)"
+tr '\n' ' ' <table | grep 'with care, as it drifts inside drift-again-1' >/dev/null ||
+    fail "a drift is quoted: $(cat table)"
 echo "11 sessions, 6 mistakes"
