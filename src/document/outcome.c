@@ -214,6 +214,10 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
         ifm_is_ok(change) && strcmp(change->text, "undecided") == 0; /* a bare number would be taken for an answer */
     if (strcmp(word, "undecided") == 0 && say_no_difference(builder, line, cell, arm, below))
         return;
+    const double margin = 1 + cell->measure.margin;
+    const bool taken = open && word[0] != '\0' && telling != IFM_TELL_SHORT && speedup->has_interval &&
+                       (speedup->low > margin || speedup->high < 1 / margin);
+    const char *by = taken ? " by a warning" : "";
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
     const char *number = ifm_quantity_of(speedup, builder->arena).number,
                *range = ifm_quantity_range(speedup, builder->arena), *gap = range[0] == '\0' ? "" : " ";
@@ -224,13 +228,12 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
         ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s than %s", gap, range, base);
     } else {
         ifm_say(builder, line, IFM_TONE_STRONG, "%s", word);
-        ifm_say(builder, line, IFM_TONE_PLAIN, "%s%sx%s%s the speed of %s", word[0] == '\0' ? "" : ": ", number, gap,
-                range, base);
+        ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s%sx%s%s", by, word[0] == '\0' ? "" : ": ", number, gap, range);
+        if (!taken) /* that is long, and the answer of a phone's first screen short */
+            ifm_say(builder, line, IFM_TONE_PLAIN, " the speed of %s", base);
     }
-    const double margin = 1 + cell->measure.margin;
-    if (open && word[0] != '\0' && telling != IFM_TELL_SHORT && speedup->has_interval &&
-        (speedup->low > margin || speedup->high < 1 / margin))
-        ifm_say(builder, line, IFM_TONE_PLAIN, below ? " by a warning" : " (a warning keeps it undecided)");
+    if (below)
+        ifm_say(builder, line, IFM_TONE_PLAIN, "%s", by);
 }
 
 static void say_rival(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_value *over,
