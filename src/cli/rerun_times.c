@@ -121,8 +121,8 @@ static const char *drift_of(const struct ifm_folder *folders, const char *const 
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < folders[i].derived->n_findings; k++)
             if (folders[i].derived->findings[k].kind == IFM_FINDING_RATIO_DRIFTS)
-                return ifm_arena_printf(arena, "; with care, as it drifts inside %s, and is of runs as long as these",
-                                        ifm_path_base(dirs[i]));
+                return ifm_arena_printf(arena, "; with care, as %s drifts inside %s: it is of runs as long as these",
+                                        folders[i].derived->findings[k].arm, ifm_path_base(dirs[i]));
     return "";
 }
 
@@ -131,7 +131,7 @@ static const char *caveat_of(const struct ifm_folder *folders, const char *const
                              struct ifm_arena *arena)
 {
     enum ifm_trust_word worst = IFM_TRUST_NOISY;
-    const char *text = drift_of(folders, dirs, n, arena);
+    const char *text = "";
     for (size_t i = 0; i < n; i++) {
         const enum ifm_trust_word its = ifm_trust_of(&folders[i].publication, arena).word;
         if (its <= worst)
@@ -140,7 +140,7 @@ static const char *caveat_of(const struct ifm_folder *folders, const char *const
         text = ifm_arena_printf(arena, "; with care, as %s is %s (inferometer summary %s)", ifm_path_base(dirs[i]),
                                 ifm_trust_label(its), dirs[i]);
     }
-    return text;
+    return ifm_arena_printf(arena, "%s%s", drift_of(folders, dirs, n, arena), text);
 }
 
 static enum ifm_status tell(const struct ifm_options *options, const struct ifm_again *again,

@@ -96,7 +96,8 @@ static void say_price(struct ifm_builder *builder, struct ifm_line *line, const 
     if (spread && price.spread[0] != '\0' && (builder->most > IFM_LEVEL_BRIEF || price.infinite))
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %s", price.spread);
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
-    const bool noted = builder->most <= IFM_LEVEL_BRIEF && !speedup->has_interval; /* below the table already */
+    const bool bare = ifm_is_ok(speedup) && !speedup->has_interval; /* why it is stands below a brief table already */
+    const bool noted = bare && builder->most <= IFM_LEVEL_BRIEF;
     if (price.share[0] != '\0' && !noted)
         ifm_say(builder, line, IFM_TONE_PLAIN, "; %s", price.share);
 }
@@ -176,7 +177,7 @@ static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line
     return true;
 }
 
-/* " than f16", "equal to f16"; the number only where a price follows, which never stands without the gain. */
+/* " than f16", "equivalent to f16"; the number only where a price follows, which never stands without the gain. */
 static void say_word(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                      const struct ifm_arm *arm, const char *word, const char *base)
 {
@@ -189,7 +190,7 @@ static void say_word(struct ifm_builder *builder, struct ifm_line *line, const s
         ifm_say(builder, line, IFM_TONE_PLAIN, ": %sx the speed of %s", number, base);
     else if (faster || strcmp(word, "slower") == 0)
         ifm_say(builder, line, IFM_TONE_PLAIN, " than %s", base);
-    else if (strcmp(word, "equal") == 0)
+    else if (strcmp(word, "equivalent") == 0)
         ifm_say(builder, line, IFM_TONE_PLAIN, " to %s", base);
 }
 

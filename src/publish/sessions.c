@@ -139,10 +139,10 @@ static const char *range_of(const struct quote *a, const struct ifm_sessions_row
 
 static const char *quoted(const struct quote *a, const struct ifm_sessions_row *row)
 {
-    const bool equal = row->metric == IFM_M_SPEEDUP && strcmp(row->word, "equal") == 0;
+    const bool equal = row->metric == IFM_M_SPEEDUP && strcmp(row->word, "equivalent") == 0;
     const char *open = row->undecided == 0 ? "" : ifm_arena_printf(a->arena, ", %zu undecided", row->undecided);
     return ifm_arena_printf(a->arena, "%s%s %s (%s%s%s)", name_of(a, row), is_one_cell(a) ? "" : ":",
-                            shown(row, row->mean, a->arena), equal ? "equal, " : "", range_of(a, row), open);
+                            shown(row, row->mean, a->arena), equal ? "equivalent, " : "", range_of(a, row), open);
 }
 
 static const char *denied(const struct quote *a, const struct ifm_sessions_row *row)
@@ -154,7 +154,7 @@ static const char *denied(const struct quote *a, const struct ifm_sessions_row *
         why = ifm_arena_printf(a->arena, "further than %.3g %% from the mean of the reruns", 100 * a->epsilon);
     else if (row->with < a->n)
         why = ifm_arena_printf(a->arena, "%zu of %zu reruns have it", row->with, a->n);
-    else if (row->undecided + 1 >= row->with)
+    else if (row->undecided + 1 >= row->with || 2 * row->undecided >= row->with)
         why = ifm_arena_printf(a->arena, "undecided in %zu of %zu reruns", row->undecided, a->n);
     else
         why = "not the same way in all";

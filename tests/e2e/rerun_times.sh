@@ -80,6 +80,12 @@ refused derive first --times 2
 "$INFEROMETER" exec 'a 1' 'b 2' --device fake --seed 1 --quiet --ceilings none --repeats 400 --out drift \
     --script 'step_ns=10000000; noise=0.02; arm.b.drift=0.05' >/dev/null 2>errors || fail "drift: $(cat errors)"
 "$INFEROMETER" rerun drift --times 2 --quiet --out drift-again >table 2>errors || true
-tr '\n' ' ' <table | grep 'with care, as it drifts inside drift-again-1' >/dev/null ||
+tr '\n' ' ' <table | grep 'with care, as b drifts inside drift-again-1: it' >/dev/null ||
     fail "a drift is quoted: $(cat table)"
-echo "11 sessions, 6 mistakes"
+# Two equal programs: that is quoted too, by the word that derive has for it.
+"$INFEROMETER" exec 'a 1' 'b 2' --device fake --seed 1 --quiet --ceilings none --repeats 400 --margin 2% --out equal \
+    --script 'step_ns=10000000; noise=0.02' >said 2>errors || fail "equal: $(cat errors)"
+grep 'b is equivalent to a' said >/dev/null || fail "equal: $(cat said)"
+"$INFEROMETER" rerun equal --times 2 --quiet --out equal-again >table 2>errors || fail "equal: $(cat table errors)"
+tail -1 table | grep -E '^quote b [01]\.[0-9]+x \(equivalent, ' >/dev/null || fail "equal: $(cat table)"
+echo "13 sessions, 6 mistakes"

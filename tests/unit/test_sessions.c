@@ -258,14 +258,14 @@ static void an_undecided_ratio_is_not_quoted(void **state)
          {1.01, 1.01, 0.99},
          IFM_REPEATABLE_UNKNOWN,
          "quote no speed-up: fast (0.990x to 1.010x over 3 runs, not the same way in all)"},
-        {{"faster", "equal", "faster"},
+        {{"faster", "equivalent", "faster"},
          {1.01, 1.001, 1.01},
          IFM_REPEATABLE_UNKNOWN,
          "quote no speed-up: fast (1.001x to 1.010x over 3 runs, not the same way in all)"},
-        {{"equal", "equal", "equal"},
+        {{"equivalent", "equivalent", "equivalent"},
          {0.999, 1, 1.001},
          IFM_REPEATABLE_YES,
-         "quote fast 1.000x (equal, 0.999x to 1.001x over 3 runs)"},
+         "quote fast 1.000x (equivalent, 0.999x to 1.001x over 3 runs)"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct bench b;

@@ -91,7 +91,7 @@ double ifm_sessions_high(const struct ifm_sessions_row *row)
     return fmax(row->most, row->original);
 }
 
-/* What the comparisons of the sessions decide. One that is undecided beside two that are not takes nothing away. */
+/* What the comparisons of the sessions decide, two or more of them, and more than are undecided. */
 static void decide(const struct ifm_run_view *views, size_t n, struct ifm_sessions_row *row)
 {
     size_t decided = 0;
@@ -109,7 +109,7 @@ static void decide(const struct ifm_run_view *views, size_t n, struct ifm_sessio
         row->word = decided++ == 0 ? change->text : row->word;
     }
     const bool sides = ifm_sessions_low(row) <= 1 && ifm_sessions_high(row) >= 1;
-    if (decided < 2 || !same || (sides && strcmp(row->word, "equal") != 0))
+    if (decided < 2 || decided <= row->undecided || !same || (sides && strcmp(row->word, "equivalent") != 0))
         row->word = "";
 }
 
