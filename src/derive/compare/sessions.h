@@ -35,7 +35,7 @@ struct ifm_sessions {
     enum ifm_repeatable ratios; /* of the speed-ups alone, which a change of the whole machine leaves alone */
     enum ifm_repeatable others; /* of times and energy */
     /* Of all speed-ups, or where there are none of times and energy: repeatable, by equal outputs, and of a speed-up
-     * decided by two sessions or more, against none, and on one side of 1 in every run. */
+     * decided by two sessions or more and by most, against none, and on one side of 1 in every run. */
     enum ifm_repeatable quotable;
 };
 
