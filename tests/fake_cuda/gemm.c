@@ -1,5 +1,5 @@
-/* The kernels of gemm.cu, gemm_mma.cu, gemm_wgmma.cu and gemm_tma.cu in C: products in f64 of what the bytes of the
- * weights mean. */
+/* The kernels of gemm.cu, gemm_row.cu, gemm_mma.cu, gemm_wgmma.cu and gemm_tma.cu in C: products in f64 of what the
+ * bytes of the weights mean. */
 #include "fake_cuda/kernels.h"
 
 #include "base/half.h"
@@ -107,6 +107,14 @@ bool fake_gemm_mma(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
     return a->m <= 32 && launch->blocks <= a->n / PANEL && launch->threads % 32 == 0 && multiply(launch, wrong, OF_MMA);
+}
+
+bool fake_gemm_row(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
+    return a->m == 1 && a->format == IFM_CUDA_GEMM_INT4 && a->x_stride % IFM_CUDA_GEMM_PAD == 0 &&
+           launch->blocks <= a->n / PANEL && launch->threads == IFM_CUDA_GEMM_ROW_THREADS &&
+           multiply(launch, wrong, OF_MMA);
 }
 
 bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong)

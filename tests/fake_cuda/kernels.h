@@ -6,6 +6,7 @@
 
 /* ---- gemm.c ---- */
 bool fake_gemm_naive(const struct fake_launch *launch, bool wrong);
+bool fake_gemm_row(const struct fake_launch *launch, bool wrong);
 bool fake_gemm_mma(const struct fake_launch *launch, bool wrong);
 bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong);
 bool fake_gemm_tma(const struct fake_launch *launch, bool wrong);

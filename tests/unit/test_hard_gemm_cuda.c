@@ -148,6 +148,21 @@ static void one(void **context)
     all(*context, "m=1 n=192 k=448 group=128 " FORMATS);
 }
 
+/* int4 in bulk: more chunks than slots, of one panel and of several; a last chunk of one group, of one unit and of
+ * many; blocks with unequal shares. */
+static void in_bulk(void **context)
+{
+    struct bench *bench = *context;
+    const unsigned each = bench->machine.gpu->multiprocessors, rows = 64 * (5 * each / 4 + 1);
+    all(bench, "m=1 n=64 k=24640 group=128 layers=1 weights=int4 arms=ours");
+    all(bench, "m=1 n=64 k=6080 group=64 layers=1 weights=int4 arms=ours");
+    all(bench, "m=1 n=192 k=4416 group=32 layers=1 weights=int4 arms=ours");
+    all(bench, ifm_arena_printf(bench->arena, "m=1 n=%u k=64 group=64 layers=1 weights=int4 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=1 n=%u k=448 group=128 layers=1 weights=int4 arms=ours", rows));
+    all(bench,
+        ifm_arena_printf(bench->arena, "m=1 n=%u k=4160 group=32 layers=1 weights=int4 arms=ours", 64 * each / 2));
+}
+
 static void few(void **context)
 {
     all(*context, "m=7 n=64 k=320 group=32 " FORMATS);
@@ -188,6 +203,7 @@ static void by_tiles(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {WITH_BENCH(one), WITH_BENCH(few), WITH_BENCH(many), WITH_BENCH(by_tiles)};
+    const struct CMUnitTest tests[] = {WITH_BENCH(one), WITH_BENCH(in_bulk), WITH_BENCH(few), WITH_BENCH(many),
+                                       WITH_BENCH(by_tiles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

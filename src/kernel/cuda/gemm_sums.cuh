@@ -12,32 +12,6 @@
 namespace
 {
 
-/* Shared memory by addresses of 32 bits, as pointers into it have 64 where NVRTC compiles, and 32 where nvcc does: both
- * make the same machine code of these. */
-__device__ __forceinline__ void store_shared(uint32_t at, uint16_t x)
-{
-    asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(x) : "memory");
-}
-
-__device__ __forceinline__ void store_shared(uint32_t at, float x)
-{
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(x) : "memory");
-}
-
-__device__ __forceinline__ uint4 load_shared(uint32_t at)
-{
-    uint4 x;
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "r"(at));
-    return x;
-}
-
-__device__ __forceinline__ uint16_t load_half(uint32_t at)
-{
-    uint16_t x;
-    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(at));
-    return x;
-}
-
 #define SUM4(b) "+f"(sum[b]), "+f"(sum[b + 1]), "+f"(sum[b + 2]), "+f"(sum[b + 3])
 #define SUM32(b) SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12), SUM4(b + 16), SUM4(b + 20), SUM4(b + 24), SUM4(b + 28)
 #define REGISTERS32                                                                                                    \

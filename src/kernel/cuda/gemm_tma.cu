@@ -20,29 +20,6 @@ enum {
     LINE = 2 * DEPTH /* bytes of a row of a tile */
 };
 
-__device__ __forceinline__ void barrier_create(uint32_t barrier, uint32_t arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(uint32_t barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity)
-{
-    asm volatile("{.reg .pred done;\nagain:\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra again;}" ::"r"(barrier),
-                 "r"(parity)
-                 : "memory");
-}
-
 /* The tile of `map` that begins at value `k` of row `row`. */
 __device__ __forceinline__ void fetch_tile(uint32_t to, const unsigned char *map, uint32_t k, uint32_t row,
                                            uint32_t barrier)
@@ -84,7 +61,7 @@ template <bool IS_BF16, int COLUMNS> struct product {
             barrier_create(full + 8 * s, 1);
             barrier_create(empty + 8 * s, WARPS);
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barriers_created();
     }
 
     /* The stage is full when its activations are there too. They are m rows, as the copy engine is slow where it fills

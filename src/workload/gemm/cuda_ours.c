@@ -1,9 +1,10 @@
-/* gemm on the device cuda by our kernels: at most 32 activations by mma.sync, each weight read once; at most 256 by
- * wgmma, which compute capability 9.0 has, each weight read once for 128 of them, or for all where the copy engine
- * brings tiles. From that on a step begins to read its weights while the one before it ends; its activations and
- * outputs wait for that. */
+/* gemm on the device cuda by our kernels: at most 32 activations by mma.sync, each weight read once, and of one and
+ * int4 in bulk, where there is compute capability 9.0; at most 256 by wgmma, which that has, each weight read once for
+ * 128 of them, or for all where the copy engine brings tiles. From that on a step begins to read its weights while the
+ * one before it ends; its activations and outputs wait for that. */
 #include "workload/gemm/cuda.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 struct gemm_ours {
@@ -96,6 +97,46 @@ static enum ifm_status size_launch(struct gemm_ours *state, const struct ifm_gem
     return IFM_OK;
 }
 
+/* A block for each multiprocessor and a share of the panels for each, as many for one as `panels`. */
+static unsigned blocks_of_row(struct ifm_device *device, const struct ifm_gemm_shape *s, unsigned *panels)
+{
+    const unsigned all = (unsigned)(s->n / IFM_CUDA_GEMM_PANEL), each = ifm_cuda_gpu(device)->multiprocessors;
+    const unsigned blocks = each < all ? each : all;
+    *panels = (all + blocks - 1) / blocks;
+    return blocks;
+}
+
+enum { ROW_SHARED_MOST = 227 << 10 };
+
+static unsigned row_shared(struct ifm_device *device, const struct ifm_gemm_shape *s)
+{
+    const uint64_t stride = (s->k + IFM_CUDA_GEMM_PAD - 1) / IFM_CUDA_GEMM_PAD * IFM_CUDA_GEMM_PAD;
+    unsigned panels;
+    blocks_of_row(device, s, &panels);
+    return stride > ROW_SHARED_MOST ? UINT_MAX : ifm_cuda_gemm_row_shared(s->group, (uint32_t)stride, panels);
+}
+
+/* One activation and int4: chunks that one thread asks for come at 3.64 TB/s, the warps' own copies at 3.05. */
+static bool suits_row(struct ifm_device *device, const struct ifm_gemm_shape *s)
+{
+    return ifm_cuda_gpu(device)->major == 9 && s->m == 1 && s->format == IFM_GEMM_INT4 &&
+           row_shared(device, s) <= ROW_SHARED_MOST;
+}
+
+static enum ifm_status find_row(struct gemm_ours *state, struct ifm_device *device, const struct ifm_gemm_shape *s,
+                                struct ifm_error *error)
+{
+    struct ifm_cuda_launch *launch = &state->launch;
+    char name[48];
+    unsigned panels;
+    snprintf(name, sizeof name, "ifm_gemm_row_int4_%u", s->group);
+    launch->blocks = blocks_of_row(device, s, &panels);
+    launch->threads = IFM_CUDA_GEMM_ROW_THREADS;
+    launch->shared = row_shared(device, s);
+    IFM_TRY(ifm_cuda_find(device, "gemm_row", name, &launch->function, error));
+    return ifm_cuda_allow_shared(device, launch->function, launch->shared, error);
+}
+
 /* Of f16 and bf16 wgmma is faster than mma.sync from 9 activations on, where its blocks fill the GPU: with 14336 x 4096
  * 30 us and not 37. */
 static bool suits_wgmma(struct ifm_device *device, const struct ifm_gemm_shape *s)
@@ -184,11 +225,13 @@ static enum ifm_status open_gemm(const struct ifm_opening *opening, void *opened
         snprintf(group, sizeof group, "_%u", s.group);
     snprintf(format, sizeof format, "%s%s", ifm_gemm_format_name(s.format), group);
     snprintf(name, sizeof name, "ifm_gemm_mma_%s_%u", format, columns_of(&s));
-    if (suits_tiles(opening->device, &s))
+    if (suits_row(opening->device, &s))
+        status = find_row(state, opening->device, &s, error);
+    else if (suits_tiles(opening->device, &s))
         status = find_tiles(state, opening->device, &s, error);
     else if (suits_wgmma(opening->device, &s))
         status = find_wgmma(state, opening, &s, format, error);
-    const bool by_mma = status == IFM_MISSING && s.m <= COLUMNS_MOST; /* an old NVRTC has no wgmma */
+    const bool by_mma = status == IFM_MISSING && s.m <= COLUMNS_MOST; /* an old NVRTC has neither */
     if (by_mma)
         status = ifm_cuda_find(opening->device, "gemm_mma", name, &state->launch.function, error);
     if (status == IFM_OK)
