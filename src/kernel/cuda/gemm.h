@@ -32,6 +32,7 @@ enum {
     /* ifm_gemm_wgmma_* and ifm_gemm_tma_*: */
     IFM_CUDA_GEMM_DEPTH = 64,     /* values of k of a step */
     IFM_CUDA_GEMM_TMA_ROWS = 128, /* of the weights, of a block */
+    IFM_CUDA_GEMM_TMA_SPLIT = 4,
     IFM_CUDA_GEMM_TMA_THREADS = 2 * IFM_CUDA_GEMM_TMA_ROWS + 32,
     /* ifm_gemm_row_*: */
     IFM_CUDA_GEMM_ROW_UNIT = 256, /* values of k of a warp and a chunk */
@@ -51,9 +52,13 @@ struct ifm_cuda_gemm {
 };
 
 /* ifm_gemm_tma_*: also how the copy engine finds tiles of 64 values of k, of IFM_CUDA_GEMM_TMA_ROWS rows of `w`, and
- * of all of `x` (CUtensorMap). n is a multiple of these rows, k of 64. */
+ * of all of `x` (CUtensorMap). n is a multiple of these rows, k of 64. Of ifm_gemm_tma_part_*, where `split` blocks
+ * share k: sums of each block, and how many blocks of a tile have left theirs, which is 0 between launches. */
 struct ifm_cuda_gemm_tma {
     struct ifm_cuda_gemm a;
+    void *parts;       /* [blocks][columns / 8][threads that multiply][4] floats */
+    uint32_t *tickets; /* [n / IFM_CUDA_GEMM_TMA_ROWS] */
+    uint32_t split;    /* at most IFM_CUDA_GEMM_TMA_SPLIT; all blocks run at the same time */
     unsigned char w_map[128] __attribute__((aligned(64))), x_map[128] __attribute__((aligned(64)));
 };
 
@@ -74,6 +79,8 @@ struct ifm_cuda_gemm_tma {
 #define IFM_CUDA_GEMM_TMA_STAGES(columns) ((216 << 10) / IFM_CUDA_GEMM_TMA_STAGE(columns))
 #define IFM_CUDA_GEMM_TMA_SHARED(columns)                                                                              \
     (IFM_CUDA_GEMM_TMA_STAGES(columns) * (IFM_CUDA_GEMM_TMA_STAGE(columns) + 16) + 1024)
+/* Bytes of the sums of a part of k. */
+#define IFM_CUDA_GEMM_TMA_PART(columns) ((columns)*IFM_CUDA_GEMM_TMA_ROWS * 4)
 /* Bytes of a chunk of ifm_gemm_row_*: lines of scales, then codes. */
 #define IFM_CUDA_GEMM_ROW_CHUNK(group)                                                                                 \
     (IFM_CUDA_GEMM_WARPS *                                                                                             \
