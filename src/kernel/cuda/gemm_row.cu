@@ -162,7 +162,8 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
         multiply<false>(high, first & HIGH, f & HIGH, second & HIGH, s & HIGH, b.z, b.w);
     }
 
-    /* The unit of this warp in a slot, of which `here` groups are there: rows lane / 4 and 8 more, scaled. */
+    /* The unit of this warp in a slot, of which `here` groups are there, or ALL: rows lane / 4 and 8 more, scaled. */
+    template <bool ALL>
     __device__ __forceinline__ void multiply_unit(uint32_t slot, uint32_t here, const uint4 (&b)[8],
                                                   const float (&less)[GROUPS], float &above, float &below) const
     {
@@ -171,7 +172,7 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
         uint4 q = {0, 0, 0, 0};
 #pragma unroll
         for (int group = 0; group < GROUPS; group++) {
-            if (static_cast<uint32_t>(group) >= here)
+            if (!ALL && static_cast<uint32_t>(group) >= here)
                 break;
             float low[4] = {}, high[4] = {};
             const uint16_t s = load_half(scales + 32 * group), t = load_half(scales + 32 * group + 16);
@@ -216,10 +217,12 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
                 float above = 0, below = 0;
                 const uint32_t slot = i % SLOTS;
                 const bool is_late = i + 1 == all && warp >= split;
-                if (here > 0) {
+                if (here > 0)
                     barrier_wait(is_late ? late : full + 8 * slot, is_late ? 0 : i / SLOTS & 1);
-                    multiply_unit(slot, here, b, less, above, below);
-                }
+                if (IS_KEPT && here == GROUPS) /* no branch among its loads, which take registers */
+                    multiply_unit<true>(slot, here, b, less, above, below);
+                else if (here > 0)
+                    multiply_unit<false>(slot, here, b, less, above, below);
                 __syncwarp();
                 if (lane == 0)
                     barrier_arrive(empty + 8 * slot);
