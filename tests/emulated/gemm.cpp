@@ -173,6 +173,7 @@ int main()
         {ifm_gemm_row_int4_128, {1, 64, 320, 128, INT4}, 1, 16, 1, 0},   /* half of a unit; a chunk of two in halves */
         {ifm_gemm_row_int4_128, {1, 64, 64, 128, INT4}, 1, 16, 2, 0},    /* one unit: there are no halves */
         {ifm_gemm_row_int4_128, {1, 112, 4096, 128, INT4}, 1, 16, 1, 0}, /* more chunks than slots */
+        {ifm_gemm_row_int4_128, {1, 176, 320, 128, INT4}, 1, 16, 1, 0},  /* the same, and warps that have no unit */
         {ifm_gemm_row_int4_128, {1, 80, 8640, 128, INT4}, 1, 16, 2, 0},  /* three chunks a panel, of 16, 16 and 2 units */
         {ifm_gemm_row_int4_64, {1, 64, 4544, 64, INT4}, 1, 16, 2, 0},
         {ifm_gemm_row_int4_32, {1, 64, 4288, 32, INT4}, 1, 16, 3, 0},

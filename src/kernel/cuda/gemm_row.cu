@@ -216,9 +216,9 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
             for (uint32_t panel = 0; panel < panels; panel++, i++) {
                 float above = 0, below = 0;
                 const uint32_t slot = i % SLOTS;
-                const bool is_late = i + 1 == all && warp >= split;
-                if (here > 0)
-                    barrier_wait(is_late ? late : full + 8 * slot, is_late ? 0 : i / SLOTS & 1);
+                const bool is_late = i + 1 == all && warp >= split && here > 0;
+                /* Those that have no unit wait too: who is ahead of the others may not leave a slot twice. */
+                barrier_wait(is_late ? late : full + 8 * slot, is_late ? 0 : i / SLOTS & 1);
                 if (IS_KEPT && here == GROUPS) /* no branch among its loads, which take registers */
                     multiply_unit<true>(slot, here, b, less, above, below);
                 else if (here > 0)
