@@ -117,7 +117,7 @@ def texts(file):
 
 wanted = texts(sys.argv[1])
 found = {k: v for file in sys.argv[2:] for k, v in texts(file).items() if k in wanted}
-assert len(wanted) == 4 and set(found) == set(wanted), (set(wanted), set(found))
+assert len(wanted) == 12 and set(found) == set(wanted), (set(wanted), set(found))
 assert found == wanted, [k for k in wanted if found[k] != wanted[k]]
 PY
 fi

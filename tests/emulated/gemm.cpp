@@ -1,5 +1,9 @@
-/* The kernels of gemm_mma.cu, compiled from their own source for threads of the host, against products in f64. */
+/* The kernels of gemm_mma.cu and gemm_row.cu, compiled from their own source for threads of the host, against products
+ * in f64. */
 #include "kernel/cuda/gemm_mma.cu"
+#define __CUDA_ARCH_FEAT_SM90_ALL
+#undef IFM_GEMM_KERNEL
+#include "kernel/cuda/gemm_row.cu"
 
 #include <cmath>
 #include <thread>
@@ -24,7 +28,7 @@ typedef void kernel_fn(ifm_cuda_gemm);
 struct cell {
     kernel_fn *kernel;
     ifm_gemm_shape shape;
-    uint32_t columns, warps, blocks, staged;
+    uint32_t columns, warps, blocks, staged; /* columns 1: of gemm_row.cu */
 };
 
 struct aligned {
@@ -53,10 +57,10 @@ std::vector<float> numbers(size_t n, unsigned seed, float scale)
 
 void run_blocks(const cell &c, const ifm_cuda_gemm &a)
 {
-    blockDim.x = c.warps * 32;
+    blockDim.x = 32 * (c.warps + (c.columns == 1)); /* with the producer */
     gridDim.x = c.blocks;
     pthread_barrier_init(&emulated::block, nullptr, blockDim.x);
-    for (uint32_t i = 0; i < c.warps; i++)
+    for (uint32_t i = 0; i < blockDim.x / 32; i++)
         pthread_barrier_init(&emulated::warps[i].barrier, nullptr, 32);
     for (uint32_t block = 0; block < c.blocks; block++) {
         std::vector<std::thread> threads;
@@ -79,6 +83,10 @@ bool stays_within(const cell &c, uint32_t stride)
     uint32_t bytes = ifm_cuda_gemm_shared(static_cast<uint32_t>(c.shape.format), c.shape.group,
                                           static_cast<uint32_t>(c.shape.m), c.columns, c.warps);
     bytes += c.staged ? ifm_cuda_gemm_staged(static_cast<uint32_t>(c.shape.m), stride) : 0;
+    if (c.columns == 1) {
+        const uint32_t panels = static_cast<uint32_t>(c.shape.n) / IFM_CUDA_GEMM_PANEL;
+        bytes = ifm_cuda_gemm_row_shared(c.shape.group, stride, (panels + c.blocks - 1) / c.blocks);
+    }
     for (size_t i = bytes; i < sizeof shared; i++)
         if (shared[i] != 0xff)
             return false;
@@ -162,6 +170,13 @@ int main()
         {ifm_gemm_mma_int8_64_8, {8, 160, 448, 64, INT8}, 8, 8, 1, 1},
         {ifm_gemm_mma_int8_32_16, {16, 64, 128, 32, INT8}, 16, 4, 2, 1},
         {ifm_gemm_mma_int8_128_32, {17, 64, 192, 128, INT8}, 32, 4, 1, 0},
+        {ifm_gemm_row_int4_128, {1, 64, 320, 128, INT4}, 1, 16, 1, 0},   /* half of a unit; a chunk of two in halves */
+        {ifm_gemm_row_int4_128, {1, 64, 64, 128, INT4}, 1, 16, 2, 0},    /* one unit: there are no halves */
+        {ifm_gemm_row_int4_128, {1, 112, 4096, 128, INT4}, 1, 16, 1, 0}, /* more chunks than slots */
+        {ifm_gemm_row_int4_128, {1, 176, 320, 128, INT4}, 1, 16, 1, 0},  /* the same, and warps that have no unit */
+        {ifm_gemm_row_int4_128, {1, 80, 8640, 128, INT4}, 1, 16, 2, 0},  /* three chunks a panel, of 16, 16 and 2 units */
+        {ifm_gemm_row_int4_64, {1, 64, 4544, 64, INT4}, 1, 16, 2, 0},
+        {ifm_gemm_row_int4_32, {1, 64, 4288, 32, INT4}, 1, 16, 3, 0},
     };
     bool all = true;
     for (const cell &c : cells)

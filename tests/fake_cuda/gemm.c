@@ -1,5 +1,5 @@
-/* The kernels of gemm.cu, gemm_mma.cu, gemm_wgmma.cu and gemm_tma.cu in C: products in f64 of what the bytes of the
- * weights mean. */
+/* The kernels of gemm.cu, gemm_row.cu, gemm_mma.cu, gemm_wgmma.cu and gemm_tma.cu in C: products in f64 of what the
+ * bytes of the weights mean. */
 #include "fake_cuda/kernels.h"
 
 #include "base/half.h"
@@ -109,6 +109,14 @@ bool fake_gemm_mma(const struct fake_launch *launch, bool wrong)
     return a->m <= 32 && launch->blocks <= a->n / PANEL && launch->threads % 32 == 0 && multiply(launch, wrong, OF_MMA);
 }
 
+bool fake_gemm_row(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
+    return a->m == 1 && a->format == IFM_CUDA_GEMM_INT4 && a->x_stride % IFM_CUDA_GEMM_PAD == 0 &&
+           launch->blocks <= a->n / PANEL && launch->threads == IFM_CUDA_GEMM_ROW_THREADS &&
+           multiply(launch, wrong, OF_MMA);
+}
+
 bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
@@ -127,15 +135,36 @@ static bool maps(const unsigned char *map, const void *values, uint64_t rows, ui
     return memcmp(map, expected, sizeof expected) == 0;
 }
 
-bool fake_gemm_tma(const struct fake_launch *launch, bool wrong)
+static bool multiply_tiles(const struct fake_launch *launch, bool wrong, uint32_t split)
 {
     struct ifm_cuda_gemm_tma all;
     const struct ifm_cuda_gemm *a = &all.a;
     memcpy(&all, launch->arguments, sizeof all);
-    return launch->threads == IFM_CUDA_GEMM_TMA_THREADS && launch->blocks * IFM_CUDA_GEMM_TMA_ROWS == a->n &&
+    return launch->threads == IFM_CUDA_GEMM_TMA_THREADS && launch->blocks * IFM_CUDA_GEMM_TMA_ROWS == a->n * split &&
            a->k % IFM_CUDA_GEMM_DEPTH == 0 && a->m <= 256 && a->format <= IFM_CUDA_GEMM_BF16 &&
            maps(all.w_map, a->w, a->n, a->k, a->k, IFM_CUDA_GEMM_TMA_ROWS) &&
            maps(all.x_map, a->x, a->m, a->k, a->x_stride, a->m) && multiply(launch, wrong, PLAIN);
+}
+
+bool fake_gemm_tma(const struct fake_launch *launch, bool wrong)
+{
+    return multiply_tiles(launch, wrong, 1);
+}
+
+/* Blocks that share k, with room for the sums of each and a ticket for each tile, which stays 0. */
+bool fake_gemm_tma_part(const struct fake_launch *launch, bool wrong)
+{
+    struct ifm_cuda_gemm_tma all;
+    memcpy(&all, launch->arguments, sizeof all);
+    const uint32_t tiles = all.a.n / IFM_CUDA_GEMM_TMA_ROWS;
+    const uint32_t columns = all.a.m <= 128 ? 128 : all.a.m <= 192 ? 192 : 256;
+    if (all.split < 2 || all.split > IFM_CUDA_GEMM_TMA_SPLIT || !owns(all.tickets, tiles * sizeof *all.tickets) ||
+        !owns(all.parts, (uint64_t)launch->blocks * IFM_CUDA_GEMM_TMA_PART(columns)))
+        return false;
+    for (uint32_t i = 0; i < tiles; i++)
+        if (all.tickets[i] != 0)
+            return false;
+    return multiply_tiles(launch, wrong, all.split);
 }
 
 bool fake_gemm_library(const struct fake_launch *launch, bool wrong)

@@ -3,13 +3,13 @@
 #include "fake_cuda/internal.h"
 #include "fake_cudnn/fake_cudnn.h"
 
-#include "kernel/cuda/packed.h"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/kv_append.h"
 #include "kernel/cuda/kv_pack.h"
 #include "kernel/cuda/matrix.h"
 #include "kernel/cuda/null.h"
+#include "kernel/cuda/packed.h"
 #include "kernel/cuda/stamp.h"
 #include "kernel/cuda/stream.h"
 #include <math.h>
@@ -222,10 +222,12 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
 #define GEMM_WIDE(weights)                                                                                             \
     GEMM(weights), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1_2"),                                               \
         GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_1_2"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_2_2"),  \
-        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_4_1"), GEMM_TMA(weights "_128"), GEMM_TMA(weights "_256")
-#define GEMM_TMA(name)                                                                                                 \
+        GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_128_4_1"), GEMM_TMA(weights, "_128"), GEMM_TMA(weights, "_192"),   \
+        GEMM_TMA(weights, "_256")
+#define GEMM_TMA(weights, columns)                                                                                     \
+    {"ifm_gemm_tma_" weights columns, sizeof(struct ifm_cuda_gemm_tma), fake_gemm_tma},                                \
     {                                                                                                                  \
-        "ifm_gemm_tma_" name, sizeof(struct ifm_cuda_gemm_tma), fake_gemm_tma                                          \
+        "ifm_gemm_tma_part_" weights columns, sizeof(struct ifm_cuda_gemm_tma), fake_gemm_tma_part                     \
     }
 
 const struct fake_kernel fake_kernels[] = {
@@ -254,6 +256,9 @@ const struct fake_kernel fake_kernels[] = {
     GEMM("int4_128"),
     GEMM("int4_64"),
     GEMM("int4_32"),
+    GEMM_BY(fake_gemm_row, "row_int4_128"),
+    GEMM_BY(fake_gemm_row, "row_int4_64"),
+    GEMM_BY(fake_gemm_row, "row_int4_32"),
     {"fake_cublaslt", sizeof(struct ifm_cuda_gemm), fake_gemm_library},
     {"ifm_attention_naive_f32", sizeof(struct ifm_attention_arguments), fake_attention_naive},
     {"ifm_attention_naive_bf16", sizeof(struct ifm_attention_arguments), fake_attention_naive},

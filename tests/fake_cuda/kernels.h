@@ -6,9 +6,11 @@
 
 /* ---- gemm.c ---- */
 bool fake_gemm_naive(const struct fake_launch *launch, bool wrong);
+bool fake_gemm_row(const struct fake_launch *launch, bool wrong);
 bool fake_gemm_mma(const struct fake_launch *launch, bool wrong);
 bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong);
 bool fake_gemm_tma(const struct fake_launch *launch, bool wrong);
+bool fake_gemm_tma_part(const struct fake_launch *launch, bool wrong);
 bool fake_gemm_library(const struct fake_launch *launch, bool wrong); /* of tests/fake_cublaslt */
 bool fake_gemm_reference(const struct fake_launch *launch, bool wrong);
 

@@ -76,6 +76,18 @@ static float *activations(const struct ifm_gemm_cuda *gemm, const struct asked *
     return values;
 }
 
+/* In eight sums, which are vector code; k is a multiple of 64. */
+static double product(const float *w, const float *x, size_t k)
+{
+    double sums[8] = {0}, sum = 0;
+    for (size_t i = 0; i < k; i += 8)
+        for (size_t j = 0; j < 8; j++)
+            sums[j] += (double)w[i + j] * (double)x[i + j];
+    for (size_t j = 0; j < 8; j++)
+        sum += sums[j];
+    return sum;
+}
+
 static double *expect(const struct ifm_gemm_shape *s, const unsigned char *w, const float *x)
 {
     double *out = malloc(s->m * s->n * sizeof *out);
@@ -84,10 +96,7 @@ static double *expect(const struct ifm_gemm_shape *s, const unsigned char *w, co
     for (size_t n = 0; n < s->n; n++) {
         ifm_gemm_decode(s, w, n, row);
         for (size_t m = 0; m < s->m; m++) {
-            double sum = 0;
-            for (size_t k = 0; k < s->k; k++)
-                sum += (double)row[k] * (double)x[m * s->k + k];
-            out[m * s->n + n] = sum;
+            out[m * s->n + n] = product(row, x + m * s->k, s->k);
         }
     }
     free(row);
@@ -148,6 +157,21 @@ static void one(void **context)
     all(*context, "m=1 n=192 k=448 group=128 " FORMATS);
 }
 
+/* int4 in bulk: more chunks than slots, of one panel and of several; a last chunk of one group, of one unit and of
+ * many; blocks with unequal shares. */
+static void in_bulk(void **context)
+{
+    struct bench *bench = *context;
+    const unsigned each = bench->machine.gpu->multiprocessors, rows = 64 * (5 * each / 4 + 1);
+    all(bench, "m=1 n=64 k=24640 group=128 layers=1 weights=int4 arms=ours");
+    all(bench, "m=1 n=64 k=6080 group=64 layers=1 weights=int4 arms=ours");
+    all(bench, "m=1 n=192 k=4416 group=32 layers=1 weights=int4 arms=ours");
+    all(bench, ifm_arena_printf(bench->arena, "m=1 n=%u k=64 group=64 layers=1 weights=int4 arms=ours", rows));
+    all(bench, ifm_arena_printf(bench->arena, "m=1 n=%u k=448 group=128 layers=1 weights=int4 arms=ours", rows));
+    all(bench,
+        ifm_arena_printf(bench->arena, "m=1 n=%u k=4160 group=32 layers=1 weights=int4 arms=ours", 64 * each / 2));
+}
+
 static void few(void **context)
 {
     all(*context, "m=7 n=64 k=320 group=32 " FORMATS);
@@ -186,8 +210,27 @@ static void by_tiles(void **context)
     all(bench, ifm_arena_printf(bench->arena, "m=131 n=%u k=320 layers=1 weights=f16 arms=ours", rows));
 }
 
+/* The same, of two, three and four blocks that share k: as many steps as are worth it, more, shares of k and of the
+ * activations that are not equal, each number of columns. */
+static void in_parts(void **context)
+{
+    static const unsigned m[] = {65, 131, 200};
+    static const struct asked asked[] = {{HARD_LARGEST, HARD_PLAIN, NOTHING},
+                                         {HARD_OUTLIERS, HARD_PLAIN, NOTHING},
+                                         {HARD_PLAIN, HARD_PLAIN, NAN_ACTIVATION},
+                                         {HARD_PLAIN, HARD_PLAIN, NAN_WEIGHT}};
+    struct bench *bench = *context;
+    for (unsigned split = 2; split <= 4; split++) {
+        const unsigned tiles = bench->machine.gpu->multiprocessors / split, k = 64 * (16 * split + split / 2);
+        const char *text = ifm_arena_printf(bench->arena, "m=%u n=%u k=%u layers=1 weights=%s arms=ours", m[split - 2],
+                                            128 * (tiles > 0 ? tiles : 1), k, split == 3 ? "bf16" : "f16");
+        hard_each(bench, &ifm_workload_gemm, text, HARD_LIST(run, asked));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {WITH_BENCH(one), WITH_BENCH(few), WITH_BENCH(many), WITH_BENCH(by_tiles)};
+    const struct CMUnitTest tests[] = {WITH_BENCH(one),  WITH_BENCH(in_bulk),  WITH_BENCH(few),
+                                       WITH_BENCH(many), WITH_BENCH(by_tiles), WITH_BENCH(in_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,6 +100,15 @@ static void by_tiles(void **context)
                 ifm_arena_printf(bench->arena, "m=66 n=%u k=64 layers=2 weights=f16 arms=ours", rows), 1, lists);
 }
 
+/* And those whose blocks share k. */
+static void in_parts(void **context)
+{
+    struct bench *bench = *context;
+    const unsigned rows = 128 * (bench->machine.gpu->multiprocessors / 2);
+    refuse_cell(bench, &ifm_workload_gemm,
+                ifm_arena_printf(bench->arena, "m=66 n=%u k=2048 layers=2 weights=f16 arms=ours", rows), 1, lists);
+}
+
 static void plainly(void **context)
 {
     refuse_cell(*context, &ifm_workload_gemm, "m=2 n=64 k=192 layers=2 weights=f16,bf16 arms=naive", 2, lists);
@@ -108,13 +117,10 @@ static void plainly(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_BENCH(one_activation),
-        WITH_BENCH(odd_groups),
-        WITH_BENCH(many_activations),
-        WITH_BENCH(by_wgmma),
-        WITH_BENCH(by_tiles),
-        WITH_BENCH(plainly),
-        cmocka_unit_test(planted_table_is_full),
+        WITH_BENCH(one_activation),   WITH_BENCH(odd_groups),
+        WITH_BENCH(many_activations), WITH_BENCH(by_wgmma),
+        WITH_BENCH(by_tiles),         WITH_BENCH(in_parts),
+        WITH_BENCH(plainly),          cmocka_unit_test(planted_table_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Arguments of the kernels of gemm.cu, gemm_mma.cu, gemm_wgmma.cu and gemm_tma.cu, and the layout of their weights: C
- * and CUDA.
+/* Arguments of the kernels of gemm.cu, gemm_row.cu, gemm_mma.cu, gemm_wgmma.cu and gemm_tma.cu, and the layout of their
+ * weights: C and CUDA.
  *
  * f16 and bf16: rows in order, [n][k]. int8 and int4 in kernel/cpu/gemm.h's layout, panels of 16 rows; or in fragments:
  * the same panels, each with the lines of scales of all its pairs of groups first, so that loads of codes are whole
@@ -32,7 +32,13 @@ enum {
     /* ifm_gemm_wgmma_* and ifm_gemm_tma_*: */
     IFM_CUDA_GEMM_DEPTH = 64,     /* values of k of a step */
     IFM_CUDA_GEMM_TMA_ROWS = 128, /* of the weights, of a block */
-    IFM_CUDA_GEMM_TMA_THREADS = 2 * IFM_CUDA_GEMM_TMA_ROWS + 32
+    IFM_CUDA_GEMM_TMA_SPLIT = 4,
+    IFM_CUDA_GEMM_TMA_THREADS = 2 * IFM_CUDA_GEMM_TMA_ROWS + 32,
+    /* ifm_gemm_row_*: */
+    IFM_CUDA_GEMM_ROW_UNIT = 256, /* values of k of a warp and a chunk */
+    IFM_CUDA_GEMM_ROW_THREADS = 32 * IFM_CUDA_GEMM_WARPS + 32,
+    IFM_CUDA_GEMM_ROW_SLOTS = 4, /* chunks in shared memory; three and six are slower */
+    IFM_CUDA_GEMM_ROW_DEPTH = 2  /* chunks on their way; one and three are slower */
 };
 /* Steps in shared memory, by the warpgroups of a block. */
 #define IFM_CUDA_GEMM_STAGES_OF(groups) ((groups) == 4 ? 4 : 6)
@@ -46,9 +52,13 @@ struct ifm_cuda_gemm {
 };
 
 /* ifm_gemm_tma_*: also how the copy engine finds tiles of 64 values of k, of IFM_CUDA_GEMM_TMA_ROWS rows of `w`, and
- * of all of `x` (CUtensorMap). n is a multiple of these rows, k of 64. */
+ * of all of `x` (CUtensorMap). n is a multiple of these rows, k of 64. Of ifm_gemm_tma_part_*, where `split` blocks
+ * share k: sums of each block, and how many blocks of a tile have left theirs, which is 0 between launches. */
 struct ifm_cuda_gemm_tma {
     struct ifm_cuda_gemm a;
+    void *parts;       /* [blocks][columns / 8][threads that multiply][4] floats */
+    uint32_t *tickets; /* [n / IFM_CUDA_GEMM_TMA_ROWS] */
+    uint32_t split;    /* at most IFM_CUDA_GEMM_TMA_SPLIT; all blocks run at the same time */
     unsigned char w_map[128] __attribute__((aligned(64))), x_map[128] __attribute__((aligned(64)));
 };
 
@@ -69,6 +79,12 @@ struct ifm_cuda_gemm_tma {
 #define IFM_CUDA_GEMM_TMA_STAGES(columns) ((216 << 10) / IFM_CUDA_GEMM_TMA_STAGE(columns))
 #define IFM_CUDA_GEMM_TMA_SHARED(columns)                                                                              \
     (IFM_CUDA_GEMM_TMA_STAGES(columns) * (IFM_CUDA_GEMM_TMA_STAGE(columns) + 16) + 1024)
+/* Bytes of the sums of a part of k. */
+#define IFM_CUDA_GEMM_TMA_PART(columns) ((columns)*IFM_CUDA_GEMM_TMA_ROWS * 4)
+/* Bytes of a chunk of ifm_gemm_row_*: lines of scales, then codes. */
+#define IFM_CUDA_GEMM_ROW_CHUNK(group)                                                                                 \
+    (IFM_CUDA_GEMM_WARPS *                                                                                             \
+     (IFM_CUDA_GEMM_ROW_UNIT / (2 * (group)) * IFM_CUDA_GEMM_LINE + IFM_CUDA_GEMM_ROW_UNIT * IFM_CUDA_GEMM_PANEL / 2))
 /* Floats of a row of partial sums. */
 #define IFM_CUDA_GEMM_WIDTH(m) ((m) == 1 ? 1u : ((m) + 1) / 2 * 2)
 
@@ -90,6 +106,12 @@ static inline uint32_t ifm_cuda_gemm_shared(uint32_t format, uint32_t group, uin
 {
     return warps * (ifm_cuda_gemm_ring(format, group, columns) +
                     IFM_CUDA_GEMM_PASS_OF(format, columns, m) * IFM_CUDA_GEMM_PANEL * IFM_CUDA_GEMM_WIDTH(m) * 4);
+}
+/* The same of ifm_gemm_row_*: chunks, activations, barriers, partial sums of each row of `panels` and each warp. */
+static inline uint32_t ifm_cuda_gemm_row_shared(uint32_t group, uint32_t x_stride, uint32_t panels)
+{
+    return IFM_CUDA_GEMM_ROW_SLOTS * (IFM_CUDA_GEMM_ROW_CHUNK(group) + 16) + 2 * x_stride + 24 +
+           panels * IFM_CUDA_GEMM_PANEL * (IFM_CUDA_GEMM_WARPS + 1) * 4;
 }
 static inline uint32_t ifm_cuda_gemm_staged(uint32_t m, uint32_t x_stride)
 {

@@ -73,6 +73,75 @@ __device__ __forceinline__ uint16_t to_bf16(float value)
     return bits;
 }
 
+/* Shared memory by addresses of 32 bits, as pointers into it have 64 where NVRTC compiles, and 32 where nvcc does: both
+ * make the same machine code of these. */
+__device__ __forceinline__ void store_shared(uint32_t at, uint16_t x)
+{
+    asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(x) : "memory");
+}
+
+__device__ __forceinline__ void store_shared(uint32_t at, float x)
+{
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(x) : "memory");
+}
+
+__device__ __forceinline__ uint4 load_shared(uint32_t at)
+{
+    uint4 x;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "r"(at));
+    return x;
+}
+
+__device__ __forceinline__ uint16_t load_half(uint32_t at)
+{
+    uint16_t x;
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(at));
+    return x;
+}
+
+/* ---- bulk copies and their barriers, of compute capability 9.0 and newer ---- */
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+
+__device__ __forceinline__ void barrier_create(uint32_t barrier, uint32_t arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(uint32_t barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity)
+{
+    asm volatile("{.reg .pred done;\nagain:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra again;}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* Barriers that this thread made are there for the copy engine too. */
+__device__ __forceinline__ void barriers_created()
+{
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/* `bytes`, a multiple of 16 as both addresses, to shared memory; `barrier` counts them when they are there. */
+__device__ __forceinline__ void copy_bulk(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+
+#endif
+
 } // namespace
 
 #endif

@@ -12,32 +12,6 @@
 namespace
 {
 
-/* Shared memory by addresses of 32 bits, as pointers into it have 64 where NVRTC compiles, and 32 where nvcc does: both
- * make the same machine code of these. */
-__device__ __forceinline__ void store_shared(uint32_t at, uint16_t x)
-{
-    asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(x) : "memory");
-}
-
-__device__ __forceinline__ void store_shared(uint32_t at, float x)
-{
-    asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(x) : "memory");
-}
-
-__device__ __forceinline__ uint4 load_shared(uint32_t at)
-{
-    uint4 x;
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "r"(at));
-    return x;
-}
-
-__device__ __forceinline__ uint16_t load_half(uint32_t at)
-{
-    uint16_t x;
-    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(at));
-    return x;
-}
-
 #define SUM4(b) "+f"(sum[b]), "+f"(sum[b + 1]), "+f"(sum[b + 2]), "+f"(sum[b + 3])
 #define SUM32(b) SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12), SUM4(b + 16), SUM4(b + 20), SUM4(b + 24), SUM4(b + 28)
 #define REGISTERS32                                                                                                    \
@@ -46,11 +20,14 @@ __device__ __forceinline__ uint16_t load_half(uint32_t at)
 #define REGISTERS64                                                                                                    \
     REGISTERS32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,"    \
                 "%56,%57,%58,%59,%60,%61,%62,%63"
-#define REGISTERS128                                                                                                   \
+#define REGISTERS96                                                                                                    \
     REGISTERS64                                                                                                        \
-    ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,%80,%81,%82,%83,%84,%85,"                        \
-    "%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,"                      \
-    "%107,%108,%109,%110,%111,%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+    ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"                                                 \
+    ",%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define REGISTERS128                                                                                                   \
+    REGISTERS96                                                                                                        \
+    ",%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"                                     \
+    ",%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 /* sum (64 rows x COLUMNS) = a b (16 deep), added to what is there if `adds`: a from shared memory, or registers. */
 #define SHARED64(format)                                                                                               \
     asm volatile("{.reg .pred p; setp.ne.b32 p, %34, 0;\n"                                                             \
@@ -63,6 +40,12 @@ __device__ __forceinline__ uint16_t load_half(uint32_t at)
                  "wgmma.mma_async.sync.aligned.m64n128k16.f32." format "." format " {" REGISTERS64                     \
                  "}, %64, %65, p, 1, 1, 0, 0;}"                                                                        \
                  : SUM32(0), SUM32(32)                                                                                 \
+                 : "l"(a), "l"(b), "r"(adds))
+#define SHARED192(format)                                                                                              \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, %98, 0;\n"                                                             \
+                 "wgmma.mma_async.sync.aligned.m64n192k16.f32." format "." format " {" REGISTERS96                     \
+                 "}, %96, %97, p, 1, 1, 0, 0;}"                                                                        \
+                 : SUM32(0), SUM32(32), SUM32(64)                                                                      \
                  : "l"(a), "l"(b), "r"(adds))
 #define SHARED256(format)                                                                                              \
     asm volatile("{.reg .pred p; setp.ne.b32 p, %130, 0;\n"                                                            \
@@ -87,6 +70,15 @@ __device__ __forceinline__ void multiply_shared(float (&sum)[64], uint64_t a, ui
         SHARED128("bf16");
     else
         SHARED128("f16");
+}
+
+template <bool IS_BF16>
+__device__ __forceinline__ void multiply_shared(float (&sum)[96], uint64_t a, uint64_t b, int adds)
+{
+    if (IS_BF16)
+        SHARED192("bf16");
+    else
+        SHARED192("f16");
 }
 
 template <bool IS_BF16>

@@ -4,7 +4,12 @@
  * A block has 128 rows of the weights and all activations, and goes over k in steps of 64. Two warpgroups multiply; one
  * more warp, the producer, asks for the tiles of a step, into a ring of stages, whose barriers say when a stage is full
  * and when it is empty again. So nobody waits for everybody, and one warpgroup multiplies while the other waits for its
- * products. Sums are in one order: the same bits in every run. */
+ * products. Sums are in one order: the same bits in every run.
+ *
+ * Where such blocks would fill half of the GPU or less, up to four have parts of k. Each leaves its sums in the
+ * device's memory, waits for the others', as all blocks run at the same time, and adds up a share of the activations:
+ * clusters find no room on all multiprocessors, and one block that joins alone reads four times as much while the
+ * others idle. */
 #include "kernel/cuda/gemm.h"
 #include "kernel/cuda/gemm_ptx.cuh"
 #include "kernel/cuda/gemm_sums.cuh"
@@ -16,32 +21,9 @@ namespace
 
 enum { DEPTH = IFM_CUDA_GEMM_DEPTH, ROWS = IFM_CUDA_GEMM_TMA_ROWS };
 enum {
-    WARPS = ROWS / 16 /* that multiply, beside the producer */,
-    LINE = 2 * DEPTH /* bytes of a row of a tile */
+    WARPS = ROWS / 16, /* that multiply, beside the producer */
+    LINE = 2 * DEPTH   /* bytes of a row of a tile */
 };
-
-__device__ __forceinline__ void barrier_create(uint32_t barrier, uint32_t arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-__device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void barrier_arrive(uint32_t barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-__device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t parity)
-{
-    asm volatile("{.reg .pred done;\nagain:\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@!done bra again;}" ::"r"(barrier),
-                 "r"(parity)
-                 : "memory");
-}
 
 /* The tile of `map` that begins at value `k` of row `row`. */
 __device__ __forceinline__ void fetch_tile(uint32_t to, const unsigned char *map, uint32_t k, uint32_t row,
@@ -53,29 +35,64 @@ __device__ __forceinline__ void fetch_tile(uint32_t to, const unsigned char *map
                  : "memory");
 }
 
-template <bool IS_BF16, int COLUMNS> struct product {
+/* What other blocks of this launch have left: not by the first-level cache. */
+__device__ __forceinline__ float4 load_part(const float4 *from)
+{
+    float4 x;
+    asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+                 : "l"(from)
+                 : "memory");
+    return x;
+}
+
+__device__ __forceinline__ uint32_t load_acquired(const uint32_t *from)
+{
+    uint32_t x;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(from) : "memory");
+    return x;
+}
+
+__device__ __forceinline__ void add(float4 &to, const float4 &x)
+{
+    to.x += x.x;
+    to.y += x.y;
+    to.z += x.z;
+    to.w += x.w;
+}
+
+/* OF_PART: a block has a part of k. */
+template <bool IS_BF16, int COLUMNS, bool OF_PART> struct product {
     enum {
         STAGE = IFM_CUDA_GEMM_TMA_STAGE(COLUMNS),
         STAGES = IFM_CUDA_GEMM_TMA_STAGES(COLUMNS),
         W_AT = COLUMNS * LINE, /* of the weights in a stage, behind the activations */
-        OUT_STRIDE = ROWS + 8  /* halves */
+        OUT_STRIDE = ROWS + 8, /* halves */
+        THREADS = 32 * WARPS,
+        PLACE = COLUMNS / 8 * THREADS, /* vectors of a block's sums */
+        SPLIT = IFM_CUDA_GEMM_TMA_SPLIT,
+        AT_ONCE = 4 /* vectors of each part that a thread asks for */
     };
 
     const ifm_cuda_gemm_tma &all;
     const ifm_cuda_gemm &a;
     uint32_t stages, full, empty; /* in shared memory: the stages, at a multiple of 1024; two barriers for each */
-    uint32_t warp, lane, row, steps;
+    uint32_t warp, lane, tile, part;
+    uint32_t first, steps; /* the block's first step, and how many it has */
 
     __device__ __forceinline__ product(const ifm_cuda_gemm_tma &arguments, unsigned char *shared)
         : all(arguments), a(arguments.a)
     {
+        const uint32_t of_tile = (a.k + DEPTH - 1) / DEPTH, split = OF_PART ? all.split : 1;
         stages = (shared_address(shared) + 1023) & ~1023u;
         full = stages + STAGES * STAGE;
         empty = full + STAGES * 8;
         warp = threadIdx.x / 32;
         lane = threadIdx.x % 32;
-        row = blockIdx.x * ROWS;
-        steps = (a.k + DEPTH - 1) / DEPTH;
+        tile = blockIdx.x / split; /* blocks of the same weights' rows are neighbours */
+        part = blockIdx.x % split;
+        first = part * of_tile / split;
+        steps = (part + 1) * of_tile / split - first;
     }
 
     __device__ __forceinline__ void create_barriers() const
@@ -84,7 +101,7 @@ template <bool IS_BF16, int COLUMNS> struct product {
             barrier_create(full + 8 * s, 1);
             barrier_create(empty + 8 * s, WARPS);
         }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        barriers_created();
     }
 
     /* The stage is full when its activations are there too. They are m rows, as the copy engine is slow where it fills
@@ -93,13 +110,13 @@ template <bool IS_BF16, int COLUMNS> struct product {
     {
         const uint32_t s = step % STAGES;
         barrier_expect(full + 8 * s, (ROWS + a.m) * LINE);
-        fetch_tile(stages + s * STAGE + W_AT, all.w_map, step * DEPTH, row, full + 8 * s);
+        fetch_tile(stages + s * STAGE + W_AT, all.w_map, (first + step) * DEPTH, tile * ROWS, full + 8 * s);
     }
 
     __device__ __forceinline__ void fetch_activations(uint32_t step) const
     {
         const uint32_t s = step % STAGES;
-        fetch_tile(stages + s * STAGE, all.x_map, step * DEPTH, 0, full + 8 * s);
+        fetch_tile(stages + s * STAGE, all.x_map, (first + step) * DEPTH, 0, full + 8 * s);
     }
 
     __device__ __forceinline__ void fetch_all() const
@@ -136,25 +153,92 @@ template <bool IS_BF16, int COLUMNS> struct product {
     /* The warps that multiply. */
     __device__ __forceinline__ static void meet()
     {
-        asm volatile("barrier.sync 1, %0;" ::"r"(32u * WARPS) : "memory");
+        asm volatile("barrier.sync 1, %0;" ::"r"(static_cast<uint32_t>(THREADS)) : "memory");
     }
 
-    /* Through shared memory, so that the outputs of an activation are written whole. */
-    __device__ __forceinline__ void finish(const float (&total)[COLUMNS / 2]) const
+    /* Sum `i` of a vector of eight columns, of which the first is column `from` of those in shared memory. */
+    __device__ __forceinline__ void stage_output(uint32_t from, int i, float sum) const
     {
-        uint16_t *out = static_cast<uint16_t *>(a.out);
+        const uint32_t at = from + lane % 4 * 2 + i % 2, of = warp * 16 + i / 2 * 8 + lane / 4;
+        store_shared(stages + (at * OUT_STRIDE + of) * 2, IS_BF16 ? to_bf16(sum) : to_f16(sum));
+    }
+
+    /* What all have staged, of `count` columns from `column` on: the outputs of an activation are written whole. */
+    __device__ __forceinline__ void write_outputs(uint32_t column, uint32_t count) const
+    {
+        uint16_t *out = static_cast<uint16_t *>(a.out) + static_cast<uint64_t>(column) * a.n + tile * ROWS;
         meet();
-#pragma unroll
-        for (int i = 0; i < COLUMNS / 2; i++) {
-            const uint32_t at = i / 4 * 8 + lane % 4 * 2 + i % 2, of = warp * 16 + i % 4 / 2 * 8 + lane / 4;
-            store_shared(stages + (at * OUT_STRIDE + of) * 2, IS_BF16 ? to_bf16(total[i]) : to_f16(total[i]));
-        }
-        meet();
-        for (uint32_t piece = threadIdx.x; piece < a.m * ROWS / 8; piece += 32 * WARPS) {
+        for (uint32_t piece = threadIdx.x; piece < count * ROWS / 8; piece += THREADS) {
             const uint32_t at = piece / (ROWS / 8), of = piece % (ROWS / 8) * 8;
-            *reinterpret_cast<uint4 *>(out + static_cast<uint64_t>(at) * a.n + row + of) =
+            *reinterpret_cast<uint4 *>(out + static_cast<uint64_t>(at) * a.n + of) =
                 load_shared(stages + (at * OUT_STRIDE + of) * 2);
         }
+    }
+
+    __device__ __forceinline__ void finish(const float (&total)[COLUMNS / 2]) const
+    {
+        meet(); /* nobody multiplies what lies there */
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 2; i++)
+            stage_output(i / 4 * 8, i % 4, total[i]);
+        write_outputs(0, a.m);
+    }
+
+    /* The sums of the block of part `of` of this tile, of this thread. */
+    __device__ __forceinline__ float4 *place(uint32_t of) const
+    {
+        return static_cast<float4 *>(all.parts) + static_cast<uint64_t>(tile * all.split + of) * PLACE + threadIdx.x;
+    }
+
+    /* Leave the sums of columns that are an activation's, until all blocks of the tile have. */
+    __device__ __forceinline__ void exchange(const float (&total)[COLUMNS / 2]) const
+    {
+        float4 *to = place(part);
+#pragma unroll
+        for (int i = 0; i < COLUMNS / 8; i++)
+            if (i * 8 < a.m)
+                to[i * THREADS] = make_float4(total[4 * i], total[4 * i + 1], total[4 * i + 2], total[4 * i + 3]);
+        meet();
+        if (threadIdx.x == 0) {
+            __threadfence(); /* of what all of the block have written */
+            atomicAdd(all.tickets + tile, 1u);
+            while (load_acquired(all.tickets + tile) < all.split)
+                continue;
+        }
+        meet();
+    }
+
+    /* The block's share of the activations, by eights: the sums of all parts in their order. */
+    __device__ __forceinline__ void join() const
+    {
+        const uint32_t eights = (a.m + 7) / 8, from = eights * part / all.split, end = eights * (part + 1) / all.split;
+#pragma unroll 1
+        for (uint32_t i = from; i < end; i += AT_ONCE) {
+            float4 x[AT_ONCE][SPLIT] = {};
+#pragma unroll
+            for (int v = 0; v < AT_ONCE; v++)
+#pragma unroll
+                for (int p = 0; p < SPLIT; p++)
+                    if (i + v < end && p < all.split)
+                        x[v][p] = load_part(place(p) + (i + v) * THREADS);
+#pragma unroll
+            for (int v = 0; v < AT_ONCE; v++) {
+#pragma unroll
+                for (int p = 1; p < SPLIT; p++)
+                    add(x[v][0], x[v][p]);
+                if (i + v < end) {
+                    const uint32_t column = (i + v - from) * 8;
+                    stage_output(column, 0, x[v][0].x);
+                    stage_output(column, 1, x[v][0].y);
+                    stage_output(column, 2, x[v][0].z);
+                    stage_output(column, 3, x[v][0].w);
+                }
+            }
+        }
+        write_outputs(from * 8, (end * 8 < a.m ? end * 8 : a.m) - from * 8);
+        /* Every thread has read. */
+        if (threadIdx.x == 0 && atomicAdd(all.tickets + tile, 1u) == 2 * all.split - 1)
+            all.tickets[tile] = 0;
     }
 
     __device__ __forceinline__ void run() const
@@ -173,23 +257,32 @@ template <bool IS_BF16, int COLUMNS> struct product {
         } else if (warp < WARPS) {
             float total[COLUMNS / 2];
             multiply(total);
-            finish(total);
+            if (OF_PART) {
+                exchange(total);
+                join();
+            } else {
+                finish(total);
+            }
         }
     }
 };
 
 } // namespace
 
-#define IFM_GEMM_KERNEL(name, is_bf16, columns)                                                                        \
+#define IFM_GEMM_KERNEL(name, is_bf16, columns, of_part)                                                               \
     extern "C" __global__ void __launch_bounds__(IFM_CUDA_GEMM_TMA_THREADS, 1)                                         \
-        ifm_gemm_tma_##name##_##columns(const __grid_constant__ ifm_cuda_gemm_tma a)                                   \
+        name(const __grid_constant__ ifm_cuda_gemm_tma a)                                                              \
     {                                                                                                                  \
         extern __shared__ __align__(1024) unsigned char shared[];                                                      \
-        product<is_bf16, columns>(a, shared).run();                                                                    \
+        product<is_bf16, columns, of_part>(a, shared).run();                                                           \
     }
-IFM_GEMM_KERNEL(f16, false, 128)
-IFM_GEMM_KERNEL(f16, false, 256)
-IFM_GEMM_KERNEL(bf16, true, 128)
-IFM_GEMM_KERNEL(bf16, true, 256)
+#define IFM_GEMM_KERNELS(columns)                                                                                      \
+    IFM_GEMM_KERNEL(ifm_gemm_tma_f16_##columns, false, columns, false)                                                 \
+    IFM_GEMM_KERNEL(ifm_gemm_tma_bf16_##columns, true, columns, false)                                                 \
+    IFM_GEMM_KERNEL(ifm_gemm_tma_part_f16_##columns, false, columns, true)                                             \
+    IFM_GEMM_KERNEL(ifm_gemm_tma_part_bf16_##columns, true, columns, true)
+IFM_GEMM_KERNELS(128)
+IFM_GEMM_KERNELS(192)
+IFM_GEMM_KERNELS(256)
 
 #endif

@@ -1,15 +1,17 @@
-/* gemm on the device cuda by our kernels: at most 32 activations by mma.sync, each weight read once; at most 256 by
- * wgmma, which compute capability 9.0 has, each weight read once for 128 of them, or for all where the copy engine
- * brings tiles. From that on a step begins to read its weights while the one before it ends; its activations and
- * outputs wait for that. */
+/* gemm on the device cuda by our kernels: at most 32 activations by mma.sync, each weight read once, and of one and
+ * int4 in bulk, where there is compute capability 9.0; at most 256 by wgmma, which that has, each weight read once for
+ * 128 of them, or for all where the copy engine brings tiles. From that on a step begins to read its weights while the
+ * one before it ends; its activations and outputs wait for that. */
 #include "workload/gemm/cuda.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 struct gemm_ours {
     struct ifm_gemm_cuda gemm;
     struct ifm_cuda_launch launch; /* but for the arguments */
     bool by_tiles;                 /* that the copy engine brings: a kernel of gemm_tma.cu */
+    struct ifm_cuda_gemm_tma tma;  /* its arguments, but for the matrix and the maps */
 };
 
 enum { COLUMNS_MOST = 32, WGMMA_MOST = 256 };
@@ -23,15 +25,19 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
     if (ask->too_many)
         return ifm_arena_printf(arena, "our kernels take at most %d activations on this GPU, gemm.m is %llu", most,
                                 (unsigned long long)ask->shape.m);
-    return ifm_gemm_cuda_supports(ask);
+    const char *why_not = ifm_gemm_cuda_supports(ask);
+    if (ask->shape.m > 64) /* sums of blocks that share k */
+        ask->scratch += machine->gpu->multiprocessors * IFM_CUDA_GEMM_TMA_PART(256);
+    return why_not;
 }
 
 static void enqueue_tiles(const struct gemm_ours *state)
 {
     struct ifm_device *device = state->gemm.device;
-    struct ifm_cuda_gemm_tma tma = {.a = state->gemm.arguments};
+    struct ifm_cuda_gemm_tma tma = state->tma;
     struct ifm_cuda_launch launch = state->launch;
     struct ifm_cuda_gemm *a = &tma.a;
+    *a = state->gemm.arguments;
     a->w = ifm_gemm_cuda_matrix(&state->gemm);
     ifm_cuda_map_tiles(device, &(struct ifm_cuda_tiles){a->w, a->n, a->k, a->k, IFM_CUDA_GEMM_TMA_ROWS}, tma.w_map);
     ifm_cuda_map_tiles(device, &(struct ifm_cuda_tiles){a->x, a->m, a->k, a->x_stride, a->m}, tma.x_map);
@@ -96,6 +102,46 @@ static enum ifm_status size_launch(struct gemm_ours *state, const struct ifm_gem
     return IFM_OK;
 }
 
+/* A block for each multiprocessor and a share of the panels for each, as many for one as `panels`. */
+static unsigned blocks_of_row(struct ifm_device *device, const struct ifm_gemm_shape *s, unsigned *panels)
+{
+    const unsigned all = (unsigned)(s->n / IFM_CUDA_GEMM_PANEL), each = ifm_cuda_gpu(device)->multiprocessors;
+    const unsigned blocks = each < all ? each : all;
+    *panels = (all + blocks - 1) / blocks;
+    return blocks;
+}
+
+enum { ROW_SHARED_MOST = 227 << 10 };
+
+static unsigned row_shared(struct ifm_device *device, const struct ifm_gemm_shape *s)
+{
+    const uint64_t stride = (s->k + IFM_CUDA_GEMM_PAD - 1) / IFM_CUDA_GEMM_PAD * IFM_CUDA_GEMM_PAD;
+    unsigned panels;
+    blocks_of_row(device, s, &panels);
+    return stride > ROW_SHARED_MOST ? UINT_MAX : ifm_cuda_gemm_row_shared(s->group, (uint32_t)stride, panels);
+}
+
+/* One activation and int4: chunks that one thread asks for come at 3.64 TB/s, the warps' own copies at 3.05. */
+static bool suits_row(struct ifm_device *device, const struct ifm_gemm_shape *s)
+{
+    return ifm_cuda_gpu(device)->major == 9 && s->m == 1 && s->format == IFM_GEMM_INT4 &&
+           row_shared(device, s) <= ROW_SHARED_MOST;
+}
+
+static enum ifm_status find_row(struct gemm_ours *state, struct ifm_device *device, const struct ifm_gemm_shape *s,
+                                struct ifm_error *error)
+{
+    struct ifm_cuda_launch *launch = &state->launch;
+    char name[48];
+    unsigned panels;
+    snprintf(name, sizeof name, "ifm_gemm_row_int4_%u", s->group);
+    launch->blocks = blocks_of_row(device, s, &panels);
+    launch->threads = IFM_CUDA_GEMM_ROW_THREADS;
+    launch->shared = row_shared(device, s);
+    IFM_TRY(ifm_cuda_find(device, "gemm_row", name, &launch->function, error));
+    return ifm_cuda_allow_shared(device, launch->function, launch->shared, error);
+}
+
 /* Of f16 and bf16 wgmma is faster than mma.sync from 9 activations on, where its blocks fill the GPU: with 14336 x 4096
  * 30 us and not 37. */
 static bool suits_wgmma(struct ifm_device *device, const struct ifm_gemm_shape *s)
@@ -146,28 +192,54 @@ static enum ifm_status find_wgmma(struct gemm_ours *state, const struct ifm_open
     return ifm_cuda_allow_shared(opening->device, launch->function, launch->shared, error);
 }
 
-/* Whether the blocks of gemm_tma.cu are one wave that takes most of the GPU: m 128 then takes 33.5 us and not 38 to 43.
- */
-static bool suits_tiles(struct ifm_device *device, const struct ifm_gemm_shape *s)
+enum { LEAST_STEPS = 16 /* of a block that shares k: the exchange of its sums takes as long as some eight */ };
+
+/* How many blocks of gemm_tma.cu share k, where all of them are one wave that takes most of the GPU: m 128 then takes
+ * 33.5 us and not 38 to 43. 0: another kernel is faster. */
+static unsigned split_of_tiles(struct ifm_device *device, const struct ifm_gemm_shape *s)
 {
     const struct ifm_gpu *gpu = ifm_cuda_gpu(device);
-    const uint64_t blocks = s->n / IFM_CUDA_GEMM_TMA_ROWS;
-    return gpu->major == 9 && s->m > 64 && (s->format == IFM_GEMM_F16 || s->format == IFM_GEMM_BF16) &&
-           s->n % IFM_CUDA_GEMM_TMA_ROWS == 0 && blocks <= gpu->multiprocessors && 2 * blocks > gpu->multiprocessors;
+    const uint64_t tiles = s->n / IFM_CUDA_GEMM_TMA_ROWS, steps = s->k / IFM_CUDA_GEMM_DEPTH;
+    if (gpu->major != 9 || s->m <= 64 || (s->format != IFM_GEMM_F16 && s->format != IFM_GEMM_BF16) ||
+        s->n % IFM_CUDA_GEMM_TMA_ROWS != 0 || tiles > gpu->multiprocessors)
+        return 0;
+    const unsigned fit = (unsigned)(gpu->multiprocessors / tiles);
+    const unsigned split = fit < IFM_CUDA_GEMM_TMA_SPLIT ? fit : IFM_CUDA_GEMM_TMA_SPLIT;
+    if (split == 1)
+        return 1;
+    return 5 * split * tiles >= 4 * gpu->multiprocessors && steps >= LEAST_STEPS * split ? split : 0;
+}
+
+/* Where blocks that share k leave their sums. */
+static enum ifm_status take_parts(struct gemm_ours *state, struct ifm_device *device, const struct ifm_gemm_shape *s,
+                                  unsigned columns, struct ifm_error *error)
+{
+    const size_t tiles = s->n / IFM_CUDA_GEMM_TMA_ROWS, bytes = state->launch.blocks * IFM_CUDA_GEMM_TMA_PART(columns);
+    void *tickets;
+    bool fresh;
+    IFM_TRY(device->ops->buffer(device, "gemm.parts", bytes, &state->tma.parts, &fresh, error));
+    IFM_TRY(device->ops->buffer(device, "gemm.tickets", tiles * sizeof(uint32_t), &tickets, &fresh, error));
+    ifm_cuda_fill(device, tickets, 0, tiles);
+    state->tma.tickets = tickets;
+    return IFM_OK;
 }
 
 static enum ifm_status find_tiles(struct gemm_ours *state, struct ifm_device *device, const struct ifm_gemm_shape *s,
-                                  struct ifm_error *error)
+                                  unsigned split, struct ifm_error *error)
 {
     struct ifm_cuda_launch *launch = &state->launch;
-    const unsigned columns = s->m <= 128 ? 128 : 256;
+    const unsigned columns = s->m <= 128 ? 128 : s->m <= 192 ? 192 : 256;
     char name[48];
-    snprintf(name, sizeof name, "ifm_gemm_tma_%s_%u", ifm_gemm_format_name(s->format), columns);
+    snprintf(name, sizeof name, "ifm_gemm_tma_%s%s_%u", split > 1 ? "part_" : "", ifm_gemm_format_name(s->format),
+             columns);
     state->by_tiles = true;
-    launch->blocks = (unsigned)(s->n / IFM_CUDA_GEMM_TMA_ROWS);
+    state->tma.split = split;
+    launch->blocks = (unsigned)(s->n / IFM_CUDA_GEMM_TMA_ROWS) * split;
     launch->threads = IFM_CUDA_GEMM_TMA_THREADS;
     launch->shared = IFM_CUDA_GEMM_TMA_SHARED(columns);
     IFM_TRY(ifm_cuda_find(device, "gemm_tma", name, &launch->function, error));
+    if (split > 1)
+        IFM_TRY(take_parts(state, device, s, columns, error));
     return ifm_cuda_allow_shared(device, launch->function, launch->shared, error);
 }
 
@@ -175,6 +247,7 @@ static enum ifm_status open_gemm(const struct ifm_opening *opening, void *opened
 {
     const struct ifm_gemm_chosen *chosen = opening->chosen;
     const struct ifm_gemm_shape s = ifm_gemm_shape_of(opening->settings, (enum ifm_gemm_format)chosen->format);
+    const unsigned split = split_of_tiles(opening->device, &s);
     struct gemm_ours *state = opened;
     char format[24], name[48], group[8] = "";
     enum ifm_status status = IFM_MISSING;
@@ -184,11 +257,13 @@ static enum ifm_status open_gemm(const struct ifm_opening *opening, void *opened
         snprintf(group, sizeof group, "_%u", s.group);
     snprintf(format, sizeof format, "%s%s", ifm_gemm_format_name(s.format), group);
     snprintf(name, sizeof name, "ifm_gemm_mma_%s_%u", format, columns_of(&s));
-    if (suits_tiles(opening->device, &s))
-        status = find_tiles(state, opening->device, &s, error);
+    if (suits_row(opening->device, &s))
+        status = find_row(state, opening->device, &s, error);
+    else if (split > 0)
+        status = find_tiles(state, opening->device, &s, split, error);
     else if (suits_wgmma(opening->device, &s))
         status = find_wgmma(state, opening, &s, format, error);
-    const bool by_mma = status == IFM_MISSING && s.m <= COLUMNS_MOST; /* an old NVRTC has no wgmma */
+    const bool by_mma = status == IFM_MISSING && s.m <= COLUMNS_MOST; /* an old NVRTC has neither */
     if (by_mma)
         status = ifm_cuda_find(opening->device, "gemm_mma", name, &state->launch.function, error);
     if (status == IFM_OK)

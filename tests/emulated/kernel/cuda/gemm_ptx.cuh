@@ -1,7 +1,7 @@
 /* A block of CUDA threads as threads of the host, and gemm_ptx.cuh for them: a kernel's own source runs where no GPU is.
  *
- * Found before the real header by its folder. Copies happen as late as they may: when their thread waits for them, so
- * that a wait that is missing shows. Addresses that a copy reads must lie in what the test has declared. */
+ * Found before the real header by its folder. Copies happen as late as they may: when a thread waits for them, so that
+ * a wait that is missing shows. Addresses that a copy reads must lie in what the test has declared. */
 #ifndef IFM_KERNEL_CUDA_GEMM_PTX_CUH
 #define IFM_KERNEL_CUDA_GEMM_PTX_CUH
 
@@ -11,7 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <pthread.h>
+#include <thread>
 #include <vector>
 
 #define __device__
@@ -31,7 +34,7 @@ struct float2 {
 namespace emulated
 {
 
-enum { WARPS = 16, SHARED = 227 * 1024 };
+enum { WARPS = 17, SHARED = 227 * 1024 };
 struct index {
     uint32_t x;
 };
@@ -47,10 +50,22 @@ struct warp {
 struct range {
     const char *from, *to;
 };
+struct bulk {
+    void *to;
+    const void *from;
+    size_t bytes;
+};
+struct barrier { /* in shared memory, of bulk copies */
+    uint32_t arrivals, pending, phase;
+    size_t expected;
+    std::vector<bulk> copies;
+};
 
 inline pthread_barrier_t block;
 inline warp warps[WARPS];
 inline range readable[2];
+inline std::mutex lock; /* of barriers */
+inline std::map<uint32_t, barrier> barriers;
 inline thread_local std::vector<std::vector<copy>> groups;
 inline thread_local std::vector<copy> uncommitted;
 
@@ -106,16 +121,22 @@ inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector)
     return out;
 }
 
-inline void copy_async(void *to, const void *from, bool is_there)
+inline void check_copy(const void *to, const void *from, size_t bytes, bool is_there)
 {
     const char *at = static_cast<const char *>(from);
     bool known = !is_there;
     for (const emulated::range &r : emulated::readable)
-        known = known || (at >= r.from && at + 16 <= r.to);
-    if (!known || reinterpret_cast<uintptr_t>(to) % 16 != 0 || (is_there && reinterpret_cast<uintptr_t>(at) % 16 != 0)) {
+        known = known || (at >= r.from && at + bytes <= r.to);
+    if (!known || reinterpret_cast<uintptr_t>(to) % 16 != 0 || bytes % 16 != 0 ||
+        (is_there && reinterpret_cast<uintptr_t>(at) % 16 != 0)) {
         std::puts("a copy reads what is not its own, or is not aligned");
         std::exit(1);
     }
+}
+
+inline void copy_async(void *to, const void *from, bool is_there)
+{
+    check_copy(to, from, 16, is_there);
     emulated::uncommitted.push_back({to, from, is_there});
 }
 
@@ -164,6 +185,100 @@ inline uint16_t to_f16(float value)
 inline uint16_t to_bf16(float value)
 {
     return ifm_f32_to_bf16(value);
+}
+
+inline uint32_t shared_address(const void *pointer)
+{
+    return static_cast<uint32_t>(static_cast<const unsigned char *>(pointer) - shared);
+}
+
+inline uint4 load_shared(uint32_t at)
+{
+    uint4 x;
+    std::memcpy(&x, shared + at, sizeof x);
+    return x;
+}
+
+inline uint16_t load_half(uint32_t at)
+{
+    uint16_t x;
+    std::memcpy(&x, shared + at, sizeof x);
+    return x;
+}
+
+inline emulated::barrier &barrier_at(uint32_t at)
+{
+    const auto found = emulated::barriers.find(at);
+    if (found == emulated::barriers.end()) {
+        std::puts("a barrier that nobody has made");
+        std::exit(1);
+    }
+    return found->second;
+}
+
+inline void barrier_create(uint32_t barrier, uint32_t arrivals)
+{
+    const std::lock_guard<std::mutex> lock(emulated::lock);
+    std::memset(shared + barrier, 0, 8);
+    emulated::barriers[barrier] = {arrivals, arrivals, 0, 0, {}};
+}
+
+inline void barriers_created() {}
+
+inline void arrive_locked(emulated::barrier &b)
+{
+    if (b.pending-- == 0) {
+        std::puts("a barrier has more arrivals than it waits for");
+        std::exit(1);
+    }
+}
+
+/* The phase is over where everybody has arrived and the bytes are those that were announced. */
+inline void end_phase(emulated::barrier &b)
+{
+    size_t bytes = 0;
+    for (const emulated::bulk &c : b.copies)
+        bytes += c.bytes;
+    if (b.pending > 0 || bytes != b.expected)
+        return;
+    for (const emulated::bulk &c : b.copies)
+        std::memcpy(c.to, c.from, c.bytes);
+    b = {b.arrivals, b.arrivals, b.phase + 1, 0, {}};
+}
+
+inline void barrier_expect(uint32_t barrier, uint32_t bytes)
+{
+    const std::lock_guard<std::mutex> lock(emulated::lock);
+    emulated::barrier &b = barrier_at(barrier);
+    b.expected += bytes;
+    arrive_locked(b);
+}
+
+inline void barrier_arrive(uint32_t barrier)
+{
+    const std::lock_guard<std::mutex> lock(emulated::lock);
+    arrive_locked(barrier_at(barrier));
+    if (barrier_at(barrier).expected == 0)
+        end_phase(barrier_at(barrier));
+}
+
+inline void barrier_wait(uint32_t barrier, uint32_t parity)
+{
+    for (;; std::this_thread::yield()) {
+        const std::lock_guard<std::mutex> lock(emulated::lock);
+        emulated::barrier &b = barrier_at(barrier);
+        if (b.phase % 2 == parity)
+            end_phase(b);
+        if (b.phase % 2 != parity)
+            return;
+    }
+}
+
+inline void copy_bulk(uint32_t to, const void *from, uint32_t bytes, uint32_t barrier)
+{
+    check_copy(shared + to, from, bytes, true);
+    const std::lock_guard<std::mutex> lock(emulated::lock);
+    barrier_at(barrier).copies.push_back({shared + to, from, bytes});
 }
 
 inline void let_next_begin() {}
