@@ -15,7 +15,7 @@
 #ifndef IFM_KERNEL_CUDA_PACKED_TILE_CUH
 #define IFM_KERNEL_CUDA_PACKED_TILE_CUH
 
-#include "kernel/cuda/decode_join.cuh"
+#include "kernel/cuda/decode_tile.cuh"
 
 namespace
 {
@@ -43,51 +43,13 @@ template <int D, int FORMAT> struct packs {
                                       : 4 * D,
         PAGE = HEAD_BYTES + CHUNKS * BYTES,
         STAGE = (HEAD_BYTES + BYTES + 63) / 64 * 64,
-        MOST = TILES > 4 ? 4 : TILES,             /* tiles whose scores are there at once */
-        RESTS = !FLOATS, /* what rounding takes from folded queries is multiplied too */
+        MOST = TILES > 4 ? 4 : TILES, /* tiles whose scores are there at once */
+        RESTS = !FLOATS,              /* what rounding takes from folded queries is multiplied too */
         MIDDLE = BITS == 8   ? 128
                  : BITS == 4 ? 8
                              : 2
     };
 };
-
-__device__ __forceinline__ uint32_t times(uint32_t a, uint32_t b)
-{
-    uint32_t y;
-    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
-    return y;
-}
-
-__device__ __forceinline__ uint32_t times_and(uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t y;
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(c));
-    return y;
-}
-
-__device__ __forceinline__ uint32_t shared_word(uint32_t at)
-{
-    uint32_t v;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at));
-    return v;
-}
-
-__device__ __forceinline__ uint32_t shared_half(uint32_t at)
-{
-    uint16_t v;
-    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(at));
-    return v;
-}
-
-/* Two codes of e4m3 as f16, from the lower half. */
-__device__ __forceinline__ uint32_t from_e4m3(uint32_t x)
-{
-    uint32_t y = 0;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(y) : "h"(static_cast<uint16_t>(x)));
-#endif
-    return y;
-}
 
 /* The four registers of fragment `f` of a piece of 16 bytes; `f` is known when this is compiled. */
 template <int FORMAT> __device__ __forceinline__ void operand(const uint4 &x, int f, uint32_t a[4])
@@ -420,6 +382,68 @@ __device__ __forceinline__ void attend_chunk(attention<D> &work, uint32_t stage,
 #pragma unroll
     for (int tile = 0; tile < packs<D, FORMAT>::TILES; tile += packs<D, FORMAT>::MOST)
         attend_tiles<D, FORMAT, FEW>(work, of, stage, tile, scale, sums, lane);
+}
+
+/* ---- a unit ---- */
+
+/* The queries of a unit from `from`, [heads][D], as f16: channels 32 i + 8 t on of head g at [i][4 g + t]. One of
+ * `warps`. */
+template <int D>
+__device__ __forceinline__ void give_queries(const float *from, uint32_t n, uint4 *q, uint32_t warp, uint32_t warps)
+{
+    const uint32_t lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    for (uint32_t i = warp; i < D / 32; i += warps) {
+        const float4 *row = reinterpret_cast<const float4 *>(from + (g < n ? g : 0) * D) + 8 * i + 2 * t;
+        const float4 x = row[0], y = row[1];
+        const uint4 packed = make_uint4(pack(x.x, x.y), pack(x.z, x.w), pack(y.x, y.y), pack(y.z, y.w));
+        q[32 * i + lane] = g < n ? packed : make_uint4(0, 0, 0, 0);
+    }
+}
+
+/* What a warp has of a unit so far. */
+template <int D> struct part_of_unit {
+    attention<D> work;
+    float sums[4];
+    bool settled; /* body pages are done with, and sums are not of rotated values. APART: not used */
+};
+
+template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &part)
+{
+#pragma unroll
+    for (int i = 0; i < sizes<D>::STEPS; i++)
+        part.work.out[i][0] = part.work.out[i][1] = part.work.out[i][2] = part.work.out[i][3] = 0;
+    part.work.top[0] = part.work.top[1] = NOTHING;
+    part.work.total[0] = part.work.total[1] = 0;
+    part.sums[0] = part.sums[1] = part.sums[2] = part.sums[3] = 0;
+    part.settled = false;
+}
+
+/* A tile of the sink or the ring, f16. APART: its values go to columns 4 on. */
+template <int D, bool APART>
+__device__ __forceinline__ void attend_side(part_of_unit<D> &part, uint32_t stage, uint32_t q, float scale,
+                                            uint32_t left, uint32_t lane)
+{
+    attention<D> &work = part.work;
+    float c[4];
+#pragma unroll
+    for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
+        const uint4 x = load_shared(q + (32 * i + (APART ? lane % 16 : lane)) * 16);
+        work.q[2 * i][0] = x.x;
+        work.q[2 * i][1] = x.y;
+        work.q[2 * i + 1][0] = x.z;
+        work.q[2 * i + 1][1] = x.w;
+    }
+    score<D, ROWS>(scale, work, stage, left, lane, c);
+    if (APART) {
+        float most[4] = {fmaxf(c[0], c[2]), fmaxf(c[1], c[3])};
+        raise_to<D, APART>(work, most, part.sums);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            c[j] = lane % 4 < 2 ? -__int_as_float(0x7f800000) : c[j];
+    } else {
+        raise<D>(work, c);
+    }
+    add_values<D, ROWS>(work, stage, c, lane);
 }
 
 /* ---- the sums of values ---- */
