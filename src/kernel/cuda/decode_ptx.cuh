@@ -61,10 +61,11 @@ __device__ __forceinline__ uint32_t times(uint32_t a, uint32_t b)
     return y;
 }
 
-__device__ __forceinline__ uint32_t times_and(uint32_t a, uint32_t b, uint32_t c)
+/* a b - c. */
+__device__ __forceinline__ uint32_t times_less(uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t y;
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(c));
+    asm("{.reg .b32 m;\nneg.f16x2 m, %3;\nfma.rn.f16x2 %0, %1, %2, m;}" : "=r"(y) : "r"(a), "r"(b), "r"(c));
     return y;
 }
 

@@ -5,8 +5,7 @@
  * What is left goes elsewhere: channel scales of K, and the powers of 2, into the query, once a chunk; zeros of K into
  * what sums begin with; token scales of V into the weights.
  *
- * Queries times scales are rounded to f16. That error is multiplied with codes, whose mean is the larger part of them:
- * the codes' middle is taken out of the products, and put back with the zero, by products of unrounded scales.
+ * Queries times scales are rounded to f16, and what rounding takes is multiplied too; zeros are multiplied as they are.
  *
  * A product has 8 columns, one a query head. A group of at most 4 heads leaves half of them free (FEW): column 4 + h
  * then has what rounding took from head h's folded query, so that its products cost nothing; of the lanes whose
@@ -44,10 +43,7 @@ template <int D, int FORMAT> struct packs {
         PAGE = HEAD_BYTES + CHUNKS * BYTES,
         STAGE = (HEAD_BYTES + BYTES + 63) / 64 * 64,
         MOST = TILES > 4 ? 4 : TILES, /* tiles whose scores are there at once */
-        RESTS = !FLOATS,              /* what rounding takes from folded queries is multiplied too */
-        MIDDLE = BITS == 8   ? 128
-                 : BITS == 4 ? 8
-                             : 2
+        RESTS = !FLOATS               /* what rounding takes from folded queries is multiplied too */
     };
 };
 
@@ -77,13 +73,6 @@ template <int FORMAT> __device__ __forceinline__ uint32_t too_large(int f, int c
 {
     const uint32_t steps = FORMAT == INT4 ? 4 * c : FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
     return 0x3c003c00u - steps * 0x04000400u;
-}
-
-/* Minus the middle of the codes, as codes of that fragment are. */
-template <int D, int FORMAT> __device__ __forceinline__ uint32_t middle(int f, int c)
-{
-    const uint32_t steps = FORMAT == INT4 ? 4 * c : FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
-    return 0x80008000u | (packs<D, FORMAT>::MIDDLE * 0x10001u) << steps;
 }
 
 /* What a warp has of the chunk's head. */
@@ -126,13 +115,27 @@ __device__ __forceinline__ void fold_one(folded<D> &to, int f, int c, uint32_t q
 {
     const bool scaled = FORMAT != INT8 && too_large<FORMAT>(f, c) != 0x3c003c00u;
     uint32_t product = times(q, scales), rest = 0;
-    if (packs<D, FORMAT>::RESTS)
-        rest = times_and(q, scales, product ^ 0x80008000u);
-    if (packs<D, FORMAT>::RESTS && FEW)
-        product = of_rest ? rest : product;
+    if (packs<D, FORMAT>::RESTS && !FEW)
+        rest = times_less(q, scales, product);
+    if (packs<D, FORMAT>::RESTS && FEW && of_rest)
+        product = times_less(q, scales, product);
     to.q[f][c] = scaled ? times(product, too_large<FORMAT>(f, c)) : product;
     if (packs<D, FORMAT>::RESTS && !FEW)
         to.rest[f][c] = scaled ? times(rest, too_large<FORMAT>(f, c)) : rest;
+}
+
+/* Zeros of 32 channels, as an operand's registers: those of a lane's channels 0, 1, 4 and 5 are of upper rows, the
+ * others of lower ones. FEW: columns 4 on have the query's channels of the lower rows, the others those of the upper
+ * ones. */
+template <bool FEW>
+__device__ __forceinline__ void add_zeros(float sum[2][4], const uint4 &z, const uint4 &x, bool of_lower)
+{
+    if (FEW) {
+        multiply(sum[0], z.x, z.y, z.z, z.w, of_lower ? x.y : x.x, of_lower ? x.w : x.z);
+        return;
+    }
+    multiply(sum[0], z.x, z.y, z.z, z.w, x.x, x.z);
+    multiply(sum[1], z.x, z.y, z.z, z.w, x.y, x.w);
 }
 
 template <int D, int FORMAT, bool FEW>
@@ -140,8 +143,7 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
 {
     enum { TWICE = packs<D, FORMAT>::RESTS && FEW }; /* columns 4 on are of rests: their lanes read the same query */
     const uint32_t t = lane % 4, from = TWICE ? lane % 16 : lane;
-    const uint32_t middles = FORMAT == INT8 ? 0x58005800u : FORMAT == INT4 ? 0x48004800u : 0x40004000u;
-    float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}}, less[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
         const uint4 x = load_shared(q + (32 * i + from) * 16);
@@ -154,24 +156,16 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
         }
         const uint4 s = load_shared(stage + (32 * i + 8 * t) * 2),
                     z = load_shared(stage + 2 * D + (32 * i + 8 * t) * 2);
+        add_zeros<TWICE>(zero, z, x, lane >= 16);
 #pragma unroll
-        for (int step = 0; step < 2; step++) {
-            const int f = 2 * i + step;
-            const uint32_t z0 = times_and(word(s, 2 * step), middles, word(z, 2 * step));
-            const uint32_t z1 = times_and(word(s, 2 * step + 1), middles, word(z, 2 * step + 1));
-            multiply(zero[step], z0, z0, z1, z1, word(x, 2 * step), word(x, 2 * step + 1));
-#pragma unroll
-            for (int c = 0; c < 2; c++)
-                fold_one<D, FORMAT, FEW>(to, f, c, word(x, 2 * step + c), word(s, 2 * step + c), lane >= 16);
-            const uint32_t m0 = middle<D, FORMAT>(f, 0), m1 = middle<D, FORMAT>(f, 1);
-            multiply(less[step], m0, m0, m1, m1, to.q[f][0], to.q[f][1]);
-            if (packs<D, FORMAT>::RESTS && !FEW)
-                multiply(less[step], m0, m0, m1, m1, to.rest[f][0], to.rest[f][1]);
-        }
+        for (int j = 0; j < 4; j++)
+            fold_one<D, FORMAT, FEW>(to, 2 * i + j / 2, j % 2, word(x, j), word(s, j), lane >= 16);
     }
 #pragma unroll
-    for (int j = 0; j < 2; j++)
-        to.zero[j] = (TWICE && t >= 2 ? 0 : (zero[0][j] + zero[1][j]) * 0x1p-24f) + (less[0][j] + less[1][j]);
+    for (int j = 0; j < 2; j++) {
+        const float upper = zero[0][j], lower = zero[TWICE ? 0 : 1][2 + j];
+        to.zero[j] = (!TWICE ? upper + lower : t < 2 ? upper : lower) * 0x1p-24f;
+    }
     if (FORMAT == INT2)
         fold_low<D>(stage, q, lane, to.low);
 }

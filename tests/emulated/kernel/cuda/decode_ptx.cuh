@@ -146,9 +146,13 @@ inline uint32_t times_and(uint32_t a, uint32_t b, uint32_t c)
     }
     return y;
 }
+inline uint32_t times_less(uint32_t a, uint32_t b, uint32_t c)
+{
+    return times_and(a, b, c ^ 0x80008000u);
+}
 inline uint32_t times(uint32_t a, uint32_t b)
 {
-    return times_and(a, b, 0x80008000u); /* minus zero: a product of zero keeps its sign */
+    return times_less(a, b, 0); /* plus minus zero: a product of zero keeps its sign */
 }
 
 inline uint32_t from_e4m3(uint32_t x)
