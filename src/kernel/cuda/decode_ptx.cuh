@@ -69,6 +69,21 @@ __device__ __forceinline__ uint32_t times_less(uint32_t a, uint32_t b, uint32_t 
     return y;
 }
 
+/* c - a b. */
+__device__ __forceinline__ uint32_t less_product(uint32_t c, uint32_t a, uint32_t b)
+{
+    uint32_t y;
+    asm("{.reg .b32 m;\nneg.f16x2 m, %1;\nfma.rn.f16x2 %0, m, %2, %3;}" : "=r"(y) : "r"(a), "r"(b), "r"(c));
+    return y;
+}
+
+__device__ __forceinline__ uint32_t difference(uint32_t a, uint32_t b)
+{
+    uint32_t y;
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+    return y;
+}
+
 __device__ __forceinline__ uint32_t shared_word(uint32_t at)
 {
     uint32_t v;

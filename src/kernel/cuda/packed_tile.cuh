@@ -5,6 +5,9 @@
  * What is left goes elsewhere: channel scales of K, and the powers of 2, into the query, once a chunk; zeros of K into
  * what sums begin with; token scales of V into the weights.
  *
+ * int4: the upper codes of bytes are not put under a mask; a byte is the lower code and 16 times the upper one. So its
+ * factor is that of the upper code over 16, and is taken off that of the lower one, which is multiplied besides.
+ *
  * Queries times scales are rounded to f16, and what rounding takes is multiplied too; zeros are multiplied as they are.
  *
  * A product has 8 columns, one a query head. A group of at most 4 heads leaves half of them free (FEW): column 4 + h
@@ -59,19 +62,26 @@ template <int FORMAT> __device__ __forceinline__ void operand(const uint4 &x, in
         }
         return;
     }
-    const uint32_t w = word(x, FORMAT == INT4 ? f : f / 2), high = w >> 8;
-    const uint32_t low = FORMAT == INT4 ? 0x000f000fu : 0x00030003u << (f % 2 * 4);
-    const uint32_t next = FORMAT == INT4 ? 0x00f000f0u : 0x000c000cu << (f % 2 * 4);
+    if (FORMAT == INT4) {
+        const uint32_t w = word(x, f);
+        a[2] = w & 0x00ff00ffu;
+        a[3] = __byte_perm(w, 0, 0x4341);
+        a[0] = w & 0x000f000fu;
+        a[1] = a[3] & 0x000f000fu;
+        return;
+    }
+    const uint32_t w = word(x, f / 2), high = w >> 8;
+    const uint32_t low = 0x00030003u << (f % 2 * 4), next = 0x000c000cu << (f % 2 * 4);
     a[0] = w & low;
     a[1] = high & low;
     a[2] = w & next;
     a[3] = high & next;
 }
 
-/* 1 over the power of 2 by which codes of fragment `f`, column half `c` are too large, as f16 twice. */
+/* 1 over the power of 2 by which codes of fragment `f`, column half `c` are too large, as f16 twice. Not of int4. */
 template <int FORMAT> __device__ __forceinline__ uint32_t too_large(int f, int c)
 {
-    const uint32_t steps = FORMAT == INT4 ? 4 * c : FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
+    const uint32_t steps = FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
     return 0x3c003c00u - steps * 0x04000400u;
 }
 
@@ -138,6 +148,29 @@ __device__ __forceinline__ void add_zeros(float sum[2][4], const uint4 &z, const
     multiply(sum[1], z.x, z.y, z.z, z.w, x.y, x.w);
 }
 
+/* int4: of words `c` = 0 and 1 of a fragment at once; that of the second one is taken off the first. What rounding took
+ * from the second one's part in the first is as good as 16 bits. */
+template <int D, bool FEW>
+__device__ __forceinline__ void fold_bytes(folded<D> &to, int f, const uint32_t q[2], const uint32_t scales[2],
+                                           bool of_rest)
+{
+    const uint32_t part = times(q[1], 0x2c002c00u);
+    uint32_t high = times(part, scales[1]), low = times_less(q[0], scales[0], high);
+    if (!FEW || of_rest) {
+        const uint32_t high_rest = times_less(part, scales[1], high);
+        const uint32_t low_rest = less_product(times_less(q[0], scales[0], low), part, scales[1]);
+        if (FEW) {
+            high = high_rest;
+            low = low_rest;
+        } else {
+            to.rest[f][0] = low_rest;
+            to.rest[f][1] = high_rest;
+        }
+    }
+    to.q[f][0] = low;
+    to.q[f][1] = high;
+}
+
 template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, folded<D> &to)
 {
@@ -158,8 +191,14 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
                     z = load_shared(stage + 2 * D + (32 * i + 8 * t) * 2);
         add_zeros<TWICE>(zero, z, x, lane >= 16);
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            fold_one<D, FORMAT, FEW>(to, 2 * i + j / 2, j % 2, word(x, j), word(s, j), lane >= 16);
+        for (int j = 0; j < 4; j++) {
+            if (FORMAT != INT4)
+                fold_one<D, FORMAT, FEW>(to, 2 * i + j / 2, j % 2, word(x, j), word(s, j), lane >= 16);
+            if (FORMAT == INT4 && j % 2 == 0) {
+                const uint32_t of_q[2] = {word(x, j), word(x, j + 1)}, scales[2] = {word(s, j), word(s, j + 1)};
+                fold_bytes<D, FEW>(to, 2 * i + j / 2, of_q, scales, lane >= 16);
+            }
+        }
     }
 #pragma unroll
     for (int j = 0; j < 2; j++) {
@@ -257,6 +296,8 @@ __device__ __forceinline__ void weigh(attention<D> &work, const float c[4], floa
     }
     b0 = transpose(pack(w[0], w[1]));
     b1 = transpose(pack(w[2], w[3]));
+    if (FORMAT == INT4)
+        b0 = difference(b0, b1);
 }
 
 /* FEW: of two scores, of token g or, where t >= 2, g + 8, and heads 2 (t % 2) and that plus 1. Columns 4 on are zero
@@ -277,7 +318,7 @@ __device__ __forceinline__ void weigh_few(attention<D> &work, const float c[4], 
     }
     const uint32_t both = transpose(pack(w[0] * v, w[1] * v)), other = __shfl_xor_sync(EVERY, both, 16);
     const bool of_head = !packs<D, FORMAT>::ROTATED || threadIdx.x % 32 < 16;
-    b0 = of_head ? both : 0;
+    b0 = !of_head ? 0 : FORMAT == INT4 ? difference(both, other) : both;
     b1 = of_head ? other : 0;
 }
 
@@ -355,7 +396,7 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
             weigh_few<D, FORMAT>(work, c[i], scale, stage, scales + 4 * (tile + i), later, b0, b1);
         else
             weigh<D, FORMAT>(work, c[i], scale, stage, scales + 4 * (tile + i), b0, b1);
-        const uint32_t much = FORMAT == INT4 ? 0x4c004c00u : FORMAT == INT2 ? 0x44004400u : 0x3c003c00u;
+        const uint32_t much = FORMAT == INT4 ? 0x4c404c40u /* 17 */ : FORMAT == INT2 ? 0x44004400u : 0x3c003c00u;
         if (FORMAT != E4M3)
             multiply(sums, 0x3c003c00u, 0x3c003c00u, much, much, b0, b1);
         add_tile<D, FORMAT>(work, chunk + p::CODES, tile + i, lane, b0, b1);

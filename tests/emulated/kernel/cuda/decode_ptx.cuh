@@ -150,6 +150,14 @@ inline uint32_t times_less(uint32_t a, uint32_t b, uint32_t c)
 {
     return times_and(a, b, c ^ 0x80008000u);
 }
+inline uint32_t less_product(uint32_t c, uint32_t a, uint32_t b)
+{
+    return times_and(a ^ 0x80008000u, b, c);
+}
+inline uint32_t difference(uint32_t a, uint32_t b)
+{
+    return times_less(a, 0x3c003c00u, b);
+}
 inline uint32_t times(uint32_t a, uint32_t b)
 {
     return times_less(a, b, 0); /* plus minus zero: a product of zero keeps its sign */
