@@ -3,7 +3,7 @@
  * A code under a mask, read as f16, is subnormal: code * 2^-24, or 4, 16, 64 times that where it lies higher in its
  * word. mma.sync multiplies subnormals exactly (ifm_packed_probe shows it), so that codes are operands as they are.
  * What is left goes elsewhere: channel scales of K, and the powers of 2, into the query, once a chunk; zeros of K into
- * what sums begin with; token scales of V into the weights.
+ * what weights are relative to; token scales of V into the weights.
  *
  * int4: the upper codes of bytes are not put under a mask; a byte is the lower code and 16 times the upper one. So its
  * factor is that of the upper code over 16, and is taken off that of the lower one, which is multiplied besides.
@@ -90,7 +90,7 @@ template <int D> struct folded {
     uint32_t q[sizes<D>::STEPS][2];    /* the query times the scales */
     uint32_t rest[sizes<D>::STEPS][2]; /* what rounding took from that, where packs has RESTS */
     uint32_t low[4];                   /* int2: that of promoted channels, times the scale of lower bits */
-    float zero[2];                     /* what sums of codes begin with, of heads 2 t and 2 t + 1 */
+    float zero[2];                     /* the query times the zeros, of the heads of a lane's scores */
 };
 
 /* The lower bits' part of the query: channels 2 t + e of the list, and 8 on. `q`: in shared memory, see begin_unit. */
@@ -203,20 +203,22 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
 #pragma unroll
     for (int j = 0; j < 2; j++) {
         const float upper = zero[0][j], lower = zero[TWICE ? 0 : 1][2 + j];
-        to.zero[j] = (!TWICE ? upper + lower : t < 2 ? upper : lower) * 0x1p-24f;
+        to.zero[j] = TWICE ? (t < 2 ? upper : lower) : upper + lower;
+        to.zero[j] += TWICE ? __shfl_xor_sync(EVERY, to.zero[j], 2) : 0;
     }
     if (FORMAT == INT2)
         fold_low<D>(stage, q, lane, to.low);
 }
 
-/* Sums of codes times the folded query, of tile `tile` of the chunk. */
+/* Sums of codes times the folded query, of tile `tile` of the chunk. One chain of products where others' are beside it.
+ */
 template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, int tile, uint32_t lane, float c[4])
 {
     enum { EACH = 16 / packs<D, FORMAT>::BITS, STEPS = sizes<D>::STEPS }; /* fragments of 16 bytes */
+    enum { ONE = FEW && packs<D, FORMAT>::MOST == 4 };
     float d[4] = {0, 0, 0, 0};
-    c[0] = c[2] = FORMAT == E4M3 ? 0 : of.zero[0];
-    c[1] = c[3] = FORMAT == E4M3 ? 0 : of.zero[1];
+    c[0] = c[1] = c[2] = c[3] = 0;
 #pragma unroll
     for (int i = 0; i < STEPS; i += EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)) {
         const int f = tile * STEPS + i;
@@ -225,13 +227,13 @@ __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, 
         for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
             uint32_t a[4];
             operand<FORMAT>(x, f % EACH + j, a);
-            multiply(j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
+            multiply(ONE || j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
             if (packs<D, FORMAT>::RESTS && !FEW)
                 multiply(j % 2 == 0 ? d : c, a[0], a[1], a[2], a[3], of.rest[i + j][0], of.rest[i + j][1]);
         }
     }
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4 && !ONE; i++)
         c[i] += d[i];
 }
 
@@ -271,14 +273,14 @@ __device__ __forceinline__ void add_tile(attention<D> &to, uint32_t codes, int t
 /* Weights of four scores of a tile, of tokens g and g + 8 and heads 2 t and 2 t + 1, as operands of add_tile. `at`:
  * where the V scales of the two tokens lie. */
 template <int D, int FORMAT>
-__device__ __forceinline__ void weigh(attention<D> &work, const float c[4], float scale, uint32_t stage, uint32_t at,
-                                      uint32_t &b0, uint32_t &b1)
+__device__ __forceinline__ void weigh(attention<D> &work, const float zero[2], const float c[4], float scale,
+                                      uint32_t stage, uint32_t at, uint32_t &b0, uint32_t &b1)
 {
     const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0; /* log2 of what tokens 8 on are too large by */
     float w[4];
 #pragma unroll
     for (int j = 0; j < 4; j++)
-        w[j] = power_of_2(fmaf(c[j], scale, -(work.top[j % 2] + (j < 2 ? 0 : steps))));
+        w[j] = power_of_2(fmaf(c[j], scale, zero[j % 2] - (work.top[j % 2] + (j < 2 ? 0 : steps))));
     work.total[0] += w[0] + w[2] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
     work.total[1] += w[1] + w[3] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
     if (FORMAT == E4M3) {
@@ -303,8 +305,8 @@ __device__ __forceinline__ void weigh(attention<D> &work, const float c[4], floa
 /* FEW: of two scores, of token g or, where t >= 2, g + 8, and heads 2 (t % 2) and that plus 1. Columns 4 on are zero
  * where they have sums of their own. */
 template <int D, int FORMAT>
-__device__ __forceinline__ void weigh_few(attention<D> &work, const float c[4], float scale, uint32_t stage,
-                                          uint32_t at, bool later, uint32_t &b0, uint32_t &b1)
+__device__ __forceinline__ void weigh_few(attention<D> &work, const float zero[2], const float c[4], float scale,
+                                          uint32_t stage, uint32_t at, bool later, uint32_t &b0, uint32_t &b1)
 {
     const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0, less = later ? steps : 0;
     const float more = !later ? 1.0f : FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f;
@@ -313,7 +315,7 @@ __device__ __forceinline__ void weigh_few(attention<D> &work, const float c[4], 
     float w[2];
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        w[j] = power_of_2(fmaf(c[j], scale, -(work.top[j] + less)));
+        w[j] = power_of_2(fmaf(c[j], scale, zero[j] - (work.top[j] + less)));
         work.total[j] = fmaf(w[j], more, work.total[j]);
     }
     const uint32_t both = transpose(pack(w[0] * v, w[1] * v)), other = __shfl_xor_sync(EVERY, both, 16);
@@ -387,15 +389,15 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
     }
 #pragma unroll
     for (int j = 0; j < EACH; j++)
-        most[j] *= scale;
+        most[j] = fmaf(most[j], scale, of.zero[j % 2]);
     raise_to<D, FEW>(work, most, sums);
 #pragma unroll
     for (int i = 0; i < p::MOST; i++) {
         uint32_t b0, b1;
         if (FEW)
-            weigh_few<D, FORMAT>(work, c[i], scale, stage, scales + 4 * (tile + i), later, b0, b1);
+            weigh_few<D, FORMAT>(work, of.zero, c[i], scale, stage, scales + 4 * (tile + i), later, b0, b1);
         else
-            weigh<D, FORMAT>(work, c[i], scale, stage, scales + 4 * (tile + i), b0, b1);
+            weigh<D, FORMAT>(work, of.zero, c[i], scale, stage, scales + 4 * (tile + i), b0, b1);
         const uint32_t much = FORMAT == INT4 ? 0x4c404c40u /* 17 */ : FORMAT == INT2 ? 0x44004400u : 0x3c003c00u;
         if (FORMAT != E4M3)
             multiply(sums, 0x3c003c00u, 0x3c003c00u, much, much, b0, b1);
@@ -414,6 +416,9 @@ __device__ __forceinline__ void attend_chunk(attention<D> &work, uint32_t stage,
         scale *= __uint_as_float(shared_word(stage));
     else
         scale *= 0x1p24f;
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+        of.zero[j] *= FORMAT == E4M3 ? 0 : scale * 0x1p-24f;
 #pragma unroll
     for (int tile = 0; tile < packs<D, FORMAT>::TILES; tile += packs<D, FORMAT>::MOST)
         attend_tiles<D, FORMAT, FEW>(work, of, stage, tile, scale, sums, lane);
