@@ -175,7 +175,7 @@ template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, folded<D> &to)
 {
     enum { TWICE = packs<D, FORMAT>::RESTS && FEW }; /* columns 4 on are of rests: their lanes read the same query */
-    const uint32_t t = lane % 4, from = TWICE ? lane % 16 : lane;
+    const uint32_t t = lane % 4, from = TWICE ? lane % 16 : lane, own = stage + 16 * t;
     float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
@@ -187,8 +187,7 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
             to.q[2 * i + 1][1] = x.w;
             continue;
         }
-        const uint4 s = load_shared(stage + (32 * i + 8 * t) * 2),
-                    z = load_shared(stage + 2 * D + (32 * i + 8 * t) * 2);
+        const uint4 s = load_shared(own + 64 * i), z = load_shared(own + 2 * D + 64 * i);
         add_zeros<TWICE>(zero, z, x, lane >= 16);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
