@@ -237,7 +237,7 @@ int main()
         {INT4_OF(64, 1), ROWS_OUTLIERS, 1, 1e-3},    {INT4_OF(64, 6), ROWS_CONSTANT, 0.25f, 5e-4},
         {INT4_OF(128, 2), ROWS_SHIFTED, 0.1f, 1e-3}, {INT4_OF(128, 4), ROWS_NORMAL, 1e-4f, 1.3e-3},
         {INT4_OF(128, 4), ROWS_NORMAL, 30, 1e-3},    {INT2_OF(128, 4), ROWS_OUTLIERS, 1, 5e-3},
-        {INT2_OF(128, 7), ROWS_NORMAL, 1, 1e-3},     {INT2_OF(64, 4), ROWS_NORMAL, 1, 1e-3},
+        {INT2_OF(128, 7), ROWS_NORMAL, 1, 1.3e-3},   {INT2_OF(64, 4), ROWS_NORMAL, 1, 1.3e-3},
         {INT2_OF(64, 8), ROWS_OUTLIERS, 1, 3e-3},    {INT8_OF(128, 4), ROWS_OUTLIERS, 1, 2e-3},
         {INT8_OF(64, 8), ROWS_SHIFTED, 0.1f, 1e-3},  {E4M3_OF(128, 4), ROWS_NORMAL, 1, 1e-3},
         {E4M3_OF(64, 5), ROWS_OUTLIERS, 1, 2e-3},

@@ -6,7 +6,8 @@
  * what weights are relative to; token scales of V into the weights.
  *
  * int4: the upper codes of bytes are not put under a mask; a byte is the lower code and 16 times the upper one. So its
- * factor is that of the upper code over 16, and is taken off that of the lower one, which is multiplied besides.
+ * factor is that of the upper code over 16, and is taken off that of the lower one, which is multiplied besides. V of
+ * int2 likewise; there an odd fragment's bytes have the even one's codes in them, whose sums settle takes off.
  *
  * Queries times scales are rounded to f16, and what rounding takes is multiplied too; zeros are multiplied as they are.
  *
@@ -51,7 +52,7 @@ template <int D, int FORMAT> struct packs {
 };
 
 /* The four registers of fragment `f` of a piece of 16 bytes; `f` is known when this is compiled. */
-template <int FORMAT> __device__ __forceinline__ void operand(const uint4 &x, int f, uint32_t a[4])
+template <int FORMAT, bool OF_V> __device__ __forceinline__ void operand(const uint4 &x, int f, uint32_t a[4])
 {
     if (FORMAT == INT8 || FORMAT == E4M3) {
 #pragma unroll
@@ -62,20 +63,21 @@ template <int FORMAT> __device__ __forceinline__ void operand(const uint4 &x, in
         }
         return;
     }
-    if (FORMAT == INT4) {
-        const uint32_t w = word(x, f);
-        a[2] = w & 0x00ff00ffu;
-        a[3] = __byte_perm(w, 0, 0x4341);
-        a[0] = w & 0x000f000fu;
-        a[1] = a[3] & 0x000f000fu;
+    const uint32_t w = word(x, FORMAT == INT4 ? f : f / 2), high = __byte_perm(w, 0, 0x4341);
+    if (FORMAT == INT2 && !OF_V) {
+        const uint32_t low = 0x00030003u << (f % 2 * 4), next = 0x000c000cu << (f % 2 * 4);
+        a[0] = w & low;
+        a[1] = high & low;
+        a[2] = w & next;
+        a[3] = high & next;
         return;
     }
-    const uint32_t w = word(x, f / 2), high = w >> 8;
-    const uint32_t low = 0x00030003u << (f % 2 * 4), next = 0x000c000cu << (f % 2 * 4);
-    a[0] = w & low;
-    a[1] = high & low;
-    a[2] = w & next;
-    a[3] = high & next;
+    const bool is_whole = FORMAT == INT4 || f % 2 == 1; /* a byte of both fragments, of the even one half a byte */
+    const uint32_t lower = FORMAT == INT4 ? 0x000f000fu : is_whole ? 0x00330033u : 0x00030003u;
+    a[0] = w & lower;
+    a[1] = high & lower;
+    a[2] = w & (is_whole ? 0x00ff00ffu : 0x000f000fu);
+    a[3] = is_whole ? high : high & 0x000f000fu;
 }
 
 /* 1 over the power of 2 by which codes of fragment `f`, column half `c` are too large, as f16 twice. Not of int4. */
@@ -225,7 +227,7 @@ __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, 
 #pragma unroll
         for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
             uint32_t a[4];
-            operand<FORMAT>(x, f % EACH + j, a);
+            operand<FORMAT, false>(x, f % EACH + j, a);
             multiply(ONE || j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
             if (packs<D, FORMAT>::RESTS && !FEW)
                 multiply(j % 2 == 0 ? d : c, a[0], a[1], a[2], a[3], of.rest[i + j][0], of.rest[i + j][1]);
@@ -242,7 +244,7 @@ template <int D> __device__ __forceinline__ void score_low(const folded<D> &of, 
     const uint32_t w = word(low, D == 128 ? tile / 2 : tile / 4), high = w >> 8;
     if (D == 128) {
         uint32_t a[4];
-        operand<INT2>(low, tile, a);
+        operand<INT2, false>(low, tile, a);
         multiply(c, a[0], a[1], a[2], a[3], of.low[tile % 2 * 2], of.low[tile % 2 * 2 + 1]);
         return;
     }
@@ -263,7 +265,7 @@ __device__ __forceinline__ void add_tile(attention<D> &to, uint32_t codes, int t
 #pragma unroll
         for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
             uint32_t a[4];
-            operand<FORMAT>(x, f % EACH + j, a);
+            operand<FORMAT, true>(x, f % EACH + j, a);
             multiply(to.out[i + j], a[0], a[1], a[2], a[3], b0, b1);
         }
     }
@@ -297,7 +299,7 @@ __device__ __forceinline__ void weigh(attention<D> &work, const float zero[2], c
     }
     b0 = transpose(pack(w[0], w[1]));
     b1 = transpose(pack(w[2], w[3]));
-    if (FORMAT == INT4)
+    if (packs<D, FORMAT>::ROTATED)
         b0 = difference(b0, b1);
 }
 
@@ -319,7 +321,7 @@ __device__ __forceinline__ void weigh_few(attention<D> &work, const float zero[2
     }
     const uint32_t both = transpose(pack(w[0] * v, w[1] * v)), other = __shfl_xor_sync(EVERY, both, 16);
     const bool of_head = !packs<D, FORMAT>::ROTATED || threadIdx.x % 32 < 16;
-    b0 = !of_head ? 0 : FORMAT == INT4 ? difference(both, other) : both;
+    b0 = !of_head ? 0 : packs<D, FORMAT>::ROTATED ? difference(both, other) : both;
     b1 = of_head ? other : 0;
 }
 
@@ -397,7 +399,7 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
             weigh_few<D, FORMAT>(work, of.zero, c[i], scale, stage, scales + 4 * (tile + i), later, b0, b1);
         else
             weigh<D, FORMAT>(work, of.zero, c[i], scale, stage, scales + 4 * (tile + i), b0, b1);
-        const uint32_t much = FORMAT == INT4 ? 0x4c404c40u /* 17 */ : FORMAT == INT2 ? 0x44004400u : 0x3c003c00u;
+        const uint32_t much = FORMAT == INT4 ? 0x4c404c40u : FORMAT == INT2 ? 0x45004500u : 0x3c003c00u; /* 17, 5, 1 */
         if (FORMAT != E4M3)
             multiply(sums, 0x3c003c00u, 0x3c003c00u, much, much, b0, b1);
         add_tile<D, FORMAT>(work, chunk + p::CODES, tile + i, lane, b0, b1);
@@ -499,10 +501,13 @@ template <int D, int FORMAT, bool FEW> __device__ __forceinline__ void settle(at
         return;
     const float middle = FORMAT == INT8 ? 128.0f : FORMAT == INT4 ? 7.5f : 1.5f;
 #pragma unroll
-    for (int i = 0; i < sizes<D>::STEPS; i++)
+    for (int i = sizes<D>::STEPS - 1; i >= 0; i--)
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            work.out[i][j] = work.out[i][j] * (FORMAT == INT2 && i % 2 == 1 ? 0x1p20f : 0x1p24f) - middle * sums[j % 2];
+        for (int j = 0; j < 4; j++) {
+            if (FORMAT == INT2 && i % 2 == 1)
+                work.out[i][j] = (work.out[i][j] - work.out[i - 1][j]) * 0x1p-4f;
+            work.out[i][j] = work.out[i][j] * 0x1p24f - middle * sums[j % 2];
+        }
 }
 
 /* Walsh and Hadamard over the channels of a warp's sums: 8 g + i + 64 r, or of D = 64 8 g + i + 4 r. */
