@@ -2,6 +2,7 @@
 #ifndef IFM_KERNEL_CUDA_DECODE_SHARE_CUH
 #define IFM_KERNEL_CUDA_DECODE_SHARE_CUH
 
+#include "kernel/cuda/decode_ptx.cuh"
 #include "kernel/cuda/packed.h"
 
 namespace
@@ -12,28 +13,6 @@ enum { HEAD = IFM_DECODE_HEAD, TILES_A_PAGE = IFM_DECODE_PAGE / TILE };
 #define EVERY 0xffffffffu
 #define NOTHING (-1e30f) /* a maximum of no scores; no infinity, whose difference with itself is none */
 #define LAZY 6.0f        /* log2: how far a score may pass the maximum that weights are relative to */
-
-__device__ __forceinline__ float power_of_2(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
-__device__ __forceinline__ float from_f16(uint16_t x)
-{
-    float y;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
-    return y;
-}
-
-/* Two f32 as f16, `low` in the lower half. */
-__device__ __forceinline__ uint32_t pack(float low, float high)
-{
-    uint32_t y;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
-    return y;
-}
 
 /* These three also of what a cycle does besides: its arguments have fields of the same names. */
 template <typename ARGUMENTS> __device__ __forceinline__ uint32_t tokens_of(const ARGUMENTS &a, uint32_t unit)

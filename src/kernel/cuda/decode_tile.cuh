@@ -26,13 +26,6 @@ __device__ __forceinline__ void copy_later(uint32_t shared, const void *from)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
 }
 
-__device__ __forceinline__ uint4 load_shared(uint32_t at)
-{
-    uint4 v;
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(at));
-    return v;
-}
-
 /* Columns of 16 bytes lie where neither copies nor the loads of fragments meet in a bank; in ROWS as in memory. */
 enum { SPREAD = 0, ROWS };
 template <int D, int ORDER = SPREAD> __device__ __forceinline__ uint32_t place_k(uint32_t row, uint32_t column)
@@ -95,23 +88,6 @@ template <int D> struct attention {
     float top[2], total[2];        /* of those heads; a lane's total is of its own tokens */
 };
 
-__device__ __forceinline__ void multiply(float *c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,
-                                         uint32_t b1)
-{
-    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};"
-        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-}
-
-/* 8 x 8 values of f16 across the warp, rows and columns swapped. */
-__device__ __forceinline__ uint32_t transpose(uint32_t x)
-{
-    uint32_t y;
-    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(y) : "r"(x));
-    return y;
-}
-
 __device__ __forceinline__ uint32_t word(const uint4 &v, int i)
 {
     return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
@@ -123,8 +99,7 @@ __device__ __forceinline__ uint32_t pair_up(uint32_t a, uint32_t b, bool high)
     return __byte_perm(a, b, high ? 0x7632 : 0x5410);
 }
 
-template <int D>
-__device__ __forceinline__ void begin(const float *q, const heads &h, attention<D> &to, uint32_t lane)
+template <int D> __device__ __forceinline__ void begin(const float *q, const heads &h, attention<D> &to, uint32_t lane)
 {
     const uint32_t g = lane / 4, t = lane % 4;
     const float4 *from = reinterpret_cast<const float4 *>(q + (g < h.n ? g : 0) * D) + 2 * t;

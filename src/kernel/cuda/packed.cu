@@ -141,21 +141,7 @@ __device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, const nea
     find_items(a, near, w, end);
 }
 
-/* The queries of a unit from `from`, [heads][D], as f16: channels 32 i + 8 t on of head g at [i][4 g + t]. One of
- * `warps`. */
-template <int D>
-__device__ __forceinline__ void give_queries(const float *from, uint32_t n, uint4 *q, uint32_t warp, uint32_t warps)
-{
-    const uint32_t lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    for (uint32_t i = warp; i < D / 32; i += warps) {
-        const float4 *row = reinterpret_cast<const float4 *>(from + (g < n ? g : 0) * D) + 8 * i + 2 * t;
-        const float4 x = row[0], y = row[1];
-        const uint4 packed = make_uint4(pack(x.x, x.y), pack(x.z, x.w), pack(y.x, y.y), pack(y.z, y.w));
-        q[32 * i + lane] = g < n ? packed : make_uint4(0, 0, 0, 0);
-    }
-}
-
-/* The same of a cycle, by the whole block. */
+/* What give_queries gives, of a cycle, by the whole block. */
 template <int D>
 __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, uint4 *q, bool keep)
 {
@@ -166,52 +152,6 @@ __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const h
             reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
                 make_uint2(pack(x.x, x.y), pack(x.z, x.w));
     }
-}
-
-/* What a warp has of a unit so far. */
-template <int D> struct part_of_unit {
-    attention<D> work;
-    float sums[4];
-    bool settled; /* body pages are done with, and sums are not of rotated values. APART: not used */
-};
-
-template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &part)
-{
-#pragma unroll
-    for (int i = 0; i < sizes<D>::STEPS; i++)
-        part.work.out[i][0] = part.work.out[i][1] = part.work.out[i][2] = part.work.out[i][3] = 0;
-    part.work.top[0] = part.work.top[1] = NOTHING;
-    part.work.total[0] = part.work.total[1] = 0;
-    part.sums[0] = part.sums[1] = part.sums[2] = part.sums[3] = 0;
-    part.settled = false;
-}
-
-/* A tile of the sink or the ring, f16. APART: its values go to columns 4 on. */
-template <int D, bool APART>
-__device__ __forceinline__ void attend_side(part_of_unit<D> &part, uint32_t stage, uint32_t q, float scale,
-                                            uint32_t left, uint32_t lane)
-{
-    attention<D> &work = part.work;
-    float c[4];
-#pragma unroll
-    for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
-        const uint4 x = load_shared(q + (32 * i + (APART ? lane % 16 : lane)) * 16);
-        work.q[2 * i][0] = x.x;
-        work.q[2 * i][1] = x.y;
-        work.q[2 * i + 1][0] = x.z;
-        work.q[2 * i + 1][1] = x.w;
-    }
-    score<D, ROWS>(scale, work, stage, left, lane, c);
-    if (APART) {
-        float most[4] = {fmaxf(c[0], c[2]), fmaxf(c[1], c[3])};
-        raise_to<D, APART>(work, most, part.sums);
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            c[j] = lane % 4 < 2 ? -__int_as_float(0x7f800000) : c[j];
-    } else {
-        raise<D>(work, c);
-    }
-    add_values<D, ROWS>(work, stage, c, lane);
 }
 
 /* The newest token of a pair, the last one of tile `tile` of its sink and ring: into the cache, and into the stage. */

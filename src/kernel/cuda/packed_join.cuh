@@ -5,6 +5,7 @@
 #ifndef IFM_KERNEL_CUDA_PACKED_JOIN_CUH
 #define IFM_KERNEL_CUDA_PACKED_JOIN_CUH
 
+#include "kernel/cuda/decode_join.cuh"
 #include "kernel/cuda/packed_tile.cuh"
 
 namespace
@@ -24,7 +25,8 @@ template <int D> __device__ __forceinline__ float *left_row(float *rows, uint32_
     return rows + (warp * n + head) * sizes<D>::ROW;
 }
 
-/* The row of a lane's sums of column 2 t + j; NULL where that is of no head. `rows`: [JOINERS][rows of n heads][ROW]. */
+/* The row of a lane's sums of column 2 t + j; NULL where that is of no head. `rows`: [JOINERS][rows of n heads][ROW].
+ */
 template <int D, bool APART> __device__ __forceinline__ float *lane_row(float *rows, uint32_t n, uint32_t warp, int j)
 {
     const uint32_t column = 2 * (threadIdx.x % 4) + j, head = APART ? column % 4 : column;
@@ -64,8 +66,8 @@ __device__ __forceinline__ void leave_sums(const attention<D> &from, float *rows
 #pragma unroll
             for (int i = 0; i < sizes<D>::STEPS; i += 4)
                 *reinterpret_cast<float4 *>(row + lane_sums<D>(half, i)) =
-                    make_float4(from.out[i][2 * half + j], from.out[i + 1][2 * half + j],
-                                from.out[i + 2][2 * half + j], from.out[i + 3][2 * half + j]);
+                    make_float4(from.out[i][2 * half + j], from.out[i + 1][2 * half + j], from.out[i + 2][2 * half + j],
+                                from.out[i + 3][2 * half + j]);
         if (threadIdx.x % 32 < 4)
             *reinterpret_cast<left_head *>(row + D) = {from.top[j], from.total[j], plain};
     }

@@ -3,10 +3,13 @@
  * A code under a mask, read as f16, is subnormal: code * 2^-24, or 4, 16, 64 times that where it lies higher in its
  * word. mma.sync multiplies subnormals exactly (ifm_packed_probe shows it), so that codes are operands as they are.
  * What is left goes elsewhere: channel scales of K, and the powers of 2, into the query, once a chunk; zeros of K into
- * what sums begin with; token scales of V into the weights.
+ * what weights are relative to; token scales of V into the weights.
  *
- * Queries times scales are rounded to f16. That error is multiplied with codes, whose mean is the larger part of them:
- * the codes' middle is taken out of the products, and put back with the zero, by products of unrounded scales.
+ * int4: the upper codes of bytes are not put under a mask; a byte is the lower code and 16 times the upper one. So its
+ * factor is that of the upper code over 16, and is taken off that of the lower one, which is multiplied besides. V of
+ * int2 likewise; there an odd fragment's bytes have the even one's codes in them, whose sums settle takes off.
+ *
+ * Queries times scales are rounded to f16, and what rounding takes is multiplied too; zeros are multiplied as they are.
  *
  * A product has 8 columns, one a query head. A group of at most 4 heads leaves half of them free (FEW): column 4 + h
  * then has what rounding took from head h's folded query, so that its products cost nothing; of the lanes whose
@@ -15,7 +18,7 @@
 #ifndef IFM_KERNEL_CUDA_PACKED_TILE_CUH
 #define IFM_KERNEL_CUDA_PACKED_TILE_CUH
 
-#include "kernel/cuda/decode_join.cuh"
+#include "kernel/cuda/decode_tile.cuh"
 
 namespace
 {
@@ -43,54 +46,13 @@ template <int D, int FORMAT> struct packs {
                                       : 4 * D,
         PAGE = HEAD_BYTES + CHUNKS * BYTES,
         STAGE = (HEAD_BYTES + BYTES + 63) / 64 * 64,
-        MOST = TILES > 4 ? 4 : TILES,             /* tiles whose scores are there at once */
-        RESTS = !FLOATS, /* what rounding takes from folded queries is multiplied too */
-        MIDDLE = BITS == 8   ? 128
-                 : BITS == 4 ? 8
-                             : 2
+        MOST = TILES > 4 ? 4 : TILES, /* tiles whose scores are there at once */
+        RESTS = !FLOATS               /* what rounding takes from folded queries is multiplied too */
     };
 };
 
-__device__ __forceinline__ uint32_t times(uint32_t a, uint32_t b)
-{
-    uint32_t y;
-    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
-    return y;
-}
-
-__device__ __forceinline__ uint32_t times_and(uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t y;
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(c));
-    return y;
-}
-
-__device__ __forceinline__ uint32_t shared_word(uint32_t at)
-{
-    uint32_t v;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at));
-    return v;
-}
-
-__device__ __forceinline__ uint32_t shared_half(uint32_t at)
-{
-    uint16_t v;
-    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(at));
-    return v;
-}
-
-/* Two codes of e4m3 as f16, from the lower half. */
-__device__ __forceinline__ uint32_t from_e4m3(uint32_t x)
-{
-    uint32_t y = 0;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(y) : "h"(static_cast<uint16_t>(x)));
-#endif
-    return y;
-}
-
 /* The four registers of fragment `f` of a piece of 16 bytes; `f` is known when this is compiled. */
-template <int FORMAT> __device__ __forceinline__ void operand(const uint4 &x, int f, uint32_t a[4])
+template <int FORMAT, bool OF_V> __device__ __forceinline__ void operand(const uint4 &x, int f, uint32_t a[4])
 {
     if (FORMAT == INT8 || FORMAT == E4M3) {
 #pragma unroll
@@ -101,27 +63,28 @@ template <int FORMAT> __device__ __forceinline__ void operand(const uint4 &x, in
         }
         return;
     }
-    const uint32_t w = word(x, FORMAT == INT4 ? f : f / 2), high = w >> 8;
-    const uint32_t low = FORMAT == INT4 ? 0x000f000fu : 0x00030003u << (f % 2 * 4);
-    const uint32_t next = FORMAT == INT4 ? 0x00f000f0u : 0x000c000cu << (f % 2 * 4);
-    a[0] = w & low;
-    a[1] = high & low;
-    a[2] = w & next;
-    a[3] = high & next;
+    const uint32_t w = word(x, FORMAT == INT4 ? f : f / 2), high = __byte_perm(w, 0, 0x4341);
+    if (FORMAT == INT2 && !OF_V) {
+        const uint32_t low = 0x00030003u << (f % 2 * 4), next = 0x000c000cu << (f % 2 * 4);
+        a[0] = w & low;
+        a[1] = high & low;
+        a[2] = w & next;
+        a[3] = high & next;
+        return;
+    }
+    const bool is_whole = FORMAT == INT4 || f % 2 == 1; /* a byte of both fragments, of the even one half a byte */
+    const uint32_t lower = FORMAT == INT4 ? 0x000f000fu : is_whole ? 0x00330033u : 0x00030003u;
+    a[0] = w & lower;
+    a[1] = high & lower;
+    a[2] = w & (is_whole ? 0x00ff00ffu : 0x000f000fu);
+    a[3] = is_whole ? high : high & 0x000f000fu;
 }
 
-/* 1 over the power of 2 by which codes of fragment `f`, column half `c` are too large, as f16 twice. */
+/* 1 over the power of 2 by which codes of fragment `f`, column half `c` are too large, as f16 twice. Not of int4. */
 template <int FORMAT> __device__ __forceinline__ uint32_t too_large(int f, int c)
 {
-    const uint32_t steps = FORMAT == INT4 ? 4 * c : FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
+    const uint32_t steps = FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
     return 0x3c003c00u - steps * 0x04000400u;
-}
-
-/* Minus the middle of the codes, as codes of that fragment are. */
-template <int D, int FORMAT> __device__ __forceinline__ uint32_t middle(int f, int c)
-{
-    const uint32_t steps = FORMAT == INT4 ? 4 * c : FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
-    return 0x80008000u | (packs<D, FORMAT>::MIDDLE * 0x10001u) << steps;
 }
 
 /* What a warp has of the chunk's head. */
@@ -129,7 +92,7 @@ template <int D> struct folded {
     uint32_t q[sizes<D>::STEPS][2];    /* the query times the scales */
     uint32_t rest[sizes<D>::STEPS][2]; /* what rounding took from that, where packs has RESTS */
     uint32_t low[4];                   /* int2: that of promoted channels, times the scale of lower bits */
-    float zero[2];                     /* what sums of codes begin with, of heads 2 t and 2 t + 1 */
+    float zero[2];                     /* the query times the zeros, of the heads of a lane's scores */
 };
 
 /* The lower bits' part of the query: channels 2 t + e of the list, and 8 on. `q`: in shared memory, see begin_unit. */
@@ -164,22 +127,58 @@ __device__ __forceinline__ void fold_one(folded<D> &to, int f, int c, uint32_t q
 {
     const bool scaled = FORMAT != INT8 && too_large<FORMAT>(f, c) != 0x3c003c00u;
     uint32_t product = times(q, scales), rest = 0;
-    if (packs<D, FORMAT>::RESTS)
-        rest = times_and(q, scales, product ^ 0x80008000u);
-    if (packs<D, FORMAT>::RESTS && FEW)
-        product = of_rest ? rest : product;
+    if (packs<D, FORMAT>::RESTS && !FEW)
+        rest = times_less(q, scales, product);
+    if (packs<D, FORMAT>::RESTS && FEW && of_rest)
+        product = times_less(q, scales, product);
     to.q[f][c] = scaled ? times(product, too_large<FORMAT>(f, c)) : product;
     if (packs<D, FORMAT>::RESTS && !FEW)
         to.rest[f][c] = scaled ? times(rest, too_large<FORMAT>(f, c)) : rest;
+}
+
+/* Zeros of 32 channels, as an operand's registers: those of a lane's channels 0, 1, 4 and 5 are of upper rows, the
+ * others of lower ones. FEW: columns 4 on have the query's channels of the lower rows, the others those of the upper
+ * ones. */
+template <bool FEW>
+__device__ __forceinline__ void add_zeros(float sum[2][4], const uint4 &z, const uint4 &x, bool of_lower)
+{
+    if (FEW) {
+        multiply(sum[0], z.x, z.y, z.z, z.w, of_lower ? x.y : x.x, of_lower ? x.w : x.z);
+        return;
+    }
+    multiply(sum[0], z.x, z.y, z.z, z.w, x.x, x.z);
+    multiply(sum[1], z.x, z.y, z.z, z.w, x.y, x.w);
+}
+
+/* int4: of words `c` = 0 and 1 of a fragment at once; that of the second one is taken off the first. What rounding took
+ * from the second one's part in the first is as good as 16 bits. */
+template <int D, bool FEW>
+__device__ __forceinline__ void fold_bytes(folded<D> &to, int f, const uint32_t q[2], const uint32_t scales[2],
+                                           bool of_rest)
+{
+    const uint32_t part = times(q[1], 0x2c002c00u);
+    uint32_t high = times(part, scales[1]), low = times_less(q[0], scales[0], high);
+    if (!FEW || of_rest) {
+        const uint32_t high_rest = times_less(part, scales[1], high);
+        const uint32_t low_rest = less_product(times_less(q[0], scales[0], low), part, scales[1]);
+        if (FEW) {
+            high = high_rest;
+            low = low_rest;
+        } else {
+            to.rest[f][0] = low_rest;
+            to.rest[f][1] = high_rest;
+        }
+    }
+    to.q[f][0] = low;
+    to.q[f][1] = high;
 }
 
 template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, folded<D> &to)
 {
     enum { TWICE = packs<D, FORMAT>::RESTS && FEW }; /* columns 4 on are of rests: their lanes read the same query */
-    const uint32_t t = lane % 4, from = TWICE ? lane % 16 : lane;
-    const uint32_t middles = FORMAT == INT8 ? 0x58005800u : FORMAT == INT4 ? 0x48004800u : 0x40004000u;
-    float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}}, less[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+    const uint32_t t = lane % 4, from = TWICE ? lane % 16 : lane, own = stage + 16 * t;
+    float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
 #pragma unroll
     for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
         const uint4 x = load_shared(q + (32 * i + from) * 16);
@@ -190,38 +189,37 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
             to.q[2 * i + 1][1] = x.w;
             continue;
         }
-        const uint4 s = load_shared(stage + (32 * i + 8 * t) * 2),
-                    z = load_shared(stage + 2 * D + (32 * i + 8 * t) * 2);
+        const uint4 s = load_shared(own + 64 * i), z = load_shared(own + 2 * D + 64 * i);
+        add_zeros<TWICE>(zero, z, x, lane >= 16);
 #pragma unroll
-        for (int step = 0; step < 2; step++) {
-            const int f = 2 * i + step;
-            const uint32_t z0 = times_and(word(s, 2 * step), middles, word(z, 2 * step));
-            const uint32_t z1 = times_and(word(s, 2 * step + 1), middles, word(z, 2 * step + 1));
-            multiply(zero[step], z0, z0, z1, z1, word(x, 2 * step), word(x, 2 * step + 1));
-#pragma unroll
-            for (int c = 0; c < 2; c++)
-                fold_one<D, FORMAT, FEW>(to, f, c, word(x, 2 * step + c), word(s, 2 * step + c), lane >= 16);
-            const uint32_t m0 = middle<D, FORMAT>(f, 0), m1 = middle<D, FORMAT>(f, 1);
-            multiply(less[step], m0, m0, m1, m1, to.q[f][0], to.q[f][1]);
-            if (packs<D, FORMAT>::RESTS && !FEW)
-                multiply(less[step], m0, m0, m1, m1, to.rest[f][0], to.rest[f][1]);
+        for (int j = 0; j < 4; j++) {
+            if (FORMAT != INT4)
+                fold_one<D, FORMAT, FEW>(to, 2 * i + j / 2, j % 2, word(x, j), word(s, j), lane >= 16);
+            if (FORMAT == INT4 && j % 2 == 0) {
+                const uint32_t of_q[2] = {word(x, j), word(x, j + 1)}, scales[2] = {word(s, j), word(s, j + 1)};
+                fold_bytes<D, FEW>(to, 2 * i + j / 2, of_q, scales, lane >= 16);
+            }
         }
     }
 #pragma unroll
-    for (int j = 0; j < 2; j++)
-        to.zero[j] = (TWICE && t >= 2 ? 0 : (zero[0][j] + zero[1][j]) * 0x1p-24f) + (less[0][j] + less[1][j]);
+    for (int j = 0; j < 2; j++) {
+        const float upper = zero[0][j], lower = zero[TWICE ? 0 : 1][2 + j];
+        to.zero[j] = TWICE ? (t < 2 ? upper : lower) : upper + lower;
+        to.zero[j] += TWICE ? __shfl_xor_sync(EVERY, to.zero[j], 2) : 0;
+    }
     if (FORMAT == INT2)
         fold_low<D>(stage, q, lane, to.low);
 }
 
-/* Sums of codes times the folded query, of tile `tile` of the chunk. */
+/* Sums of codes times the folded query, of tile `tile` of the chunk. One chain of products where others' are beside it.
+ */
 template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, int tile, uint32_t lane, float c[4])
 {
     enum { EACH = 16 / packs<D, FORMAT>::BITS, STEPS = sizes<D>::STEPS }; /* fragments of 16 bytes */
+    enum { ONE = FEW && packs<D, FORMAT>::MOST == 4 };
     float d[4] = {0, 0, 0, 0};
-    c[0] = c[2] = FORMAT == E4M3 ? 0 : of.zero[0];
-    c[1] = c[3] = FORMAT == E4M3 ? 0 : of.zero[1];
+    c[0] = c[1] = c[2] = c[3] = 0;
 #pragma unroll
     for (int i = 0; i < STEPS; i += EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)) {
         const int f = tile * STEPS + i;
@@ -229,14 +227,14 @@ __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, 
 #pragma unroll
         for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
             uint32_t a[4];
-            operand<FORMAT>(x, f % EACH + j, a);
-            multiply(j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
+            operand<FORMAT, false>(x, f % EACH + j, a);
+            multiply(ONE || j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
             if (packs<D, FORMAT>::RESTS && !FEW)
                 multiply(j % 2 == 0 ? d : c, a[0], a[1], a[2], a[3], of.rest[i + j][0], of.rest[i + j][1]);
         }
     }
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4 && !ONE; i++)
         c[i] += d[i];
 }
 
@@ -246,7 +244,7 @@ template <int D> __device__ __forceinline__ void score_low(const folded<D> &of, 
     const uint32_t w = word(low, D == 128 ? tile / 2 : tile / 4), high = w >> 8;
     if (D == 128) {
         uint32_t a[4];
-        operand<INT2>(low, tile, a);
+        operand<INT2, false>(low, tile, a);
         multiply(c, a[0], a[1], a[2], a[3], of.low[tile % 2 * 2], of.low[tile % 2 * 2 + 1]);
         return;
     }
@@ -267,7 +265,7 @@ __device__ __forceinline__ void add_tile(attention<D> &to, uint32_t codes, int t
 #pragma unroll
         for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
             uint32_t a[4];
-            operand<FORMAT>(x, f % EACH + j, a);
+            operand<FORMAT, true>(x, f % EACH + j, a);
             multiply(to.out[i + j], a[0], a[1], a[2], a[3], b0, b1);
         }
     }
@@ -276,14 +274,14 @@ __device__ __forceinline__ void add_tile(attention<D> &to, uint32_t codes, int t
 /* Weights of four scores of a tile, of tokens g and g + 8 and heads 2 t and 2 t + 1, as operands of add_tile. `at`:
  * where the V scales of the two tokens lie. */
 template <int D, int FORMAT>
-__device__ __forceinline__ void weigh(attention<D> &work, const float c[4], float scale, uint32_t stage, uint32_t at,
-                                      uint32_t &b0, uint32_t &b1)
+__device__ __forceinline__ void weigh(attention<D> &work, const float zero[2], const float c[4], float scale,
+                                      uint32_t stage, uint32_t at, uint32_t &b0, uint32_t &b1)
 {
     const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0; /* log2 of what tokens 8 on are too large by */
     float w[4];
 #pragma unroll
     for (int j = 0; j < 4; j++)
-        w[j] = power_of_2(fmaf(c[j], scale, -(work.top[j % 2] + (j < 2 ? 0 : steps))));
+        w[j] = power_of_2(fmaf(c[j], scale, zero[j % 2] - (work.top[j % 2] + (j < 2 ? 0 : steps))));
     work.total[0] += w[0] + w[2] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
     work.total[1] += w[1] + w[3] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
     if (FORMAT == E4M3) {
@@ -301,13 +299,15 @@ __device__ __forceinline__ void weigh(attention<D> &work, const float c[4], floa
     }
     b0 = transpose(pack(w[0], w[1]));
     b1 = transpose(pack(w[2], w[3]));
+    if (packs<D, FORMAT>::ROTATED)
+        b0 = difference(b0, b1);
 }
 
 /* FEW: of two scores, of token g or, where t >= 2, g + 8, and heads 2 (t % 2) and that plus 1. Columns 4 on are zero
  * where they have sums of their own. */
 template <int D, int FORMAT>
-__device__ __forceinline__ void weigh_few(attention<D> &work, const float c[4], float scale, uint32_t stage,
-                                          uint32_t at, bool later, uint32_t &b0, uint32_t &b1)
+__device__ __forceinline__ void weigh_few(attention<D> &work, const float zero[2], const float c[4], float scale,
+                                          uint32_t stage, uint32_t at, bool later, uint32_t &b0, uint32_t &b1)
 {
     const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0, less = later ? steps : 0;
     const float more = !later ? 1.0f : FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f;
@@ -316,12 +316,12 @@ __device__ __forceinline__ void weigh_few(attention<D> &work, const float c[4], 
     float w[2];
 #pragma unroll
     for (int j = 0; j < 2; j++) {
-        w[j] = power_of_2(fmaf(c[j], scale, -(work.top[j] + less)));
+        w[j] = power_of_2(fmaf(c[j], scale, zero[j] - (work.top[j] + less)));
         work.total[j] = fmaf(w[j], more, work.total[j]);
     }
     const uint32_t both = transpose(pack(w[0] * v, w[1] * v)), other = __shfl_xor_sync(EVERY, both, 16);
     const bool of_head = !packs<D, FORMAT>::ROTATED || threadIdx.x % 32 < 16;
-    b0 = of_head ? both : 0;
+    b0 = !of_head ? 0 : packs<D, FORMAT>::ROTATED ? difference(both, other) : both;
     b1 = of_head ? other : 0;
 }
 
@@ -390,16 +390,16 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
     }
 #pragma unroll
     for (int j = 0; j < EACH; j++)
-        most[j] *= scale;
+        most[j] = fmaf(most[j], scale, of.zero[j % 2]);
     raise_to<D, FEW>(work, most, sums);
 #pragma unroll
     for (int i = 0; i < p::MOST; i++) {
         uint32_t b0, b1;
         if (FEW)
-            weigh_few<D, FORMAT>(work, c[i], scale, stage, scales + 4 * (tile + i), later, b0, b1);
+            weigh_few<D, FORMAT>(work, of.zero, c[i], scale, stage, scales + 4 * (tile + i), later, b0, b1);
         else
-            weigh<D, FORMAT>(work, c[i], scale, stage, scales + 4 * (tile + i), b0, b1);
-        const uint32_t much = FORMAT == INT4 ? 0x4c004c00u : FORMAT == INT2 ? 0x44004400u : 0x3c003c00u;
+            weigh<D, FORMAT>(work, of.zero, c[i], scale, stage, scales + 4 * (tile + i), b0, b1);
+        const uint32_t much = FORMAT == INT4 ? 0x4c404c40u : FORMAT == INT2 ? 0x45004500u : 0x3c003c00u; /* 17, 5, 1 */
         if (FORMAT != E4M3)
             multiply(sums, 0x3c003c00u, 0x3c003c00u, much, much, b0, b1);
         add_tile<D, FORMAT>(work, chunk + p::CODES, tile + i, lane, b0, b1);
@@ -418,8 +418,73 @@ __device__ __forceinline__ void attend_chunk(attention<D> &work, uint32_t stage,
     else
         scale *= 0x1p24f;
 #pragma unroll
+    for (int j = 0; j < 2; j++)
+        of.zero[j] *= FORMAT == E4M3 ? 0 : scale * 0x1p-24f;
+#pragma unroll
     for (int tile = 0; tile < packs<D, FORMAT>::TILES; tile += packs<D, FORMAT>::MOST)
         attend_tiles<D, FORMAT, FEW>(work, of, stage, tile, scale, sums, lane);
+}
+
+/* ---- a unit ---- */
+
+/* The queries of a unit from `from`, [heads][D], as f16: channels 32 i + 8 t on of head g at [i][4 g + t]. One of
+ * `warps`. */
+template <int D>
+__device__ __forceinline__ void give_queries(const float *from, uint32_t n, uint4 *q, uint32_t warp, uint32_t warps)
+{
+    const uint32_t lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+    for (uint32_t i = warp; i < D / 32; i += warps) {
+        const float4 *row = reinterpret_cast<const float4 *>(from + (g < n ? g : 0) * D) + 8 * i + 2 * t;
+        const float4 x = row[0], y = row[1];
+        const uint4 packed = make_uint4(pack(x.x, x.y), pack(x.z, x.w), pack(y.x, y.y), pack(y.z, y.w));
+        q[32 * i + lane] = g < n ? packed : make_uint4(0, 0, 0, 0);
+    }
+}
+
+/* What a warp has of a unit so far. */
+template <int D> struct part_of_unit {
+    attention<D> work;
+    float sums[4];
+    bool settled; /* body pages are done with, and sums are not of rotated values. APART: not used */
+};
+
+template <int D> __device__ __forceinline__ void begin_part(part_of_unit<D> &part)
+{
+#pragma unroll
+    for (int i = 0; i < sizes<D>::STEPS; i++)
+        part.work.out[i][0] = part.work.out[i][1] = part.work.out[i][2] = part.work.out[i][3] = 0;
+    part.work.top[0] = part.work.top[1] = NOTHING;
+    part.work.total[0] = part.work.total[1] = 0;
+    part.sums[0] = part.sums[1] = part.sums[2] = part.sums[3] = 0;
+    part.settled = false;
+}
+
+/* A tile of the sink or the ring, f16. APART: its values go to columns 4 on. */
+template <int D, bool APART>
+__device__ __forceinline__ void attend_side(part_of_unit<D> &part, uint32_t stage, uint32_t q, float scale,
+                                            uint32_t left, uint32_t lane)
+{
+    attention<D> &work = part.work;
+    float c[4];
+#pragma unroll
+    for (int i = 0; i < sizes<D>::STEPS / 2; i++) {
+        const uint4 x = load_shared(q + (32 * i + (APART ? lane % 16 : lane)) * 16);
+        work.q[2 * i][0] = x.x;
+        work.q[2 * i][1] = x.y;
+        work.q[2 * i + 1][0] = x.z;
+        work.q[2 * i + 1][1] = x.w;
+    }
+    score<D, ROWS>(scale, work, stage, left, lane, c);
+    if (APART) {
+        float most[4] = {fmaxf(c[0], c[2]), fmaxf(c[1], c[3])};
+        raise_to<D, APART>(work, most, part.sums);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            c[j] = lane % 4 < 2 ? -__int_as_float(0x7f800000) : c[j];
+    } else {
+        raise<D>(work, c);
+    }
+    add_values<D, ROWS>(work, stage, c, lane);
 }
 
 /* ---- the sums of values ---- */
@@ -436,10 +501,13 @@ template <int D, int FORMAT, bool FEW> __device__ __forceinline__ void settle(at
         return;
     const float middle = FORMAT == INT8 ? 128.0f : FORMAT == INT4 ? 7.5f : 1.5f;
 #pragma unroll
-    for (int i = 0; i < sizes<D>::STEPS; i++)
+    for (int i = sizes<D>::STEPS - 1; i >= 0; i--)
 #pragma unroll
-        for (int j = 0; j < 4; j++)
-            work.out[i][j] = work.out[i][j] * (FORMAT == INT2 && i % 2 == 1 ? 0x1p20f : 0x1p24f) - middle * sums[j % 2];
+        for (int j = 0; j < 4; j++) {
+            if (FORMAT == INT2 && i % 2 == 1)
+                work.out[i][j] = (work.out[i][j] - work.out[i - 1][j]) * 0x1p-4f;
+            work.out[i][j] = work.out[i][j] * 0x1p24f - middle * sums[j % 2];
+        }
 }
 
 /* Walsh and Hadamard over the channels of a warp's sums: 8 g + i + 64 r, or of D = 64 8 g + i + 4 r. */

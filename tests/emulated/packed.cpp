@@ -1,0 +1,250 @@
+/* What a warp of packed.cu does with the items of a unit, from its own source for threads of the host: a side tile, all
+ * chunks of some pages, their end; against softmax and sums in f64 over what the reference reads of the same pages. */
+#include "kernel/cuda/decode_ptx.cuh"
+
+#define __CUDACC__ /* kv/fragment.h is C behind its device code */
+#include "kv/fragment.h"
+#undef __CUDACC__
+
+#include "kernel/cuda/packed_tile.cuh"
+
+#include "kv_pack_rows.h"
+
+#include <thread>
+
+extern "C" { /* kv/format.h is C */
+struct ifm_kv_layout {
+    int format;
+    unsigned head_dim, tokens, bits, n_promoted;
+    bool rotated;
+    size_t k_scale, k_zero, v_scale, promoted, k_codes, v_codes, k_low, page_bytes;
+};
+ifm_kv_layout ifm_kv_layout_of(int format, unsigned head_dim);
+ifm_kv_fragment ifm_kv_fragment_of(const ifm_kv_layout *layout);
+void ifm_kv_pages_to_fragments(const ifm_kv_fragment *, const void *canonical, void *out, uint64_t pages);
+void ifm_kv_page_read(const ifm_kv_layout *, const void *page, unsigned tokens, float *k, float *v);
+void ifm_kv_encode_int8_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
+void ifm_kv_encode_e4m3_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
+void ifm_kv_encode_int4_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
+void ifm_kv_encode_int2_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
+}
+
+namespace
+{
+
+enum { PAGES = 2, TOKENS = PAGES * IFM_DECODE_PAGE + TILE, DIM = 128, PAGE_MOST = 2 * IFM_DECODE_PAGE * DIM + 4096 };
+enum { QUERIES = 0, STAGE_AT = 16 * DIM /* offsets in shared memory */ };
+
+typedef void encode_fn(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
+
+struct cell {
+    const char *name;
+    int number; /* ifm_kv_format */
+    encode_fn *encode;
+    void (*warp)(); /* a lane's part */
+    uint32_t dim, heads;
+    int rows;
+    float size;  /* of queries */
+    double most; /* error allowed */
+};
+
+/* What the lanes are given, and leave. */
+struct {
+    ifm_kv_fragment layout;
+    uint32_t heads;
+    float scale, q[HEADS * DIM];
+    alignas(64) unsigned char pages[PAGES * PAGE_MOST];
+    uint16_t side[2 * TILE * DIM]; /* K, V */
+    float out[HEADS][DIM], side_out[HEADS][DIM], total[HEADS];
+} now;
+
+/* A copy into the stage, by the warp. */
+void stage(uint32_t at, const void *from, size_t bytes)
+{
+    __syncwarp();
+    if (threadIdx.x == 0)
+        std::memcpy(shared + STAGE_AT + at, from, bytes);
+    __syncwarp();
+}
+
+/* Sums of a lane's columns, which are of values that the pages store, and APART of those of the side tile. */
+template <int D, bool APART> void leave(const part_of_unit<D> &part)
+{
+    const uint32_t g = threadIdx.x / 4, t = threadIdx.x % 4;
+    for (uint32_t i = 0; i < sizes<D>::STEPS; i++)
+        for (uint32_t j = 0; j < 4; j++) {
+            const uint32_t column = 2 * t + j % 2, d = 8 * g + i + (D == 128 ? 64 : 4) * (j / 2);
+            const bool is_side = APART && column >= 4;
+            const uint32_t head = is_side ? column - 4 : column;
+            if (head < now.heads)
+                (is_side ? now.side_out : now.out)[head][d] = part.work.out[i][j];
+        }
+    for (uint32_t j = 0; j < 2; j++) {
+        float total = part.work.total[j];
+        for (uint32_t step = 4; step < 32; step *= 2)
+            total += __shfl_xor_sync(EVERY, total, step);
+        if (g == 0 && 2 * t + j < now.heads && !(APART && t >= 2))
+            now.total[2 * t + j] = total;
+    }
+}
+
+template <int D, int FORMAT, bool FEW> void attend()
+{
+    typedef packs<D, FORMAT> p;
+    enum { APART = FEW && p::ROTATED };
+    const ifm_kv_fragment &l = now.layout;
+    part_of_unit<D> part;
+    begin_part<D>(part);
+    give_queries<D>(now.q, now.heads, reinterpret_cast<uint4 *>(shared + QUERIES), 0, 1);
+    const auto side = [&part] {
+        stage(0, now.side, sizeof(uint16_t) * TILE * D);
+        stage(sizes<D>::HALF, now.side + TILE * DIM, sizeof(uint16_t) * TILE * D);
+        attend_side<D, APART>(part, STAGE_AT, QUERIES, now.scale, TILE - 3, threadIdx.x);
+    };
+    if (APART)
+        side(); /* in any order; its scores, the last ones are of no token, raise the maximum first */
+    for (uint32_t i = 0; i < PAGES * p::CHUNKS; i++) {
+        const unsigned char *page = now.pages + i / p::CHUNKS * l.page_bytes;
+        stage(0, page, p::HEAD_BYTES);
+        stage(p::HEAD_BYTES, page + p::HEAD_BYTES + i % p::CHUNKS * p::BYTES, p::BYTES);
+        attend_chunk<D, FORMAT, FEW>(part.work, STAGE_AT, QUERIES, now.scale, part.sums, threadIdx.x);
+    }
+    settle<D, FORMAT, FEW>(part.work, part.sums);
+    if (!APART) {
+        if (p::ROTATED)
+            turn<D>(part.work, threadIdx.x);
+        if (FEW) /* what settle made of the lanes' totals is of both halves; the side tile's is of one */
+            for (float &total : part.work.total)
+                total = threadIdx.x % 4 < 2 ? total : 0;
+        side();
+    }
+    leave<D, APART>(part);
+}
+
+/* One warp, each lane a thread. */
+void run(const cell &c)
+{
+    std::vector<std::thread> lanes;
+    std::memset(shared, 0xff, sizeof shared);
+    for (uint32_t i = 0; i < 32; i++)
+        lanes.emplace_back([&c, i] {
+            threadIdx.x = i;
+            c.warp();
+        });
+    for (std::thread &lane : lanes)
+        lane.join();
+}
+
+/* Walsh and Hadamard in f64. */
+void rotate(double *x, uint32_t dim)
+{
+    for (uint32_t half = 1; half < dim; half *= 2)
+        for (uint32_t i = 0; i < dim; i++)
+            if ((i & half) == 0) {
+                const double a = x[i], b = x[i + half];
+                x[i] = a + b;
+                x[i + half] = a - b;
+            }
+    for (uint32_t i = 0; i < dim; i++)
+        x[i] /= std::sqrt(static_cast<double>(dim));
+}
+
+/* The largest error over the root mean square of a head's outputs. */
+double error_of(const cell &c, const std::vector<float> &k, const std::vector<float> &v, bool apart)
+{
+    double worst = 0;
+    for (uint32_t head = 0; head < c.heads; head++) {
+        std::vector<double> weights(TOKENS - 3), expected(c.dim), found(c.dim);
+        double top = -1e30, total = 0, wrong = 0, all = 0;
+        for (size_t t = 0; t < weights.size(); t++) {
+            for (uint32_t d = 0; d < c.dim; d++)
+                weights[t] += static_cast<double>(now.q[head * c.dim + d]) * k[t * c.dim + d];
+            weights[t] *= now.scale;
+            top = std::fmax(top, weights[t]);
+        }
+        for (size_t t = 0; t < weights.size(); t++) {
+            const double weight = std::exp2(weights[t] - top);
+            total += weight;
+            for (uint32_t d = 0; d < c.dim; d++)
+                expected[d] += weight * v[t * c.dim + d];
+        }
+        for (uint32_t d = 0; d < c.dim; d++)
+            found[d] = now.out[head][d];
+        if (apart)
+            rotate(found.data(), c.dim);
+        for (uint32_t d = 0; d < c.dim; d++) {
+            const double is = (found[d] + (apart ? now.side_out[head][d] : 0)) / now.total[head];
+            const double should = expected[d] / total;
+            wrong = std::fmax(wrong, is == is ? std::fabs(is - should) : 1e30);
+            all += should * should;
+        }
+        worst = std::fmax(worst, wrong / std::sqrt(all / c.dim));
+    }
+    return worst;
+}
+
+bool is_right(const cell &c)
+{
+    const ifm_kv_layout layout = ifm_kv_layout_of(c.number, c.dim);
+    const uint32_t rows = IFM_DECODE_PAGE * c.dim;
+    std::vector<uint16_t> narrow(2 * rows);
+    std::vector<float> wide(2 * rows), k(TOKENS * c.dim), v(TOKENS * c.dim);
+    std::vector<unsigned char> canonical(PAGES * layout.page_bytes);
+    uint32_t state = 7 + c.dim;
+    now.layout = ifm_kv_fragment_of(&layout);
+    now.heads = c.heads;
+    now.scale = 1.44269504f / std::sqrt(static_cast<float>(c.dim));
+    for (uint32_t i = 0; i < c.heads * c.dim; i++)
+        now.q[i] = ifm_f16_to_f32(ifm_f32_to_f16(c.size * rows_value(&state)));
+    for (uint32_t page = 0; page <= PAGES; page++) { /* the last one is the side tile */
+        const uint32_t tokens = page < PAGES ? 0u + IFM_DECODE_PAGE : 0u + TILE, first = page * rows;
+        rows_fill(c.rows, c.dim, tokens, 3 + page, narrow.data(), narrow.data() + rows);
+        for (uint32_t i = 0; i < 2 * rows; i++)
+            wide[i] = ifm_f16_to_f32(narrow[i]);
+        if (page < PAGES) {
+            c.encode(&layout, wide.data(), wide.data() + rows, tokens, canonical.data() + page * layout.page_bytes);
+            ifm_kv_page_read(&layout, canonical.data() + page * layout.page_bytes, tokens, &k[first], &v[first]);
+            continue;
+        }
+        std::memcpy(&k[first], &wide[0], tokens * c.dim * sizeof k[0]);
+        std::memcpy(&v[first], &wide[rows], tokens * c.dim * sizeof v[0]);
+        std::memcpy(now.side, &narrow[0], tokens * c.dim * 2);
+        std::memcpy(now.side + TILE * DIM, &narrow[rows], tokens * c.dim * 2);
+    }
+    ifm_kv_pages_to_fragments(&now.layout, canonical.data(), now.pages, PAGES);
+    run(c);
+    const double error = error_of(c, k, v, layout.rotated && c.heads <= HEADS / 2);
+    std::printf("%s %s, D %u, %u heads, rows %d, queries of %g: error %.2e of %.1e\n",
+                error <= c.most ? "right" : "WRONG", c.name, c.dim, c.heads, c.rows, static_cast<double>(c.size), error,
+                c.most);
+    return error <= c.most;
+}
+
+} // namespace
+
+#define FORMAT_OF(name, number, D, FORMAT, heads)                                                                      \
+#name, number, ifm_kv_encode_##name##_scalar, attend < D, FORMAT, (heads) <= HEADS / 2>, D, heads
+#define INT8_OF(D, heads) FORMAT_OF(int8, 1, D, INT8, heads)
+#define E4M3_OF(D, heads) FORMAT_OF(e4m3, 2, D, E4M3, heads)
+#define INT4_OF(D, heads) FORMAT_OF(int4, 3, D, INT4, heads)
+#define INT2_OF(D, heads) FORMAT_OF(int2, 4, D, INT2, heads)
+
+int main()
+{
+    static const cell cells[] = {
+        {INT4_OF(128, 4), ROWS_NORMAL, 1, 1.3e-3},   {INT4_OF(128, 3), ROWS_OUTLIERS, 1, 3e-3},
+        {INT4_OF(128, 8), ROWS_NORMAL, 1, 1.3e-3},   {INT4_OF(128, 5), ROWS_OUTLIERS, 1, 3e-3},
+        {INT4_OF(64, 1), ROWS_OUTLIERS, 1, 1e-3},    {INT4_OF(64, 6), ROWS_CONSTANT, 0.25f, 5e-4},
+        {INT4_OF(128, 2), ROWS_SHIFTED, 0.1f, 1e-3}, {INT4_OF(128, 4), ROWS_NORMAL, 1e-4f, 1.3e-3},
+        {INT4_OF(128, 4), ROWS_NORMAL, 30, 1e-3},    {INT2_OF(128, 4), ROWS_OUTLIERS, 1, 5e-3},
+        {INT2_OF(128, 7), ROWS_NORMAL, 1, 1.3e-3},   {INT2_OF(64, 4), ROWS_NORMAL, 1, 1.3e-3},
+        {INT2_OF(64, 8), ROWS_OUTLIERS, 1, 3e-3},    {INT8_OF(128, 4), ROWS_OUTLIERS, 1, 2e-3},
+        {INT8_OF(64, 8), ROWS_SHIFTED, 0.1f, 1e-3},  {E4M3_OF(128, 4), ROWS_NORMAL, 1, 1e-3},
+        {E4M3_OF(64, 5), ROWS_OUTLIERS, 1, 2e-3},
+    };
+    pthread_barrier_init(&emulated::warps[0].barrier, nullptr, 32);
+    bool all = true;
+    for (const cell &c : cells)
+        all = is_right(c) && all;
+    return all ? 0 : 1;
+}
