@@ -87,20 +87,6 @@ inline uint32_t pack(float low, float high)
     return ifm_f32_to_f16(low) | static_cast<uint32_t>(ifm_f32_to_f16(high)) << 16;
 }
 
-template <typename T> inline T shared_at(uint32_t at)
-{
-    T value;
-    if (at % sizeof value != 0 || at + sizeof value > sizeof shared) {
-        std::puts("an address of shared memory that is not aligned, or beyond it");
-        std::exit(1);
-    }
-    std::memcpy(&value, shared + at, sizeof value);
-    return value;
-}
-inline uint4 load_shared(uint32_t at)
-{
-    return shared_at<uint4>(at);
-}
 inline uint32_t shared_word(uint32_t at)
 {
     return shared_at<uint32_t>(at);

@@ -192,18 +192,25 @@ inline uint32_t shared_address(const void *pointer)
     return static_cast<uint32_t>(static_cast<const unsigned char *>(pointer) - shared);
 }
 
+template <typename T> inline T shared_at(uint32_t at)
+{
+    T value;
+    if (at % sizeof value != 0 || at + sizeof value > sizeof shared) {
+        std::puts("an address of shared memory that is not aligned, or beyond it");
+        std::exit(1);
+    }
+    std::memcpy(&value, shared + at, sizeof value);
+    return value;
+}
+
 inline uint4 load_shared(uint32_t at)
 {
-    uint4 x;
-    std::memcpy(&x, shared + at, sizeof x);
-    return x;
+    return shared_at<uint4>(at);
 }
 
 inline uint16_t load_half(uint32_t at)
 {
-    uint16_t x;
-    std::memcpy(&x, shared + at, sizeof x);
-    return x;
+    return shared_at<uint16_t>(at);
 }
 
 inline emulated::barrier &barrier_at(uint32_t at)
