@@ -92,7 +92,7 @@ static double time_of(const struct bench *b, struct ifm_decode_pack *pack, size_
         must(ifm_cuda_wait(b->device, &error));
         const struct ifm_instant start = ifm_clock_now();
         if (pack != NULL)
-            ifm_decode_pack_launch(b->device, pack, b->rows, b->pages, b->jobs, b->n);
+            ifm_decode_pack_launch(b->device, pack, b->rows, b->pages, b->jobs, b->n, 1);
         else
             ifm_cuda_copy(b->device, (char *)b->rows + copy_bytes, b->rows, copy_bytes);
         must(ifm_cuda_wait(b->device, &error));
@@ -120,7 +120,7 @@ static void of_dim(struct bench *b, unsigned dim)
         struct ifm_decode_pack pack;
         must(ifm_decode_pack_open(b->device, &l, &pack, &error));
         ifm_cuda_fill(b->device, b->pages, 0x55555555, b->n * l.page_bytes / 4);
-        ifm_decode_pack_launch(b->device, &pack, b->rows, b->pages, b->jobs, b->n);
+        ifm_decode_pack_launch(b->device, &pack, b->rows, b->pages, b->jobs, b->n, 1);
         size_t wrong = wrong_bytes(b, &l, host);
         ifm_cuda_fill(b->device, b->pages, 0x55555555, b->n * l.page_bytes / 4);
         const double s = time_of(b, &pack, 0), bytes = (double)(b->n * (page + l.page_bytes));

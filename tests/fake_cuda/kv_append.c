@@ -39,11 +39,14 @@ bool fake_kv_arrange(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_kv_arrange_of *a = (const void *)launch->arguments;
     const uint32_t bytes = a->layout.page_bytes;
-    if (launch->threads != IFM_KV_ARRANGE_THREADS || launch->blocks != a->n * IFM_KV_ARRANGE_BLOCKS ||
-        !owns(a->places, a->n * sizeof *a->places) || !owns(a->from, (uint64_t)a->n * bytes))
+    if (launch->threads != IFM_KV_ARRANGE_THREADS || a->n == 0 ||
+        launch->blocks % (a->n * IFM_KV_ARRANGE_BLOCKS) != 0)
         return false;
-    for (uint32_t i = 0; i < a->n; i++) {
-        unsigned char *to = a->to + (uint64_t)a->places[i] * bytes;
+    const uint32_t pages = launch->blocks / IFM_KV_ARRANGE_BLOCKS;
+    if (!owns(a->places, a->n * sizeof *a->places) || !owns(a->from, (uint64_t)pages * bytes))
+        return false;
+    for (uint32_t i = 0; i < pages; i++) {
+        unsigned char *to = a->to + i / a->n * a->layer + (uint64_t)a->places[i % a->n] * bytes;
         if (!owns(to, bytes))
             return false;
         for (uint32_t at = 0; at < bytes; at += 4) {

@@ -90,7 +90,7 @@ static void pack(const struct packing *p, const struct ifm_kv_layout *l, const u
         ifm_cuda_write(p->device, p->jobs, jobs, n * sizeof *jobs, &error) != IFM_OK)
         fail_msg("%s", error.message);
     ifm_cuda_fill(p->device, p->pages, 0x55555555, bytes / 4);
-    ifm_decode_pack_launch(p->device, &pack, p->rows, p->pages, p->jobs, n);
+    ifm_decode_pack_launch(p->device, &pack, p->rows, p->pages, p->jobs, n, 1);
     if (ifm_cuda_read(p->device, out, p->pages, bytes, &error) != IFM_OK)
         fail_msg("%s", error.message);
 }
@@ -330,7 +330,7 @@ static void grows(const struct packing *p, enum ifm_kv_format format, unsigned d
         }
         if (ifm_cuda_write(p->device, rows_at, rows, PAIRS * 2 * dim * sizeof *rows, &error) != IFM_OK)
             fail_msg("%s", error.message);
-        ifm_decode_grow(&grow, token, 0, rows_at, at, NULL);
+        ifm_decode_grow(&grow, token, rows_at, at);
     }
     if (ifm_cuda_read(p->device, there, at, there_bytes, &error) != IFM_OK)
         fail_msg("%s", error.message);

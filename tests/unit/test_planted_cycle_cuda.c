@@ -29,10 +29,16 @@ static void run_cycle(struct ifm_decode_cuda_run *run, place_fn *place)
             place(run, token, layer);
 }
 
-/* A place in the middle of the cycle. */
+/* Places of the token in the middle of the cycle: in the middle layer, and in the first one, in front of which pages of
+ * all layers leave their rings. */
 static bool is_there(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
 {
     return token == run->tokens / 2 && layer == run->layers / 2;
+}
+
+static bool is_first(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+{
+    return token == run->tokens / 2 && layer == 0;
 }
 
 /* Its rows or its attention once more, as the arguments have become. */
@@ -70,11 +76,11 @@ static void place_without_row(struct ifm_decode_cuda_run *run, uint64_t token, u
         run->cycle.next.rows = rows + token * run->pairs * 2 * run->settings->head_dim;
 }
 
-/* At one place `...` in place of the real thing. */
-#define AT_ONE_PLACE(name, ...)                                                                                        \
+/* Where `is` says so `...` in place of the real thing. */
+#define AT_A_PLACE(name, is, ...)                                                                                      \
     static void name##_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)                          \
     {                                                                                                                  \
-        if (is_there(run, token, layer)) {                                                                             \
+        if (is(run, token, layer)) {                                                                                   \
             __VA_ARGS__;                                                                                               \
         } else {                                                                                                       \
             ifm_decode_cuda_place(run, token, layer);                                                                  \
@@ -84,6 +90,7 @@ static void place_without_row(struct ifm_decode_cuda_run *run, uint64_t token, u
     {                                                                                                                  \
         run_cycle(state, name##_place);                                                                                \
     }
+#define AT_ONE_PLACE(name, ...) AT_A_PLACE(name, is_there, __VA_ARGS__)
 /* At every place `...` behind the real thing. */
 #define AT_EVERY_PLACE(name, ...)                                                                                      \
     static void name##_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)                          \
@@ -289,7 +296,7 @@ static const float *rows_at(const struct ifm_decode_cuda_run *run, uint64_t toke
 /* The rows of token `of` of layer `from`, and the pages that then leave, into layer `layer`. */
 static void grow_by(struct ifm_decode_cuda_run *run, uint64_t token, uint64_t of, unsigned layer)
 {
-    ifm_decode_grow(&run->packed.grow, token, layer, rows_at(run, of), run->pools[layer], NULL);
+    ifm_decode_grow(&run->packed.grow, token, rows_at(run, of), run->pools[layer]);
 }
 
 /* The rows alone, as those of token `token`. */
@@ -320,26 +327,28 @@ AT_ONE_PLACE(rows_of_another_token, place_without_row(run, token, layer); grow_b
              attend_again(run))
 AT_ONE_PLACE(rows_into_another_layer, place_without_row(run, token, layer);
              grow_by(run, token, token, (layer + 1) % run->layers); attend_again(run))
-AT_ONE_PLACE(rows_one_back, place_without_page(run, token, layer); append_as(run, token - 1, token);
+AT_ONE_PLACE(rows_one_back, ifm_decode_cuda_place(run, token, layer); append_as(run, token - 1, token);
              grow_by(run, token, token, layer); attend_again(run))
 AT_ONE_PLACE(rows_one_on, ifm_decode_cuda_place(run, token, layer); append_as(run, token + 1, token);
              append_as(run, token, token + 1); attend_again(run))
-AT_ONE_PLACE(no_page, place_without_page(run, token, layer))
-AT_ONE_PLACE(a_late_page, place_without_page(run, token, layer); grow_by(run, token, token, layer))
+AT_A_PLACE(no_page, is_first, place_without_page(run, token, layer))
+AT_A_PLACE(a_late_page, is_first, place_without_page(run, token, layer);
+           ifm_decode_grow_pages(&run->packed.grow, token, run->pools[0], run->layers))
 AT_ONE_PLACE(no_page_seen, ifm_decode_cuda_place(run, token, layer);
              run->packed.arguments.units -= run->packed.arguments.n_units + 1; attend_again(run))
 AT_EVERY_PLACE(lengths_of_the_first_token, run->packed.arguments.units = run->packed.units; attend_again(run))
 AT_ONE_PLACE(sides_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
              run->packed.arguments.sides = (void *)((char *)run->pools[(layer + 1) % run->layers] + run->packed.body);
              attend_again(run))
-AT_ONE_PLACE(pages_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
-             run->packed.arguments.body = run->pools[(layer + 1) % run->layers]; attend_again(run))
+AT_A_PLACE(pages_of_all_but_the_last_layer, is_first,
+           ifm_decode_grow_pages(&run->packed.grow, token, run->pools[0], run->layers - 1);
+           place_without_page(run, token, layer))
 
 /* The first page that leaves stays as it is packed, in canonical order. */
 AT_ONE_PLACE(no_order, ifm_decode_cuda_place(run, token, layer); const struct ifm_decode_grow *grow = &run->packed.grow;
              const size_t page = run->packed.layout.page_bytes; const uint64_t at = run->table[run->first[1] - 1];
              ifm_cuda_copy(run->device, (char *)run->pools[layer] + at * page,
-                           grow->canonical + layer * grow->most * page, page);
+                           grow->canonical + layer * (grow->due[token + 1] - grow->due[token]) * page, page);
              attend_again(run))
 
 /* `...` changes the jobs, or the places, of all pages that leave. */
@@ -451,7 +460,7 @@ static const struct planted_fault leaving[] = {
     AFTER("a page is not packed", no_page),
     AFTER("a page is packed behind its attention", a_late_page),
     AFTER("attention does not see a page", no_page_seen),
-    AFTER("pages of the next layer", pages_in_the_next_layer),
+    AFTER("pages of all layers but the last", pages_of_all_but_the_last_layer),
     AFTER("a page in canonical order", no_order),
     AFTER("a page a row short", pages_a_row_short),
     AFTER("a page a row on", pages_a_row_on),

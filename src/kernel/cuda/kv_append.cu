@@ -33,13 +33,13 @@ extern "C" __global__ void __launch_bounds__(32 * IFM_KV_APPEND_WARPS) ifm_kv_ad
         append_row(a.append, task - heads, threadIdx.x % 32);
 }
 
-/* IFM_KV_ARRANGE_BLOCKS blocks a page. */
+/* IFM_KV_ARRANGE_BLOCKS blocks a page of a layer. */
 extern "C" __global__ void __launch_bounds__(IFM_KV_ARRANGE_THREADS) ifm_kv_arrange(ifm_kv_arrange_of a)
 {
     const uint32_t page = blockIdx.x / IFM_KV_ARRANGE_BLOCKS, bytes = a.layout.page_bytes;
     const uint32_t first = (blockIdx.x % IFM_KV_ARRANGE_BLOCKS * IFM_KV_ARRANGE_THREADS + threadIdx.x) * 4;
     const unsigned char *from = a.from + static_cast<uint64_t>(page) * bytes;
-    unsigned char *to = a.to + static_cast<uint64_t>(a.places[page]) * bytes;
+    unsigned char *to = a.to + page / a.n * a.layer + static_cast<uint64_t>(a.places[page % a.n]) * bytes;
     for (uint32_t at = first; at < bytes; at += IFM_KV_ARRANGE_BLOCKS * IFM_KV_ARRANGE_THREADS * 4)
         *reinterpret_cast<uint32_t *>(to + at) = ifm_kv_to_fragment(&a.layout, from, at);
 }

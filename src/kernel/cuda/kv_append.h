@@ -28,11 +28,12 @@ struct ifm_kv_advance_of {
     struct ifm_kv_append_of append;
 };
 
-/* ifm_kv_arrange: canonical page i becomes page places[i] in fragment order. */
+/* ifm_kv_arrange: canonical page i becomes page places[i] in fragment order; behind n of them, the next layer's. */
 struct ifm_kv_arrange_of {
     const unsigned char *from;
     unsigned char *to;
     const uint32_t *places; /* [n] */
+    uint64_t layer;         /* bytes from one layer to the next */
     uint32_t n;
     struct ifm_kv_fragment layout;
 };

@@ -509,9 +509,19 @@ __device__ __forceinline__ void pack_e4m3(const ifm_kv_pack &a, const ifm_kv_pac
         put_k_e4m3(x, a.head_dim, inverse, to);
 }
 
+/* That of the block, in its layer. */
+__device__ __forceinline__ ifm_kv_pack_job job_of(const ifm_kv_pack &a)
+{
+    const uint32_t layer = blockIdx.x / 2 / a.n_jobs;
+    ifm_kv_pack_job job = a.jobs[blockIdx.x / 2 % a.n_jobs];
+    job.from += layer * a.layer;
+    job.to += layer * a.n_jobs;
+    return job;
+}
+
 template <int BITS> __device__ __forceinline__ void pack(const ifm_kv_pack &a)
 {
-    const ifm_kv_pack_job job = a.jobs[blockIdx.x / 2];
+    const ifm_kv_pack_job job = job_of(a);
     unsigned char *page = a.to + static_cast<uint64_t>(job.to) * a.page_bytes;
     if (blockIdx.x % 2 == 0)
         pack_k<BITS>(a, job, page);
@@ -538,6 +548,6 @@ extern "C" __global__ void __launch_bounds__(IFM_KV_PACK_THREADS) ifm_kv_pack_in
 
 extern "C" __global__ void __launch_bounds__(IFM_KV_PACK_THREADS) ifm_kv_pack_e4m3(ifm_kv_pack a)
 {
-    const ifm_kv_pack_job job = a.jobs[blockIdx.x / 2];
+    const ifm_kv_pack_job job = job_of(a);
     pack_e4m3(a, job, a.to + static_cast<uint64_t>(job.to) * a.page_bytes, blockIdx.x % 2 != 0);
 }

@@ -1,7 +1,8 @@
 /* Arguments of the kernels of kv_pack.cu: C and CUDA.
  *
  * ifm_kv_pack_FORMAT (int8, e4m3, int4, int2) writes whole pages of kv/format.h, bit for bit as kernel/cpu/kv_encode.h
- * does, out of rows of f16: K [128][head_dim], then V [128][head_dim]. Two blocks a job: its K, and its V. */
+ * does, out of rows of f16: K [128][head_dim], then V [128][head_dim]. Two blocks a job: its K, and its V. Layers have the
+ * same jobs, one behind another. */
 #ifndef IFM_KERNEL_CUDA_KV_PACK_H
 #define IFM_KERNEL_CUDA_KV_PACK_H
 
@@ -14,8 +15,8 @@ enum {
 };
 
 struct ifm_kv_pack_job {
-    uint64_t from;   /* the first value of its K */
-    uint32_t to;     /* number of the page */
+    uint64_t from;   /* the first value of its K, of the first layer */
+    uint32_t to;     /* number of the page, less than the number of jobs where there are several layers */
     uint32_t tokens; /* filled rows, at most 128; the others are not read */
 };
 
@@ -23,6 +24,7 @@ struct ifm_kv_pack {
     const uint16_t *from;
     unsigned char *to;
     const struct ifm_kv_pack_job *jobs;
+    uint64_t layer; /* values from one layer's rows to the next one's; its pages lie `n_jobs` behind */
     uint32_t n_jobs, head_dim, page_bytes;
     uint32_t k_scale, k_zero, v_scale, promoted, k_codes, v_codes, k_low; /* as in struct ifm_kv_layout */
 };

@@ -159,12 +159,12 @@ static void feed(struct ifm_decode_attend *a, const struct ifm_decode_advance_of
 }
 
 /* Whether a place may begin while the launch in front of it ends, as it reads its cache before it waits for that. Not
- * where that writes what this one reads: it is of the same layer, or packs pages or goes back to where a cycle begins.
+ * where that writes what this one reads: it is of the same layer, packs pages or goes back to where a cycle begins.
  * What lies before that has ended, as no kernel of a cycle lets the next one begin sooner. */
 static bool is_early(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
 {
-    return run->early && run->cycle.feeds && run->layers > 1 && (token > 0 || layer > 0) &&
-           !ifm_decode_cuda_packed_due(run, token);
+    return run->early && run->cycle.feeds && run->layers > 1 &&
+           (layer > 0 || (token > 0 && !ifm_decode_cuda_packed_due(run, token)));
 }
 
 void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)

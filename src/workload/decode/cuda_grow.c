@@ -120,8 +120,10 @@ enum ifm_status ifm_decode_grow_open(struct ifm_device *device, const struct ifm
     out->advance_of.append.head_dim = shape->head_dim;
     out->advance.threads = 32 * IFM_KV_APPEND_WARPS;
     out->arrange_of.layout = ifm_kv_fragment_of(&layout);
+    out->arrange_of.layer = ifm_decode_grow_bytes(shape);
     out->arrange.threads = IFM_KV_ARRANGE_THREADS;
     IFM_TRY(ifm_decode_pack_open(device, &layout, &out->pack, error));
+    out->pack.arguments.layer = out->arrange_of.layer / sizeof(uint16_t);
     IFM_TRY(ifm_cuda_find(device, "kv_append", "ifm_kv_advance", &out->advance.function, error));
     IFM_TRY(ifm_cuda_find(device, "kv_append", "ifm_kv_arrange", &out->arrange.function, error));
     return plan_growth(out, shape, lengths, name, error);
@@ -132,27 +134,27 @@ void ifm_decode_grow_close(struct ifm_decode_grow *grow)
     free(grow->due);
 }
 
-/* Pages of token `token` from `canonical` into their order. */
-static void arrange(struct ifm_decode_grow *grow, uint64_t token, const unsigned char *canonical, unsigned char *pool)
+/* Pages of token `token` into their order, in `layers` from `pool` on. */
+static void arrange(struct ifm_decode_grow *grow, uint64_t token, unsigned char *pool, unsigned layers)
 {
     const uint32_t first = grow->due[token], n = grow->due[token + 1] - first;
-    grow->arrange_of.from = canonical;
+    grow->arrange_of.from = grow->canonical;
     grow->arrange_of.to = pool;
     grow->arrange_of.places = grow->places + first;
     grow->arrange_of.n = n;
-    grow->arrange.blocks = n * IFM_KV_ARRANGE_BLOCKS;
+    grow->arrange.blocks = layers * n * IFM_KV_ARRANGE_BLOCKS;
     grow->arrange.arguments = &grow->arrange_of;
     if (n > 0)
         ifm_cuda_launch(grow->device, &grow->arrange);
 }
 
 /* What is in front of attention at every token. */
-static void advance(struct ifm_decode_grow *grow, uint64_t token, const float *rows, uint16_t *sides,
-                    const struct ifm_decode_advance_of *next)
+void ifm_decode_grow_rows(struct ifm_decode_grow *grow, uint64_t token, const float *rows, unsigned char *pool,
+                          const struct ifm_decode_advance_of *next)
 {
     struct ifm_kv_advance_of *a = &grow->advance_of;
     a->next = next == NULL ? (struct ifm_decode_advance_of){0} : *next;
-    a->append.sides = sides;
+    a->append.sides = (uint16_t *)(void *)(pool + grow->body);
     a->append.rows = rows;
     a->append.token = (uint32_t)token;
     grow->advance.blocks =
@@ -161,28 +163,25 @@ static void advance(struct ifm_decode_grow *grow, uint64_t token, const float *r
     ifm_cuda_launch(grow->device, &grow->advance);
 }
 
-void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, const float *rows,
-                     unsigned char *pool, const struct ifm_decode_advance_of *next)
+void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, const float *rows, unsigned char *pool)
 {
-    advance(grow, token, rows, (uint16_t *)(void *)(pool + grow->body), next);
-    ifm_decode_grow_pages(grow, token, layer, pool);
+    ifm_decode_grow_rows(grow, token, rows, pool, NULL);
+    ifm_decode_grow_pages(grow, token, pool, 1);
 }
 
-void ifm_decode_grow_pages(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, unsigned char *pool)
+void ifm_decode_grow_pages(struct ifm_decode_grow *grow, uint64_t token, unsigned char *pool, unsigned layers)
 {
     const uint32_t first = grow->due[token], n = grow->due[token + 1] - first;
     const uint16_t *sides = (const uint16_t *)(const void *)(pool + grow->body);
-    unsigned char *canonical = grow->canonical + layer * (size_t)grow->most * grow->arrange_of.layout.page_bytes;
-    ifm_decode_pack_launch(grow->device, &grow->pack, sides, canonical, grow->jobs + first, n);
-    arrange(grow, token, canonical, pool);
+    ifm_decode_pack_launch(grow->device, &grow->pack, sides, grow->canonical, grow->jobs + first, n, layers);
+    arrange(grow, token, pool, layers);
 }
 
-void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, void *const *pools)
+void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, unsigned char *pool)
 {
     if (grow->most == 0)
         return;
     ifm_cuda_fill(grow->device, grow->canonical, UINT32_MAX, canonical_bytes(grow) / sizeof(uint32_t));
-    for (unsigned layer = 0; layer < grow->layers; layer++)
-        for (uint64_t token = 0; token < grow->tokens; token++)
-            arrange(grow, token, grow->canonical, pools[layer]);
+    for (uint64_t token = 0; token < grow->tokens; token++)
+        arrange(grow, token, pool, grow->layers);
 }

@@ -23,7 +23,7 @@ struct ifm_decode_grow {
     const uint32_t *places;             /* [jobs] */
     unsigned char *canonical;           /* [layers][most]: pages between packing and their order */
     uint32_t most;                      /* pages that leave at once */
-    unsigned layers;                    /* pools that grow, each with pages of its own between */
+    unsigned layers;                    /* pools that grow, one behind the other */
 };
 
 /* The caches of all layers have `lengths[pair]` tokens, and `tokens` follow in each pair; capacities hold them. Buffers
@@ -35,14 +35,16 @@ IFM_CHECKED enum ifm_status ifm_decode_grow_open(struct ifm_device *device, cons
 void ifm_decode_grow_close(struct ifm_decode_grow *grow);
 /* Bytes of a pool. */
 uint64_t ifm_decode_grow_bytes(const struct ifm_kv_shape *shape);
-/* Put on the stream: token `token` of them in layer `layer`. `rows`: [pairs][2][head_dim], K and V, on the device.
- * `next`: queries that the same launch makes; NULL = none. */
-void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, const float *rows,
-                     unsigned char *pool, const struct ifm_decode_advance_of *next);
-/* The pages alone that leave their rings at that token: full before it, so its row may come later. */
-void ifm_decode_grow_pages(struct ifm_decode_grow *grow, uint64_t token, unsigned layer, unsigned char *pool);
-/* Put on the stream: no page of those that will leave their rings is there, in no layer. What lies there instead shows
- * in every output. */
-void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, void *const *pools);
+/* Put on the stream: token `token` of them in one layer. `rows`: [pairs][2][head_dim], K and V, on the device. */
+void ifm_decode_grow(struct ifm_decode_grow *grow, uint64_t token, const float *rows, unsigned char *pool);
+/* The rows alone. `next`: queries that the same launch makes; NULL = none. */
+void ifm_decode_grow_rows(struct ifm_decode_grow *grow, uint64_t token, const float *rows, unsigned char *pool,
+                          const struct ifm_decode_advance_of *next);
+/* The pages alone that leave their rings at that token, in `layers` from the pool `pool` on: full before it, so its row
+ * may come later. */
+void ifm_decode_grow_pages(struct ifm_decode_grow *grow, uint64_t token, unsigned char *pool, unsigned layers);
+/* Put on the stream: no page of those that will leave their rings is there, in no layer from the pool `pool` on. What
+ * lies there instead shows in every output. */
+void ifm_decode_grow_spoil(struct ifm_decode_grow *grow, unsigned char *pool);
 
 #endif

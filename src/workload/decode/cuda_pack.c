@@ -27,13 +27,13 @@ enum ifm_status ifm_decode_pack_open(struct ifm_device *device, const struct ifm
 }
 
 void ifm_decode_pack_launch(struct ifm_device *device, struct ifm_decode_pack *pack, const uint16_t *from,
-                            unsigned char *to, const struct ifm_kv_pack_job *jobs, unsigned n)
+                            unsigned char *to, const struct ifm_kv_pack_job *jobs, unsigned n, unsigned layers)
 {
     pack->arguments.from = from;
     pack->arguments.to = to;
     pack->arguments.jobs = jobs;
     pack->arguments.n_jobs = n;
-    pack->launch.blocks = 2 * n;
+    pack->launch.blocks = 2 * n * layers;
     pack->launch.arguments = &pack->arguments;
     if (n > 0)
         ifm_cuda_launch(device, &pack->launch);

@@ -57,25 +57,25 @@ enum ifm_status ifm_decode_cuda_packed_cycle_open(struct ifm_decode_cuda_run *ru
 
 /* ---- at work ---- */
 
-/* A page leaves its ring when the one behind it is full, so packing it can come before the newest row. */
-static void place_at_once(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
+/* Attention makes the queries, and appends the rows. */
+static void place_at_once(struct ifm_decode_cuda_run *run, const float *rows)
 {
     const struct ifm_decode_advance_of *next = &run->cycle.next;
     struct ifm_packed_attend *a = &run->packed.arguments;
     a->fresh = next->fresh;
     a->output = next->output;
     a->made = next->q;
-    if (run->cycle.rows_at == NULL)
-        return;
-    a->rows = run->cycle.rows_at + token * 2 * run->pairs * run->settings->head_dim;
-    ifm_decode_grow_pages(&run->packed.grow, token, layer, run->pools[layer]);
+    a->rows = rows;
 }
 
+/* A page leaves its ring when the one behind it is full, so packing it can come before the newest row: of all layers at
+ * once, as those of one are too few for all multiprocessors. */
 void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
 {
     struct ifm_decode_cuda_packed *packed = &run->packed;
     struct ifm_packed_attend *a = &packed->arguments;
-    const size_t at = token * run->outputs, row = 2 * run->pairs * run->settings->head_dim;
+    const size_t at = token * run->outputs, each = 2 * run->pairs * run->settings->head_dim;
+    const float *rows = run->cycle.rows_at == NULL ? NULL : run->cycle.rows_at + token * each;
     const uint64_t table = run->cycle.appends ? token : 0;
     a->body = run->pools[layer];
     a->sides = (void *)sides_of(run, layer);
@@ -84,11 +84,12 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
     a->q = (const float *)run->q_at + at;
     a->out = (float *)run->out_at + at;
     a->fresh = a->rows = NULL;
+    if (rows != NULL && layer == 0)
+        ifm_decode_grow_pages(&packed->grow, token, run->pools[0], run->layers);
     if (run->cycle.feeds)
-        place_at_once(run, token, layer);
-    else if (run->cycle.rows_at != NULL)
-        ifm_decode_grow(&packed->grow, token, layer, run->cycle.rows_at + token * row, run->pools[layer],
-                        &run->cycle.next);
+        place_at_once(run, rows);
+    else if (rows != NULL)
+        ifm_decode_grow_rows(&packed->grow, token, rows, run->pools[layer], &run->cycle.next);
     else
         ifm_cuda_launch(run->device, &run->cycle.advance);
 }
@@ -103,7 +104,7 @@ void ifm_decode_cuda_packed_rewind(struct ifm_decode_cuda_run *run)
 {
     for (unsigned layer = 0; layer < run->layers; layer++)
         ifm_cuda_copy(run->device, sides_of(run, layer), run->packed.sides, side_bytes(run));
-    ifm_decode_grow_spoil(&run->packed.grow, run->pools);
+    ifm_decode_grow_spoil(&run->packed.grow, run->pools[0]);
 }
 
 /* ---- the check ---- */
