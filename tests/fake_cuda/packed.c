@@ -240,16 +240,17 @@ static bool feed(struct ifm_packed_attend *a)
     return true;
 }
 
-/* A flat block must begin with the unit that it is told of, and have room for what it leaves to others. */
+/* A block must have what it is told of, and room for what it leaves to others. */
 static bool knows_its_unit(const struct ifm_packed_attend *a, const struct fake_launch *launch, unsigned block)
 {
     const uint32_t from = share(a, launch->blocks, block);
     if (!owns(a->partials + (2 * (uint64_t)block + 1) * (IFM_DECODE_HEAD + IFM_DECODE_HEADS * a->head_dim), 4))
         return false;
-    if (a->splits != 0)
-        return true;
-    return owns(a->first + block, sizeof *a->first) && a->first[block] < a->n_units &&
-           a->units[a->first[block]].item <= from && from < a->units[a->first[block] + 1].item;
+    const struct ifm_packed_share *s = a->shares + block;
+    return owns(s, sizeof *s) && s->unit < a->n_units && s->from == from &&
+           s->end == share(a, launch->blocks, block + 1) &&
+           memcmp(&s->first, a->units + s->unit, sizeof s->first) == 0 && s->first.item <= from &&
+           from < a->units[s->unit + 1].item;
 }
 
 bool fake_packed_split(const struct fake_launch *launch, bool wrong)

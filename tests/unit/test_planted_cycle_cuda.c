@@ -54,6 +54,14 @@ static void attend_again(struct ifm_decode_cuda_run *run)
     ifm_cuda_launch(run->device, &run->launch);
 }
 
+/* Lengths of another token. */
+static void look_at_token(struct ifm_decode_cuda_run *run, uint64_t token)
+{
+    run->packed.arguments.units = run->packed.units + token * (run->packed.arguments.n_units + 1);
+    if (run->packed.shares != NULL)
+        run->packed.arguments.shares = run->packed.shares + token * run->launch.blocks;
+}
+
 /* What the attention of a place takes. */
 static const float **query_of(struct ifm_decode_cuda_run *run)
 {
@@ -335,8 +343,8 @@ AT_A_PLACE(no_page, is_first, place_without_page(run, token, layer))
 AT_A_PLACE(a_late_page, is_first, place_without_page(run, token, layer);
            ifm_decode_grow_pages(&run->packed.grow, token, run->pools[0], run->layers))
 AT_ONE_PLACE(no_page_seen, ifm_decode_cuda_place(run, token, layer);
-             run->packed.arguments.units -= run->packed.arguments.n_units + 1; attend_again(run))
-AT_EVERY_PLACE(lengths_of_the_first_token, run->packed.arguments.units = run->packed.units; attend_again(run))
+             look_at_token(run, token - 1); attend_again(run))
+AT_EVERY_PLACE(lengths_of_the_first_token, look_at_token(run, 0); attend_again(run))
 AT_ONE_PLACE(sides_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
              run->packed.arguments.sides = (void *)((char *)run->pools[(layer + 1) % run->layers] + run->packed.body);
              attend_again(run))

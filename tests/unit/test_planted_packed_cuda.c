@@ -44,24 +44,35 @@ DURING(queries_a_value_on, a->q += 4)
 DURING(sides_a_row_on, run->packed.body += run->settings->head_dim * 2)
 DURING(sides_of_nobody, run->packed.body = 0)
 
-/* Units that say something else, in a buffer of their own. */
-static void change_units(struct ifm_decode_cuda_run *run, const char *name, void (*differ)(struct ifm_packed_unit *))
+/* What lies at `from`, in a buffer of its own, with each of `n` units differing, `stride` bytes apart from `first` on. */
+static const void *other_units(struct ifm_decode_cuda_run *run, const char *what, const void *from, size_t bytes,
+                               uint32_t n, size_t first, size_t stride, void (*differ)(struct ifm_packed_unit *))
 {
-    const uint32_t n = run->arguments.n_units;
-    const size_t bytes = (n + 1) * sizeof(struct ifm_packed_unit);
-    struct ifm_packed_unit *units = malloc(bytes);
+    char *there = malloc(bytes), name[64];
     struct ifm_error error = {0};
     void *other;
-    assert_non_null(units);
-    kept = *run;
-    planted_read(run->device, units, run->packed.arguments.units, bytes);
+    assert_non_null(there);
+    planted_read(run->device, there, from, bytes);
     for (uint32_t i = 0; i < n; i++)
-        differ(&units[i]);
-    if (ifm_decode_cuda_buffer(run, ifm_kv_format_name(run->form->format), NULL, bytes, &other, &error) != IFM_OK)
+        differ((void *)(there + first + i * stride));
+    snprintf(name, sizeof name, "%s %s", what, ifm_kv_format_name(run->form->format));
+    if (ifm_decode_cuda_buffer(run, name, NULL, bytes, &other, &error) != IFM_OK)
         fail_msg("%s: %s", name, error.message);
-    planted_write(run->device, other, units, bytes);
-    run->packed.arguments.units = other;
-    free(units);
+    planted_write(run->device, other, there, bytes);
+    free(there);
+    return other;
+}
+
+/* Units that say something else, and so in what blocks have of them. */
+static void change_units(struct ifm_decode_cuda_run *run, void (*differ)(struct ifm_packed_unit *))
+{
+    struct ifm_packed_attend *a = &run->packed.arguments;
+    const size_t each = sizeof(struct ifm_packed_unit), share = sizeof(struct ifm_packed_share);
+    kept = *run;
+    a->units = other_units(run, "other units", a->units, (a->n_units + 1) * each, a->n_units, 0, each, differ);
+    if (a->shares != NULL)
+        a->shares = other_units(run, "other shares", a->shares, run->launch.blocks * share, run->launch.blocks,
+                                offsetof(struct ifm_packed_share, first), share, differ);
 }
 
 #define UNITS(name, ...)                                                                                               \
@@ -71,7 +82,7 @@ static void change_units(struct ifm_decode_cuda_run *run, const char *name, void
     }                                                                                                                  \
     static void name(void *state)                                                                                      \
     {                                                                                                                  \
-        change_units(state, #name, name##_of);                                                                         \
+        change_units(state, name##_of);                                                                                \
     }
 UNITS(no_sink, unit->sink = 0)
 UNITS(half_a_sink, unit->sink /= 2)

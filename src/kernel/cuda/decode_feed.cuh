@@ -34,10 +34,10 @@ __device__ __forceinline__ uint32_t half_of(float x)
 }
 
 /* A query head's next query in place of the fresh one, by a warp: that and the last output in equal parts, as long as
- * the fresh one, rounded to f16. `alone`: there is no output. */
-__device__ __forceinline__ void mix(float4 q[2], const float4 output[2], bool alone)
+ * the fresh one (`own`), rounded to f16. `alone`: there is no output. */
+__device__ __forceinline__ void mix(float4 q[2], float own, const float4 output[2], bool alone)
 {
-    const float own = length_of(q), other = length_of(output), part = other > 0 ? own / other : 0;
+    const float other = length_of(output), part = other > 0 ? own / other : 0;
 #pragma unroll
     for (int i = 0; i < 2; i++)
         q[i] = make_float4(q[i].x + part * output[i].x, q[i].y + part * output[i].y, q[i].z + part * output[i].z,
@@ -64,30 +64,44 @@ __device__ __forceinline__ void feed(const ifm_decode_advance_of &a, uint32_t he
         if (mine && a.output != nullptr)
             output[i] = reinterpret_cast<const float4 *>(a.output)[at + lane + 32 * i];
     }
-    mix(q, output, a.output == nullptr);
+    mix(q, length_of(q), output, a.output == nullptr);
 #pragma unroll
     for (int i = 0; i < 2; i++)
         if (lane + 32 * i < columns)
             reinterpret_cast<float4 *>(a.q)[at + lane + 32 * i] = q[i];
 }
 
-/* The same where attention does it, four channels a lane, zero where there is no such head; `keep`: it is stored in
- * `made` too. */
+/* What a query head's next query is made of before there is an output, of four channels a lane. */
+struct fresh_query {
+    float4 x;
+    float length;
+    uint64_t at;
+    bool mine; /* there is such a head, and a channel of the lane */
+};
+
 template <int D, typename ARGUMENTS>
-__device__ __forceinline__ float4 next_query(const ARGUMENTS &a, const heads &h, uint32_t g, bool keep)
+__device__ __forceinline__ fresh_query fresh_of(const ARGUMENTS &a, const heads &h, uint32_t g)
 {
     const uint32_t lane = threadIdx.x % 32;
-    const uint64_t at = row_of(a, h) / 4 + g * D / 4 + lane;
-    const bool mine = g < h.n && lane < D / 4;
+    fresh_query f = {make_float4(0, 0, 0, 0), 0, row_of(a, h) / 4 + g * D / 4 + lane, g < h.n && lane < D / 4};
+    if (f.mine)
+        f.x = reinterpret_cast<const float4 *>(a.fresh)[f.at];
+    const float4 both[2] = {f.x, make_float4(0, 0, 0, 0)};
+    f.length = length_of(both);
+    return f;
+}
+
+/* The next query where attention makes it, zero where there is no such head; `keep`: it is stored in `made` too. */
+template <int D, typename ARGUMENTS>
+__device__ __forceinline__ float4 next_query(const ARGUMENTS &a, const fresh_query &f, bool keep)
+{
     const float4 none = make_float4(0, 0, 0, 0);
-    float4 x[2] = {none, none}, output[2] = {none, none};
-    if (mine)
-        x[0] = reinterpret_cast<const float4 *>(a.fresh)[at];
-    if (mine && a.output != nullptr)
-        output[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
-    mix(x, output, a.output == nullptr);
-    if (mine && keep)
-        reinterpret_cast<float4 *>(a.made)[at] = x[0];
+    float4 x[2] = {f.x, none}, output[2] = {none, none};
+    if (f.mine && a.output != nullptr)
+        output[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + f.at);
+    mix(x, f.length, output, a.output == nullptr);
+    if (f.mine && keep)
+        reinterpret_cast<float4 *>(a.made)[f.at] = x[0];
     return x[0];
 }
 

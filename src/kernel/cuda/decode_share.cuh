@@ -76,11 +76,6 @@ template <typename ARGUMENTS> __device__ __forceinline__ uint32_t block_of(const
     return tile < more * (each + 1) ? tile / (each + 1) : more + (tile - more * (each + 1)) / each;
 }
 
-__device__ __forceinline__ uint32_t unit_of_block(const ifm_packed_attend &a, uint32_t)
-{
-    return a.splits != 0 ? blockIdx.x / a.splits : a.first[blockIdx.x];
-}
-
 __device__ __forceinline__ uint32_t unit_of_block(const ifm_decode_attend &a, uint32_t first)
 {
     if (a.splits != 0)

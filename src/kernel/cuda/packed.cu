@@ -76,20 +76,26 @@ __device__ __forceinline__ void find_items(const ifm_packed_attend &a, const nea
 {
     if (w.at >= end || w.item < w.items)
         return;
-    while (w.item >= w.items) {
+    while (w.item >= w.items && w.unit + 1 < a.n_units) {
         w.item -= w.items;
         w.of = unit_at(a, near, ++w.unit);
         w.items = behind(a, near, w.unit) - w.of.item;
     }
 }
 
-/* From item `at` on, which is of unit `unit` or behind it. */
-__device__ __forceinline__ walker walk_from(const ifm_packed_attend &a, const near_units &near, uint32_t unit,
-                                            uint32_t at, uint32_t end)
+/* Items of a unit. */
+template <int CHUNKS> __device__ __forceinline__ uint32_t items_of(const ifm_packed_unit &u)
 {
-    const ifm_packed_unit of = unit_at(a, near, unit);
-    walker w = {at, unit, at - of.item, behind(a, near, unit) - of.item, of};
-    find_items(a, near, w, end);
+    return u.pages * CHUNKS + (u.sink + TILE - 1) / TILE + (u.ring + TILE - 1) / TILE;
+}
+
+/* From item `at` on, of a block's. Of its first unit alone nothing of `near` is read. */
+template <int CHUNKS>
+__device__ __forceinline__ walker walk_from(const ifm_packed_attend &a, const near_units &near,
+                                            const ifm_packed_share &s, uint32_t at)
+{
+    walker w = {at, s.unit, at - s.first.item, items_of<CHUNKS>(s.first), s.first};
+    find_items(a, near, w, s.end);
     return w;
 }
 
@@ -119,7 +125,7 @@ __device__ __forceinline__ void fetch(const ifm_packed_attend &a, const walker &
         bulk_copy(stage + p::HEAD_BYTES, page + p::HEAD_BYTES + chunk * p::BYTES, p::BYTES, barrier);
         return;
     }
-    const uint64_t pair = w.unit / a.parts;
+    const uint64_t pair = a.parts == 1 ? w.unit : w.unit / a.parts;
     uint32_t half;
     const uint32_t row = side_tile<D>(w.of, w.item - w.of.pages * p::CHUNKS, half);
     const uint16_t *from = a.sides + pair * 2 * IFM_KV_SIDE * D + row;
@@ -141,17 +147,19 @@ __device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, const nea
     find_items(a, near, w, end);
 }
 
-/* What give_queries gives, of a cycle, by the whole block. */
+static_assert(static_cast<int>(CREW) >= static_cast<int>(HEADS), "a warp for each head of a unit");
+
+/* What give_queries gives, of a cycle, by the whole block: a warp a head. */
 template <int D>
-__device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, uint4 *q, bool keep)
+__device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const fresh_query &f, uint4 *q, bool keep)
 {
-    const uint32_t lane = threadIdx.x % 32;
-    for (uint32_t g = threadIdx.x / 32; g < HEADS; g += CREW) {
-        const float4 x = next_query<D>(a, h, g, keep);
-        if (lane < D / 4)
-            reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
-                make_uint2(pack(x.x, x.y), pack(x.z, x.w));
-    }
+    const uint32_t lane = threadIdx.x % 32, g = threadIdx.x / 32;
+    if (g >= HEADS)
+        return;
+    const float4 x = next_query<D>(a, f, keep);
+    if (lane < D / 4)
+        reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
+            make_uint2(pack(x.x, x.y), pack(x.z, x.w));
 }
 
 /* The newest token of a pair, the last one of tile `tile` of its sink and ring: into the cache, and into the stage. */
@@ -258,24 +266,47 @@ __device__ __forceinline__ uint32_t address_of(const void *shared)
     return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
 }
 
-/* The ring's: one arrival completes a phase; so many bytes are then there. `unit`: the block's first. */
-template <int D, int STAGES>
-__device__ __forceinline__ void begin_room(const ifm_packed_attend &a, crew_room<D, STAGES> &room, uint32_t unit)
+/* A warp's barriers of the ring, and by the first thread the others. One arrival completes a phase of the ring's; so
+ * many bytes are then there. */
+template <int D, int STAGES> __device__ __forceinline__ void begin_barriers(crew_room<D, STAGES> &room)
 {
-    if (threadIdx.x <= near_units::N && unit + threadIdx.x <= a.n_units)
-        room.near.units[threadIdx.x] = a.units[unit + threadIdx.x];
-    if (threadIdx.x < ring_of<STAGES>::BARRIERS)
-        begin_barrier(address_of(room.barriers + threadIdx.x), 1);
+    static_assert(ring_of<STAGES>::BARRIERS / CREW <= 32, "a lane a barrier of its warp");
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (lane < ring_of<STAGES>::BARRIERS / CREW)
+        begin_barrier(address_of(room.barriers + lane * CREW + warp), 1);
     if (threadIdx.x == 0) {
         begin_barrier(address_of(&room.come), 1);
         begin_barrier(address_of(&room.left), 32 * (CREW - JOINERS));
         begin_barrier(address_of(&room.sums), 32 * JOINERS);
         begin_barrier(address_of(&room.free), 32 * JOINERS);
-        room.near.first = unit;
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
+    __syncwarp();
+}
+
+/* The block's units. */
+__device__ __forceinline__ void find_units(const ifm_packed_attend &a, near_units &near, const ifm_packed_share &s,
+                                           uint32_t behind)
+{
+    if (threadIdx.x == 0)
+        near.first = s.unit;
+    if (s.end > behind) {
+        if (threadIdx.x <= near_units::N && s.unit + threadIdx.x <= a.n_units)
+            near.units[threadIdx.x] = a.units[s.unit + threadIdx.x];
+    } else if (threadIdx.x == 0) {
+        near.units[0] = s.first;
+        near.units[1].item = behind;
+    }
+}
+
+__device__ __forceinline__ ifm_packed_share share_of_block(const ifm_packed_attend &a)
+{
+    const uint4 *from = reinterpret_cast<const uint4 *>(a.shares + blockIdx.x);
+    const uint4 x = from[0], y = from[1];
+    /* Arguments come from memory as well: all of their lines, while that is on its way. */
+    asm volatile("" ::"r"(a.parts), "r"(a.layout.page_bytes), "l"(a.output));
+    return {x.x, x.y, x.z, {x.w, y.x, y.y, y.z, y.w}};
 }
 
 template <int D, int STAGES>
@@ -298,14 +329,14 @@ __device__ __forceinline__ void let_come(const ifm_packed_attend &a, crew_room<D
     bulk_copy(address_of(room.coming), a.q + row_of(a, h), h.n * D * 4, address_of(&room.come));
 }
 
-/* Queries of the block's first units. */
+/* Queries of the block's first units. `f`: of a cycle, by warp. */
 template <int D, int STAGES>
-__device__ __forceinline__ void begin_queries(const ifm_packed_attend &a, crew_room<D, STAGES> &room, uint32_t unit,
-                                              uint32_t first, uint32_t end)
+__device__ __forceinline__ void begin_queries(const ifm_packed_attend &a, crew_room<D, STAGES> &room,
+                                              const ifm_packed_share &s, const fresh_query &f)
 {
-    const uint32_t warp = threadIdx.x / 32;
+    const uint32_t warp = threadIdx.x / 32, unit = s.unit, end = s.end;
     if (a.fresh != nullptr) {
-        make_queries<D>(a, heads_of(a, unit), room.queries[0], unit_at(a, room.near, unit).item >= first);
+        make_queries<D>(a, f, room.queries[0], s.first.item >= s.from);
     } else if (warp < CREW / 2) {
         const heads h = heads_of(a, unit);
         give_queries<D>(a.q + row_of(a, h), h.n, room.queries[0], warp, CREW / 2);
@@ -383,7 +414,7 @@ __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<D
             __syncthreads(); /* in the rows of the next unit's sums */
     }
     if (!last && a.fresh != nullptr) {
-        make_queries<D>(a, heads_of(a, unit + 1), room.queries[(turn + 1) % 2], true);
+        make_queries<D>(a, fresh_of<D>(a, heads_of(a, unit + 1), threadIdx.x / 32), room.queries[(turn + 1) % 2], true);
         __syncthreads();
     }
 }
@@ -395,19 +426,27 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t ring = address_of(shared), bars = address_of(room.barriers);
     float *rows = reinterpret_cast<float *>(shared + STAGES * p::STAGE);
-    const uint32_t first = share_of(a, blockIdx.x), end = share_of(a, blockIdx.x + 1);
-    uint32_t unit = unit_of_block(a, first), at = first + warp, ends = first;
-    begin_room(a, room, unit);
-    walker next = walk_from(a, room.near, unit, at, end);
+    const ifm_packed_share s = share_of_block(a);
+    const uint32_t first = s.from, end = s.end, to_first = s.first.item + items_of<p::CHUNKS>(s.first);
+    uint32_t unit = s.unit, at = first + warp, ends = first;
+    begin_barriers(room);
+    find_units(a, room.near, s, to_first);
+    if (end > to_first)
+        __syncthreads();
+    walker next = walk_from<p::CHUNKS>(a, room.near, s, at);
     for (uint32_t i = warp; i < STAGES; i += CREW)
         fetch_next<D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
-    next = walk_from(a, room.near, unit, at + STAGES, end); /* what takes a stage again, by the warp that empties it */
+    fresh_query fresh;
     if (a.fresh == nullptr)
         let_next_begin();
+    else
+        fresh = fresh_of<D>(a, heads_of(a, unit), warp);
+    next = walk_from<p::CHUNKS>(a, room.near, s, at + STAGES); /* what takes a stage again, by the warp that empties it */
+    __syncthreads(); /* barriers of all, and units */
     wait_for_previous();
     if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
         let_next_begin();
-    begin_queries(a, room, unit, first, end);
+    begin_queries(a, room, s, fresh);
     ring_place here = {warp, warp, 0};
     for (uint32_t turn = 0; ends < end; unit++, turn++) {
         const ifm_packed_unit u = unit_at(a, room.near, unit);

@@ -26,12 +26,18 @@ struct ifm_packed_unit {
     uint32_t sink, ring;  /* tokens; those of the ring begin with the first row of ring page `pages` % 2 */
 };
 
+/* What a block has of the items of all units, and its first unit: all that it needs to ask for them, in one load. */
+struct ifm_packed_share {
+    uint32_t unit, from, end;
+    struct ifm_packed_unit first; /* units[unit] */
+};
+
 struct ifm_packed_attend {
     const unsigned char *body;           /* of a layer */
     uint16_t *sides;                     /* behind it */
     const uint32_t *table;               /* as in ifm_decode_attend, and all that has a name of there */
     const struct ifm_packed_unit *units; /* [units + 1], the last one only with its `item` */
-    const uint32_t *first;
+    const struct ifm_packed_share *shares; /* [blocks] */
     const float *q;
     float *out;
     float *partials;

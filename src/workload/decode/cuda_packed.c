@@ -250,27 +250,40 @@ static uint64_t tables_of(const struct ifm_decode_cuda_run *run)
     return run->cycle.appends ? run->tokens : 1;
 }
 
-/* Flat: the unit of each block's first item, in every table. */
-static enum ifm_status find_first_units(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,
-                                        unsigned blocks, struct ifm_error *error)
+/* The first item of a block, among those of all units. */
+static uint32_t share_of(const struct ifm_packed_unit *units, uint32_t n, const struct ifm_decode_split *split,
+                         unsigned block)
 {
-    const uint32_t n = run->packed.arguments.n_units;
-    uint32_t *first = calloc(tables_of(run) * blocks, sizeof *first);
+    if (split->splits == 0)
+        return (uint32_t)ifm_decode_share(units[n].item, split->blocks, block);
+    const struct ifm_packed_unit *u = &units[block / split->splits];
+    const unsigned part = block % split->splits;
+    return part == 0 ? u->item : u->item + (u[1].item - u->item) * part / split->splits;
+}
+
+/* What each block has, in every table. */
+static enum ifm_status make_shares(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,
+                                   const struct ifm_decode_split *split, struct ifm_error *error)
+{
+    const uint32_t n = run->packed.arguments.n_units, blocks = split->blocks;
+    struct ifm_packed_share *shares = calloc(tables_of(run) * blocks, sizeof *shares);
     char name[48];
     void *at;
-    if (first == NULL)
+    if (shares == NULL)
         return no_memory(run, error);
     for (uint64_t table = 0; table < tables_of(run); table++, units += n + 1)
         for (uint32_t block = 0, unit = 0; block < blocks; block++) {
-            while (ifm_decode_share(units[n].item, blocks, block) >= units[unit + 1].item)
+            const uint32_t from = share_of(units, n, split, block);
+            while (from >= units[unit + 1].item)
                 unit++;
-            first[table * blocks + block] = unit;
+            shares[table * blocks + block] =
+                (struct ifm_packed_share){unit, from, share_of(units, n, split, block + 1), units[unit]};
         }
-    snprintf(name, sizeof name, "first units %s", run->form->name);
+    snprintf(name, sizeof name, "shares %s", run->form->name);
     enum ifm_status status =
-        ifm_decode_cuda_buffer(run, name, first, tables_of(run) * blocks * sizeof *first, &at, error);
-    run->packed.first = run->packed.arguments.first = at;
-    free(first);
+        ifm_decode_cuda_buffer(run, name, shares, tables_of(run) * blocks * sizeof *shares, &at, error);
+    run->packed.shares = run->packed.arguments.shares = at;
+    free(shares);
     return status;
 }
 
@@ -310,7 +323,7 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struc
     a->splits = split->splits;
     snprintf(name, sizeof name, "ifm_packed_%s_%u", ifm_kv_format_name(run->form->format), a->head_dim);
     IFM_TRY(ifm_cuda_find(run->device, "packed", name, &run->launch.function, error));
-    return split->splits != 0 ? IFM_OK : find_first_units(run, units, split->blocks, error);
+    return make_shares(run, units, split, error);
 }
 
 static enum ifm_status launch_split(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,

@@ -80,7 +80,7 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
     a->body = run->pools[layer];
     a->sides = (void *)sides_of(run, layer);
     a->units = packed->units + table * (a->n_units + 1);
-    a->first = packed->first == NULL ? NULL : packed->first + table * run->launch.blocks;
+    a->shares = packed->shares == NULL ? NULL : packed->shares + table * run->launch.blocks;
     a->q = (const float *)run->q_at + at;
     a->out = (float *)run->out_at + at;
     a->fresh = a->rows = NULL;

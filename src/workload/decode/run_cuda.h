@@ -45,7 +45,7 @@ struct ifm_decode_cuda_packed {
     struct ifm_decode_grow grow;
     void *sides;                         /* there: sinks and rings of a layer when a cycle begins */
     const struct ifm_packed_unit *units; /* [tokens][n_units + 1], there */
-    const uint32_t *first;               /* [tokens][blocks], there; NULL = not a flat split */
+    const struct ifm_packed_share *shares; /* [tokens][blocks], there */
 };
 
 struct ifm_decode_cuda_run {
