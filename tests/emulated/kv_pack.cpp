@@ -36,18 +36,19 @@ const format formats[] = {{"int8", 1, ifm_kv_pack_int8, ifm_kv_encode_int8_scala
                           {"int2", 4, ifm_kv_pack_int2, ifm_kv_encode_int2_scalar}};
 enum { ROWS = TOKENS * DIM_MOST, PAGE_MOST = 2 * ROWS + 4096 };
 
-alignas(64) uint16_t rows[2 * ROWS];
+enum { LAYER = 32 }; /* values from one layer's rows to the next one's, whose pages are looked at */
+alignas(64) uint16_t rows[LAYER + 2 * ROWS];
 alignas(64) float wide[2 * ROWS];
 alignas(64) unsigned char written[2 * PAGE_MOST], expected[PAGE_MOST];
 
 void run(const format &f, const ifm_kv_pack &a)
 {
     blockDim.x = THREADS;
-    gridDim.x = 2 * a.n_jobs;
+    gridDim.x = 2 * 2 * a.n_jobs;
     pthread_barrier_init(&emulated::block, nullptr, THREADS);
     for (uint32_t i = 0; i < THREADS / 32; i++)
         pthread_barrier_init(&emulated::warps[i].barrier, nullptr, 32);
-    for (uint32_t block = 0; block < gridDim.x; block++) {
+    for (uint32_t block = 2 * a.n_jobs; block < gridDim.x; block++) {
         std::vector<std::thread> threads;
         std::memset(shared, 0xff, sizeof shared);
         for (uint32_t i = 0; i < THREADS; i++)
@@ -70,15 +71,16 @@ bool is_right(const format &f, uint32_t dim, int kind, uint32_t tokens)
 {
     const ifm_kv_layout l = ifm_kv_layout_of(f.number, dim);
     const uint32_t values = TOKENS * dim;
+    uint16_t *const k = rows + LAYER;
     std::memset(rows, 0x7e, sizeof rows); /* rows that are not filled are not read */
-    rows_fill(kind, dim, tokens, dim + static_cast<uint32_t>(kind), rows, rows + values);
+    rows_fill(kind, dim, tokens, dim + static_cast<uint32_t>(kind), k, k + values);
     for (uint32_t i = 0; i < 2 * values; i++)
-        wide[i] = ifm_f16_to_f32(rows[i]);
+        wide[i] = ifm_f16_to_f32(k[i]);
     std::memset(written, 0x55, sizeof written);
     std::memset(expected, 0xaa, sizeof expected);
     f.encode(&l, wide, wide + values, tokens, expected);
-    const ifm_kv_pack_job job = {0, 1, tokens};
-    const ifm_kv_pack a = {rows, written, &job, 1, dim, static_cast<uint32_t>(l.page_bytes),
+    const ifm_kv_pack_job job = {0, 0, tokens};
+    const ifm_kv_pack a = {rows, written, &job, LAYER, 1, dim, static_cast<uint32_t>(l.page_bytes),
                            static_cast<uint32_t>(l.k_scale), static_cast<uint32_t>(l.k_zero),
                            static_cast<uint32_t>(l.v_scale), static_cast<uint32_t>(l.promoted),
                            static_cast<uint32_t>(l.k_codes), static_cast<uint32_t>(l.v_codes),

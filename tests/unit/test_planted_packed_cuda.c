@@ -44,7 +44,7 @@ DURING(queries_a_value_on, a->q += 4)
 DURING(sides_a_row_on, run->packed.body += run->settings->head_dim * 2)
 DURING(sides_of_nobody, run->packed.body = 0)
 
-/* What lies at `from`, in a buffer of its own, with each of `n` units differing, `stride` bytes apart from `first` on. */
+/* A copy of what lies at `from`, in which each of `n` units differs: `stride` bytes apart from `first` on. */
 static const void *other_units(struct ifm_decode_cuda_run *run, const char *what, const void *from, size_t bytes,
                                uint32_t n, size_t first, size_t stride, void (*differ)(struct ifm_packed_unit *))
 {

@@ -1,8 +1,8 @@
 /* Arguments of the kernels of kv_pack.cu: C and CUDA.
  *
  * ifm_kv_pack_FORMAT (int8, e4m3, int4, int2) writes whole pages of kv/format.h, bit for bit as kernel/cpu/kv_encode.h
- * does, out of rows of f16: K [128][head_dim], then V [128][head_dim]. Two blocks a job: its K, and its V. Layers have the
- * same jobs, one behind another. */
+ * does, out of rows of f16: K [128][head_dim], then V [128][head_dim]. Two blocks a job: its K, and its V. All layers
+ * have the same jobs, one behind another. */
 #ifndef IFM_KERNEL_CUDA_KV_PACK_H
 #define IFM_KERNEL_CUDA_KV_PACK_H
 
