@@ -205,6 +205,69 @@ static uint32_t share(const struct ifm_packed_attend *a, unsigned blocks, unsign
     return block % a->splits == 0 ? u->item : u->item + (u[1].item - u->item) * (block % a->splits) / a->splits;
 }
 
+/* ---- what blocks leave to others ---- */
+
+static float *left_of(const struct ifm_packed_attend *a, float *partials, uint32_t unit, uint32_t part)
+{
+    return partials + 2 * (unit * (uint64_t)a->splits + part) * (IFM_DECODE_HEAD + IFM_DECODE_HEADS * a->head_dim);
+}
+
+/* The first block of a unit leaves all of it, the others nothing. */
+static bool leave_out(const struct packed_heads *h, uint32_t unit)
+{
+    const struct ifm_packed_attend *a = h->a;
+    const uint32_t dim = a->head_dim;
+    for (uint32_t part = 0; part < a->splits; part++) {
+        float *to = left_of(a, a->partials, unit, part);
+        if (!owns(to, (IFM_DECODE_HEAD + IFM_DECODE_HEADS * dim) * sizeof *to))
+            return false;
+        for (uint32_t i = 0; i < h->n; i++) {
+            const float *out = a->out + ((uint64_t)h->pair * a->group + h->first + i) * dim;
+            to[i] = part == 0 ? 0 : -1e30f;
+            to[IFM_DECODE_HEADS + i] = part == 0;
+            for (uint32_t d = 0; d < dim; d++)
+                to[IFM_DECODE_HEAD + i * dim + d] = part == 0 ? out[d] : 0;
+        }
+    }
+    return true;
+}
+
+static bool join(const struct ifm_packed_attend *a, const float *partials, float *out)
+{
+    const uint32_t dim = a->head_dim;
+    for (uint32_t unit = 0; unit < a->n_units; unit++) {
+        const uint32_t pair = unit / a->parts, first = unit % a->parts * IFM_DECODE_HEADS;
+        for (uint32_t g = 0; g < IFM_DECODE_HEADS && first + g < a->group; g++) {
+            float *to = out + ((uint64_t)pair * a->group + first + g) * dim, total = 0;
+            if (!owns(to, dim * sizeof *to))
+                return false;
+            memset(to, 0, dim * sizeof *to);
+            for (uint32_t part = 0; part < a->splits; part++) {
+                const float *from = left_of(a, (float *)(uintptr_t)partials, unit, part), weight = exp2f(from[g]);
+                if (!owns(from, (IFM_DECODE_HEAD + IFM_DECODE_HEADS * dim) * sizeof *from))
+                    return false;
+                total += weight * from[IFM_DECODE_HEADS + g];
+                for (uint32_t d = 0; d < dim; d++)
+                    to[d] += weight * from[IFM_DECODE_HEAD + g * dim + d];
+            }
+            for (uint32_t d = 0; d < dim; d++)
+                to[d] /= total;
+        }
+    }
+    return true;
+}
+
+bool fake_packed_finish(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_packed_attend *a = (const void *)launch->arguments;
+    if (launch->threads != 32 * IFM_PACKED_FINISH_WARPS ||
+        launch->blocks * IFM_PACKED_FINISH_WARPS < a->n_units / a->parts * a->group || a->splits == 0)
+        return false;
+    const bool joins = join(a, a->partials, a->out);
+    a->out[0] *= wrong ? 1.5f : 1.0f;
+    return joins;
+}
+
 /* ---- what a cycle has besides ---- */
 
 /* The newest row of a unit's pair, where attention finds it. */
@@ -230,6 +293,8 @@ static bool feed(struct ifm_packed_attend *a)
         .fresh = a->fresh, .output = a->output, .q = a->made, .group = a->group, .head_dim = a->head_dim};
     if (a->fresh == NULL)
         return true;
+    if (a->before != NULL && !join(a, a->before, a->output))
+        return false;
     for (uint64_t head = 0; head < (uint64_t)(a->n_units / a->parts) * a->group; head++)
         if (!fake_decode_feed(&next, head))
             return false;
@@ -278,8 +343,10 @@ bool fake_packed_split(const struct fake_launch *launch, bool wrong)
         }
         if (!write_out(&h))
             return false;
+        a->out[0] *= unit == 0 && wrong ? 1.5f : 1.0f;
+        if (a->later != 0 && !leave_out(&h, unit))
+            return false;
     }
-    a->out[0] *= wrong ? 1.5f : 1.0f;
     return true;
 }
 

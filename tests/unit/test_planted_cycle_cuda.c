@@ -27,18 +27,7 @@ static void run_cycle(struct ifm_decode_cuda_run *run, place_fn *place)
     for (uint64_t token = 0; token < run->tokens; token++)
         for (unsigned layer = 0; layer < run->layers; layer++)
             place(run, token, layer);
-}
-
-/* Places of the token in the middle of the cycle: in the middle layer, and in the first one, in front of which pages of
- * all layers leave their rings. */
-static bool is_there(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
-{
-    return token == run->tokens / 2 && layer == run->layers / 2;
-}
-
-static bool is_first(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
-{
-    return token == run->tokens / 2 && layer == 0;
+    ifm_decode_cuda_packed_finish(run);
 }
 
 /* Its rows or its attention once more, as the arguments have become. */
@@ -84,11 +73,12 @@ static void place_without_row(struct ifm_decode_cuda_run *run, uint64_t token, u
         run->cycle.next.rows = rows + token * run->pairs * 2 * run->settings->head_dim;
 }
 
-/* Where `is` says so `...` in place of the real thing. */
-#define AT_A_PLACE(name, is, ...)                                                                                      \
+/* In a layer of the token in the middle `...` in place of the real thing; pages of all layers leave in front of the
+ * first one. */
+#define AT_A_PLACE(name, at, ...)                                                                                      \
     static void name##_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)                          \
     {                                                                                                                  \
-        if (is(run, token, layer)) {                                                                                   \
+        if (token == run->tokens / 2 && layer == (at)) {                                                               \
             __VA_ARGS__;                                                                                               \
         } else {                                                                                                       \
             ifm_decode_cuda_place(run, token, layer);                                                                  \
@@ -98,7 +88,7 @@ static void place_without_row(struct ifm_decode_cuda_run *run, uint64_t token, u
     {                                                                                                                  \
         run_cycle(state, name##_place);                                                                                \
     }
-#define AT_ONE_PLACE(name, ...) AT_A_PLACE(name, is_there, __VA_ARGS__)
+#define AT_ONE_PLACE(name, ...) AT_A_PLACE(name, run->layers / 2, __VA_ARGS__)
 /* At every place `...` behind the real thing. */
 #define AT_EVERY_PLACE(name, ...)                                                                                      \
     static void name##_place(struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)                          \
@@ -339,8 +329,8 @@ AT_ONE_PLACE(rows_one_back, ifm_decode_cuda_place(run, token, layer); append_as(
              grow_by(run, token, token, layer); attend_again(run))
 AT_ONE_PLACE(rows_one_on, ifm_decode_cuda_place(run, token, layer); append_as(run, token + 1, token);
              append_as(run, token, token + 1); attend_again(run))
-AT_A_PLACE(no_page, is_first, place_without_page(run, token, layer))
-AT_A_PLACE(a_late_page, is_first, place_without_page(run, token, layer);
+AT_A_PLACE(no_page, 0, place_without_page(run, token, layer))
+AT_A_PLACE(a_late_page, 0, place_without_page(run, token, layer);
            ifm_decode_grow_pages(&run->packed.grow, token, run->pools[0], run->layers))
 AT_ONE_PLACE(no_page_seen, ifm_decode_cuda_place(run, token, layer);
              look_at_token(run, token - 1); attend_again(run))
@@ -348,7 +338,7 @@ AT_EVERY_PLACE(lengths_of_the_first_token, look_at_token(run, 0); attend_again(r
 AT_ONE_PLACE(sides_in_the_next_layer, ifm_decode_cuda_place(run, token, layer);
              run->packed.arguments.sides = (void *)((char *)run->pools[(layer + 1) % run->layers] + run->packed.body);
              attend_again(run))
-AT_A_PLACE(pages_of_all_but_the_last_layer, is_first,
+AT_A_PLACE(pages_of_all_but_the_last_layer, 0,
            ifm_decode_grow_pages(&run->packed.grow, token, run->pools[0], run->layers - 1);
            place_without_page(run, token, layer))
 

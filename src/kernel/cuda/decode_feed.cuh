@@ -71,6 +71,70 @@ __device__ __forceinline__ void feed(const ifm_decode_advance_of &a, uint32_t he
             reinterpret_cast<float4 *>(a.q)[at + lane + 32 * i] = q[i];
 }
 
+/* No part of a sum, so that every kernel rounds alike. */
+__device__ __forceinline__ float4 times(const float4 &x, float factor)
+{
+    return make_float4(__fmul_rn(x.x, factor), __fmul_rn(x.y, factor), __fmul_rn(x.z, factor), __fmul_rn(x.w, factor));
+}
+
+/* Four outputs of head `g` of a unit, of what `splits` blocks left of it at `partials`. */
+template <int D>
+__device__ __forceinline__ float4 joined(const ifm_packed_attend &a, const heads &h, const float *partials, uint32_t g)
+{
+    enum { AT_ONCE = 4, EACH = HEAD + HEADS * D };
+    const uint32_t unit = a.parts == 1 ? h.pair : h.pair * a.parts + h.first / HEADS;
+    const float *from = partials + static_cast<uint64_t>(2 * EACH) * unit * a.splits;
+    const uint32_t at = HEAD + g * D + threadIdx.x % 32 * 4;
+    float4 sum = make_float4(0, 0, 0, 0);
+    float top = NOTHING, total = 0;
+#pragma unroll 1
+    for (uint32_t b = 0; b < a.splits; b += AT_ONCE) {
+        float4 x[AT_ONCE];
+        float tops[AT_ONCE], totals[AT_ONCE];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            const float *left = from + (b + j < a.splits ? b + j : b) * (2 * EACH);
+            x[j] = __ldcg(reinterpret_cast<const float4 *>(left + at));
+            tops[j] = b + j < a.splits ? __ldcg(left + g) : NOTHING;
+            totals[j] = __ldcg(left + HEADS + g);
+        }
+        const float before = top;
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++)
+            top = fmaxf(top, tops[j]);
+        const float shrink = power_of_2(before - top);
+        sum = times(sum, shrink);
+        total = __fmul_rn(total, shrink);
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; j++) {
+            const float factor = power_of_2(tops[j] - top);
+            total = fmaf(factor, totals[j], total);
+            sum = make_float4(fmaf(factor, x[j].x, sum.x), fmaf(factor, x[j].y, sum.y), fmaf(factor, x[j].z, sum.z),
+                              fmaf(factor, x[j].w, sum.w));
+        }
+    }
+    return times(sum, 1 / total);
+}
+
+/* Four values of the last output. `keep`: they are stored, where they are joined here. */
+template <int D>
+__device__ __forceinline__ float4 output_of(const ifm_decode_attend &a, const heads &, uint64_t at, uint32_t, bool)
+{
+    return __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
+}
+
+template <int D>
+__device__ __forceinline__ float4 output_of(const ifm_packed_attend &a, const heads &h, uint64_t at, uint32_t g,
+                                            bool keep)
+{
+    if (a.before == nullptr)
+        return __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
+    const float4 x = joined<D>(a, h, a.before, g);
+    if (keep)
+        reinterpret_cast<float4 *>(a.output)[at] = x;
+    return x;
+}
+
 /* What a query head's next query is made of before there is an output, of four channels a lane. */
 struct fresh_query {
     float4 x;
@@ -93,12 +157,13 @@ __device__ __forceinline__ fresh_query fresh_of(const ARGUMENTS &a, const heads 
 
 /* The next query where attention makes it, zero where there is no such head; `keep`: it is stored in `made` too. */
 template <int D, typename ARGUMENTS>
-__device__ __forceinline__ float4 next_query(const ARGUMENTS &a, const fresh_query &f, bool keep)
+__device__ __forceinline__ float4 next_query(const ARGUMENTS &a, const heads &h, uint32_t g, const fresh_query &f,
+                                             bool keep)
 {
     const float4 none = make_float4(0, 0, 0, 0);
     float4 x[2] = {f.x, none}, output[2] = {none, none};
     if (f.mine && a.output != nullptr)
-        output[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + f.at);
+        output[0] = output_of<D>(a, h, f.at, g, keep);
     mix(x, f.length, output, a.output == nullptr);
     if (f.mine && keep)
         reinterpret_cast<float4 *>(a.made)[f.at] = x[0];

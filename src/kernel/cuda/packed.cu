@@ -151,12 +151,13 @@ static_assert(static_cast<int>(CREW) >= static_cast<int>(HEADS), "a warp for eac
 
 /* What give_queries gives, of a cycle, by the whole block: a warp a head. */
 template <int D>
-__device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const fresh_query &f, uint4 *q, bool keep)
+__device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, const fresh_query &f, uint4 *q,
+                                             bool keep)
 {
     const uint32_t lane = threadIdx.x % 32, g = threadIdx.x / 32;
     if (g >= HEADS)
         return;
-    const float4 x = next_query<D>(a, f, keep);
+    const float4 x = next_query<D>(a, h, g, f, keep);
     if (lane < D / 4)
         reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
             make_uint2(pack(x.x, x.y), pack(x.z, x.w));
@@ -305,7 +306,7 @@ __device__ __forceinline__ ifm_packed_share share_of_block(const ifm_packed_atte
     const uint4 *from = reinterpret_cast<const uint4 *>(a.shares + blockIdx.x);
     const uint4 x = from[0], y = from[1];
     /* Arguments come from memory as well: all of their lines, while that is on its way. */
-    asm volatile("" ::"r"(a.parts), "r"(a.layout.page_bytes), "l"(a.output));
+    asm volatile("" ::"r"(a.parts), "r"(a.layout.page_bytes), "l"(a.before));
     return {x.x, x.y, x.z, {x.w, y.x, y.y, y.z, y.w}};
 }
 
@@ -336,7 +337,7 @@ __device__ __forceinline__ void begin_queries(const ifm_packed_attend &a, crew_r
 {
     const uint32_t warp = threadIdx.x / 32, unit = s.unit, end = s.end;
     if (a.fresh != nullptr) {
-        make_queries<D>(a, f, room.queries[0], s.first.item >= s.from);
+        make_queries<D>(a, heads_of(a, unit), f, room.queries[0], s.first.item >= s.from);
     } else if (warp < CREW / 2) {
         const heads h = heads_of(a, unit);
         give_queries<D>(a.q + row_of(a, h), h.n, room.queries[0], warp, CREW / 2);
@@ -406,7 +407,7 @@ __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<D
     const heads h = heads_of(a, unit);
     float *partial = a.partials + (2 * blockIdx.x + (turn != 0)) * static_cast<uint64_t>(HEAD + HEADS * D);
     join_warps<D, FORMAT, STAGES, FEW>(a, room, rows, part, h, unit, turn, whole ? nullptr : partial, last, end);
-    if (!whole) {
+    if (!whole && a.later == 0) {
         const sharers s = sharers_of(a, unit);
         if (is_last(a, unit, s.n))
             join_blocks<D, CREW>(a, h, s, rows);
@@ -414,7 +415,8 @@ __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<D
             __syncthreads(); /* in the rows of the next unit's sums */
     }
     if (!last && a.fresh != nullptr) {
-        make_queries<D>(a, fresh_of<D>(a, heads_of(a, unit + 1), threadIdx.x / 32), room.queries[(turn + 1) % 2], true);
+        const heads next = heads_of(a, unit + 1);
+        make_queries<D>(a, next, fresh_of<D>(a, next, threadIdx.x / 32), room.queries[(turn + 1) % 2], true);
         __syncthreads();
     }
 }
@@ -441,7 +443,8 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
         let_next_begin();
     else
         fresh = fresh_of<D>(a, heads_of(a, unit), warp);
-    next = walk_from<p::CHUNKS>(a, room.near, s, at + STAGES); /* what takes a stage again, by the warp that empties it */
+    /* What takes a stage again, by the warp that empties it. */
+    next = walk_from<p::CHUNKS>(a, room.near, s, at + STAGES);
     __syncthreads(); /* barriers of all, and units */
     wait_for_previous();
     if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
@@ -488,6 +491,20 @@ PACKED(ifm_packed_int4_128, 128, INT4, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_int2_64, 64, INT2, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_int2_128, 128, INT2, IFM_PACKED_STAGES_INT2_128)
 #endif
+
+/* ---- outputs that blocks left ---- */
+
+/* Where no attention is behind that joins them. A warp a query head. */
+extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_FINISH_WARPS) ifm_packed_finish(ifm_packed_attend a)
+{
+    const uint32_t task = blockIdx.x * IFM_PACKED_FINISH_WARPS + threadIdx.x / 32, lane = threadIdx.x % 32;
+    const uint32_t pair = task / a.group, head = task % a.group, g = head % HEADS;
+    if (pair >= a.n_units / a.parts || lane >= a.head_dim / 4)
+        return;
+    const heads h = heads_of(a, pair * a.parts + head / HEADS);
+    const float4 x = a.head_dim == 128 ? joined<128>(a, h, a.partials, g) : joined<64>(a, h, a.partials, g);
+    reinterpret_cast<float4 *>(a.out + row_of(a, h))[g * (a.head_dim / 4) + lane] = x;
+}
 
 /* ---- probe ---- */
 

@@ -18,6 +18,7 @@ enum {
     IFM_PACKED_STAGES_128 = 22,
     IFM_PACKED_STAGES_INT2_128 = 20,
     IFM_PACKED_PLAIN_WARPS = 16, /* of the plain kernel */
+    IFM_PACKED_FINISH_WARPS = 4, /* of ifm_packed_finish; each has a query head */
 };
 
 struct ifm_packed_unit {
@@ -45,13 +46,15 @@ struct ifm_packed_attend {
     uint32_t n_units, group, parts;
     uint32_t head_dim;
     uint32_t splits;
+    uint32_t later;   /* blocks that share a unit leave it at `partials`: who reads its outputs joins them */
     uint32_t rotated; /* V of the body is */
     float scale;
     struct ifm_kv_fragment layout;
     /* Of an inference cycle, by the split kernels alone: what ifm_kv_advance does, without a launch of its own. */
     const float *fresh;  /* as q: queries are made of these and of `output`, as ifm_decode_advance makes them; NULL = q
                           * has them */
-    const float *output; /* of the attention in front; NULL = there is none */
+    float *output;       /* of the attention in front; NULL = there is none */
+    const float *before; /* `partials` of that, whose outputs become `output` here; NULL = they are there */
     float *made;         /* [pair][group][head_dim]: become the queries */
     const float *rows;   /* [pair][2][head_dim]: become K and V of each pair's newest token; NULL = it is there */
 };

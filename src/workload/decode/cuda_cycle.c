@@ -192,6 +192,8 @@ void ifm_decode_cuda_place(struct ifm_decode_cuda_run *run, uint64_t token, unsi
         ifm_cuda_launch_early(run->device, &run->launch);
     else
         ifm_cuda_launch(run->device, &run->launch);
+    if (!cycle->feeds) /* the next place's launch in front reads the outputs */
+        ifm_decode_cuda_packed_finish(run);
 }
 
 void ifm_decode_cuda_cycle(void *opened)
@@ -200,6 +202,7 @@ void ifm_decode_cuda_cycle(void *opened)
     for (uint64_t token = 0; token < run->tokens; token++)
         for (unsigned layer = 0; layer < run->layers; layer++)
             ifm_decode_cuda_place(run, token, layer);
+    ifm_decode_cuda_packed_finish(run);
 }
 
 void ifm_decode_cuda_rewind(struct ifm_decode_cuda_run *run)

@@ -326,6 +326,17 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struc
     return make_shares(run, units, split, error);
 }
 
+/* Blocks of a cycle leave their sums of a unit to the place behind. */
+static enum ifm_status open_finish(struct ifm_decode_cuda_run *run, struct ifm_error *error)
+{
+    struct ifm_cuda_launch *finish = &run->packed.finish;
+    const uint64_t heads = run->pairs * run->packed.arguments.group;
+    finish->blocks = (unsigned)((heads + IFM_PACKED_FINISH_WARPS - 1) / IFM_PACKED_FINISH_WARPS);
+    finish->threads = 32 * IFM_PACKED_FINISH_WARPS;
+    finish->arguments = &run->packed.arguments;
+    return ifm_cuda_find(run->device, "packed", "ifm_packed_finish", &finish->function, error);
+}
+
 static enum ifm_status launch_split(struct ifm_decode_cuda_run *run, const struct ifm_packed_unit *units,
                                     struct ifm_error *error)
 {
@@ -340,13 +351,15 @@ static enum ifm_status launch_split(struct ifm_decode_cuda_run *run, const struc
     IFM_TRY(ifm_cuda_allow_shared(run->device, run->launch.function, run->launch.shared, error));
     char name[48];
     snprintf(name, sizeof name, "partials %s", run->form->name);
-    IFM_TRY(ifm_decode_cuda_buffer(run, name, NULL, 2 * split.blocks * partial, &partials, error));
+    IFM_TRY(ifm_decode_cuda_buffer(run, name, NULL, 4 * split.blocks * partial, &partials, error));
     snprintf(name, sizeof name, "tickets %s", run->form->name);
     IFM_TRY(ifm_decode_cuda_buffer(run, name, NULL, a->n_units * sizeof(uint32_t), &tickets, error));
-    a->partials = partials;
+    a->partials = run->packed.partials = partials;
     a->tickets = tickets;
+    run->packed.partials_of = 2 * split.blocks * partial / sizeof(float);
     run->cycle.feeds = run->settings->inference;
-    return IFM_OK;
+    a->later = run->settings->inference && split.splits > 1;
+    return a->later != 0 ? open_finish(run, error) : IFM_OK;
 }
 
 enum ifm_status ifm_decode_cuda_packed_launch(struct ifm_decode_cuda_run *run, bool plain, struct ifm_error *error)

@@ -63,9 +63,25 @@ static void place_at_once(struct ifm_decode_cuda_run *run, const float *rows)
     const struct ifm_decode_advance_of *next = &run->cycle.next;
     struct ifm_packed_attend *a = &run->packed.arguments;
     a->fresh = next->fresh;
-    a->output = next->output;
+    a->output = (float *)(uintptr_t)next->output;
+    a->before = run->packed.left;
     a->made = next->q;
     a->rows = rows;
+}
+
+/* What is left to a place lies where the one in front did not leave its own. */
+static void leave(struct ifm_decode_cuda_packed *packed)
+{
+    struct ifm_packed_attend *a = &packed->arguments;
+    a->partials = packed->left == packed->partials ? packed->partials + packed->partials_of : packed->partials;
+    packed->left = a->partials;
+}
+
+void ifm_decode_cuda_packed_finish(struct ifm_decode_cuda_run *run)
+{
+    if (run->packed.left != NULL)
+        ifm_cuda_launch(run->device, &run->packed.finish);
+    run->packed.left = NULL;
 }
 
 /* A page leaves its ring when the one behind it is full, so packing it can come before the newest row: of all layers at
@@ -81,6 +97,7 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
     a->sides = (void *)sides_of(run, layer);
     a->units = packed->units + table * (a->n_units + 1);
     a->shares = packed->shares == NULL ? NULL : packed->shares + table * run->launch.blocks;
+    a->before = NULL;
     a->q = (const float *)run->q_at + at;
     a->out = (float *)run->out_at + at;
     a->fresh = a->rows = NULL;
@@ -92,6 +109,8 @@ void ifm_decode_cuda_packed_place(struct ifm_decode_cuda_run *run, uint64_t toke
         ifm_decode_grow_rows(&packed->grow, token, rows, run->pools[layer], &run->cycle.next);
     else
         ifm_cuda_launch(run->device, &run->cycle.advance);
+    if (a->later != 0)
+        leave(packed);
 }
 
 bool ifm_decode_cuda_packed_due(const struct ifm_decode_cuda_run *run, uint64_t token)

@@ -207,6 +207,7 @@ static enum ifm_status look_at_query(struct cycle_walk *walk, uint64_t token, un
     if (!first)
         IFM_TRY(ifm_cuda_read(run->device, walk->output, out, bytes, error));
     ifm_decode_cuda_place(run, token, layer);
+    ifm_decode_cuda_packed_finish(run);
     IFM_TRY(ifm_cuda_read(run->device, q, (const float *)run->q_at + at, bytes, error));
     for (size_t i = 0; i < run->outputs; i += dim)
         walk->wrong = walk->wrong || !is_fed(q + i, run->cycle.fresh + at + i, first ? NULL : walk->output + i, dim);
@@ -263,6 +264,7 @@ static enum ifm_status walk_places(struct cycle_walk *walk, struct ifm_check *ou
             IFM_TRY(look_at_query(walk, token, layer, error));
         else
             ifm_decode_cuda_place(run, token, layer);
+        ifm_decode_cuda_packed_finish(run);
         if (compared)
             IFM_TRY(look_at_output(walk, token, layer, out, error));
     }

@@ -46,6 +46,11 @@ struct ifm_decode_cuda_packed {
     void *sides;                         /* there: sinks and rings of a layer when a cycle begins */
     const struct ifm_packed_unit *units; /* [tokens][n_units + 1], there */
     const struct ifm_packed_share *shares; /* [tokens][blocks], there */
+    /* Of a cycle whose blocks share units: outputs are joined by the place behind, which reads what they left. */
+    float *partials;     /* there, of two places in turn */
+    size_t partials_of;  /* values, of one */
+    const float *left;   /* of the place in front; NULL = its outputs are there */
+    struct ifm_cuda_launch finish;
 };
 
 struct ifm_decode_cuda_run {
@@ -124,6 +129,8 @@ void ifm_decode_cuda_packed_side(const struct ifm_decode_cuda_run *run, uint64_t
 void ifm_decode_cuda_packed_close(struct ifm_decode_cuda_run *run);
 
 /* ---- cuda_packed_cycle.c ---- */
+/* Outputs of the last place are there, where no place behind it joins them. */
+void ifm_decode_cuda_packed_finish(struct ifm_decode_cuda_run *run);
 /* After the caches: where a cycle begins, on both sides, and what grows. */
 IFM_CHECKED enum ifm_status ifm_decode_cuda_packed_cycle_open(struct ifm_decode_cuda_run *run, struct ifm_error *error);
 /* The launches in front of a place's attention, by what the cycle says of its queries; what its attention takes. */
