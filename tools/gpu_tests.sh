@@ -248,6 +248,10 @@ all()
     job racecheck/packed_ring sanitized racecheck --kernel-regex kns=ifm_packed "$lab" decode --device cuda \
         "${few[@]}" --out run --compress 2,4 --batch 1 --q-heads 4 --kv-heads 1 --layers 1 --kv-len 65536 \
         --decode-arms ours
+    # On 132 multiprocessors two blocks each, of two units.
+    job racecheck/packed_pair sanitized racecheck --kernel-regex kns=ifm_packed "$lab" decode --device cuda \
+        "${few[@]}" --out run --compress 4 --batch 66 --q-heads 8 --kv-heads 8 --layers 1 --kv-len 300 \
+        --decode-arms ours
     for tool in memcheck initcheck; do
         job $tool/cycle checked $tool decode --compress 1 "${cycle[@]}" --layout contiguous,paged
         job $tool/cycle_packed checked $tool decode --compress 2,4,8 "${cycle[@]}"

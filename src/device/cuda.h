@@ -21,6 +21,9 @@ IFM_CHECKED enum ifm_status ifm_cuda_find(struct ifm_device *device, const char 
 /* Let the kernel have `bytes` of dynamic shared memory a block; needed above 48 KiB. */
 IFM_CHECKED enum ifm_status ifm_cuda_allow_shared(struct ifm_device *device, struct ifm_cuda_function *function,
                                                   unsigned bytes, struct ifm_error *error);
+/* Let it have all of a multiprocessor's memory that may be shared, so that as many blocks fit as can. */
+IFM_CHECKED enum ifm_status ifm_cuda_prefer_shared(struct ifm_device *device, struct ifm_cuda_function *function,
+                                                   struct ifm_error *error);
 /* Blocks of `threads` threads and `shared` dynamic bytes that run on the GPU at the same time; 0 = none fits. */
 unsigned ifm_cuda_blocks(struct ifm_device *device, struct ifm_cuda_function *function, unsigned threads,
                          unsigned shared);

@@ -92,6 +92,18 @@ enum ifm_status ifm_cuda_allow_shared(struct ifm_device *base, struct ifm_cuda_f
                : ifm_cuda_fail(device->cuda, result, device->gpu.name, "a block cannot have the shared memory", error);
 }
 
+enum ifm_status ifm_cuda_prefer_shared(struct ifm_device *base, struct ifm_cuda_function *function,
+                                       struct ifm_error *error)
+{
+    enum { ALL = 100 /* percent */ };
+    struct ifm_cuda_device *device = ifm_cuda_of(base);
+    CUresult result = device->cuda->p_cuFuncSetAttribute(
+        function->handle, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, ALL);
+    return result == CUDA_SUCCESS
+               ? IFM_OK
+               : ifm_cuda_fail(device->cuda, result, device->gpu.name, "shared memory is not preferred", error);
+}
+
 unsigned ifm_cuda_blocks(struct ifm_device *base, struct ifm_cuda_function *function, unsigned threads, unsigned shared)
 {
     struct ifm_cuda_device *device = ifm_cuda_of(base);

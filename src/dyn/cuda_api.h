@@ -37,6 +37,7 @@
     C(CU_FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                                   \
     C(CU_FUNC_ATTRIBUTE_PTX_VERSION, 5)                                                                                \
     C(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                                              \
+    C(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 9)                                                           \
     C(CU_STREAM_NON_BLOCKING, 1)                                                                                       \
     C(CU_STREAM_CAPTURE_MODE_GLOBAL, 0)                                                                                \
     C(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)                                                        \

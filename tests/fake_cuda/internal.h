@@ -56,6 +56,7 @@ bool fake_kv_arrange(const struct fake_launch *launch, bool wrong);
 /* ---- packed.c ---- */
 bool fake_packed_plain(const struct fake_launch *launch, bool wrong);
 bool fake_packed_split(const struct fake_launch *launch, bool wrong);
+bool fake_packed_pair(const struct fake_launch *launch, bool wrong);
 bool fake_packed_finish(const struct fake_launch *launch, bool wrong);
 bool fake_packed_probe(const struct fake_launch *launch, bool wrong);
 

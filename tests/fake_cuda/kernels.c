@@ -291,6 +291,7 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_packed_int8_128", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_e4m3_64", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_e4m3_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_pair_int4_128", sizeof(struct ifm_packed_attend), fake_packed_pair},
     {"ifm_packed_finish", sizeof(struct ifm_packed_attend), fake_packed_finish},
     {"ifm_packed_int4_64", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_int4_128", sizeof(struct ifm_packed_attend), fake_packed_split},

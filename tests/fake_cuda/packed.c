@@ -318,13 +318,13 @@ static bool knows_its_unit(const struct ifm_packed_attend *a, const struct fake_
            from < a->units[s->unit + 1].item;
 }
 
-bool fake_packed_split(const struct fake_launch *launch, bool wrong)
+static bool run_split(const struct fake_launch *launch, bool wrong, uint32_t warps)
 {
     struct ifm_packed_attend fed, *a = &fed;
     memcpy(&fed, launch->arguments, sizeof fed);
     if (!feed(&fed))
         return false;
-    if (launch->threads != 32 * IFM_PACKED_WARPS || (a->splits != 0 && launch->blocks != a->n_units * a->splits) ||
+    if (launch->threads != 32 * warps || (a->splits != 0 && launch->blocks != a->n_units * a->splits) ||
         !owns(a->tickets, a->n_units * sizeof *a->tickets) || (a->head_dim != 64 && a->head_dim != 128))
         return false;
     for (unsigned block = 0; block < launch->blocks; block++)
@@ -348,6 +348,16 @@ bool fake_packed_split(const struct fake_launch *launch, bool wrong)
             return false;
     }
     return true;
+}
+
+bool fake_packed_split(const struct fake_launch *launch, bool wrong)
+{
+    return run_split(launch, wrong, IFM_PACKED_WARPS);
+}
+
+bool fake_packed_pair(const struct fake_launch *launch, bool wrong)
+{
+    return run_split(launch, wrong, IFM_PACKED_PAIR_WARPS);
 }
 
 /* ---- probe ---- */

@@ -179,6 +179,18 @@ static void units_in_a_row(void **context)
     refuse_cell(*context, &ifm_workload_decode, SHORT "q_heads=5", 1, of_data);
 }
 
+/* Two blocks a multiprocessor, each with two whole units. */
+static void pairs_of_blocks(void **context)
+{
+    static const struct fault_list of_data[] = {LIST(output_faults), LIST(caches), END_OF_LISTS};
+    const struct bench *bench = *context;
+    char cell[160];
+    snprintf(cell, sizeof cell,
+             "kv_len=300 layers=1 sink=32 outliers=1 formats=int4 arms=ours batch=%u kv_heads=1 q_heads=2 head_dim=128",
+             4 * bench->machine.gpu->multiprocessors);
+    refuse_cell(*context, &ifm_workload_decode, cell, 1, of_data);
+}
+
 static void other_dimensions(void **context)
 {
     refuse_cell(*context, &ifm_workload_decode,
@@ -191,6 +203,7 @@ int main(void)
         WITH_BENCH(fast_kernels),
         WITH_BENCH(shuffled_pages),
         WITH_BENCH(units_in_a_row),
+        WITH_BENCH(pairs_of_blocks),
         WITH_BENCH(other_dimensions),
         cmocka_unit_test(planted_table_is_full),
     };

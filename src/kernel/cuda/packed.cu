@@ -134,7 +134,7 @@ __device__ __forceinline__ void fetch(const ifm_packed_attend &a, const walker &
     bulk_copy(stage + sizes<D>::HALF, from + half, sizes<D>::HALF, barrier);
 }
 
-template <int D, int FORMAT>
+template <typename C, int D, int FORMAT>
 __device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, const near_units &near, walker &w, uint32_t end,
                                            uint32_t stage, uint32_t barrier, uint32_t lane)
 {
@@ -142,25 +142,23 @@ __device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, const nea
         return;
     if (lane == 0)
         fetch<D, FORMAT>(a, w, stage, barrier);
-    w.at += CREW;
-    w.item += CREW;
+    w.at += C::CREW;
+    w.item += C::CREW;
     find_items(a, near, w, end);
 }
 
-static_assert(static_cast<int>(CREW) >= static_cast<int>(HEADS), "a warp for each head of a unit");
-
-/* What give_queries gives, of a cycle, by the whole block: a warp a head. */
-template <int D>
+/* What give_queries gives, of a cycle, by the whole block: a warp a head. `f`: of the warp's first one. */
+template <typename C, int D>
 __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, const fresh_query &f, uint4 *q,
                                              bool keep)
 {
-    const uint32_t lane = threadIdx.x % 32, g = threadIdx.x / 32;
-    if (g >= HEADS)
-        return;
-    const float4 x = next_query<D>(a, h, g, f, keep);
-    if (lane < D / 4)
-        reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
-            make_uint2(pack(x.x, x.y), pack(x.z, x.w));
+    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (uint32_t g = warp; g < HEADS; g += C::CREW) {
+        const float4 x = next_query<D>(a, h, g, g == warp ? f : fresh_of<D>(a, h, g), keep);
+        if (lane < D / 4)
+            reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
+                make_uint2(pack(x.x, x.y), pack(x.z, x.w));
+    }
 }
 
 /* The newest token of a pair, the last one of tile `tile` of its sink and ring: into the cache, and into the stage. */
@@ -191,37 +189,26 @@ __device__ __forceinline__ uint32_t tokens_left(const ifm_packed_unit &u, uint32
     return tile < sink ? u.sink - tile * TILE : u.ring - (tile - sink) * TILE;
 }
 
-__device__ constexpr int common_factor(int a, int b)
-{
-    return b == 0 ? a : common_factor(b, a % b);
-}
-
-/* Items have stages in turn, and barriers in turn: so many that a barrier is of one warp, which waits for all of its
- * phases. With a barrier a stage warps would take turns at it, and a wait tells a phase only from the next. */
-template <int STAGES> struct ring_of {
-    enum { BARRIERS = STAGES / common_factor(STAGES, CREW) * CREW };
-};
-
 /* Where a warp is in the ring: its next item's stage and barrier, and that one's phase, odd or even. */
 struct ring_place {
     uint32_t stage, barrier, phase;
 };
 
-template <int STAGES> __device__ __forceinline__ void go_on(ring_place &r)
+template <typename C> __device__ __forceinline__ void go_on(ring_place &r)
 {
-    r.stage += r.stage + CREW < STAGES ? CREW : CREW - STAGES;
-    r.barrier += CREW;
-    if (r.barrier >= ring_of<STAGES>::BARRIERS) {
-        r.barrier -= ring_of<STAGES>::BARRIERS;
+    r.stage += r.stage + C::CREW < C::STAGES ? C::CREW : C::CREW - C::STAGES;
+    r.barrier += C::CREW;
+    if (r.barrier >= C::BARRIERS) {
+        r.barrier -= C::BARRIERS;
         r.phase ^= 1;
     }
 }
 
 /* That of the item which has the stage next. */
-template <int STAGES> __device__ __forceinline__ uint32_t barrier_behind(const ring_place &r)
+template <typename C> __device__ __forceinline__ uint32_t barrier_behind(const ring_place &r)
 {
-    const uint32_t barrier = r.barrier + STAGES;
-    return barrier < ring_of<STAGES>::BARRIERS ? barrier : barrier - ring_of<STAGES>::BARRIERS;
+    const uint32_t barrier = r.barrier + C::STAGES;
+    return barrier < C::BARRIERS ? barrier : barrier - C::BARRIERS;
 }
 
 /* An item of the unit that lies in a stage; tiles of sink and ring lie behind `body` chunks. `last`: of the unit's. */
@@ -251,10 +238,10 @@ __device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const if
 
 /* What the warps of a block share, beside the ring. Units have the two places of `queries` in turn; those of the next
  * but one are copied to `coming`. */
-template <int D, int STAGES> struct crew_room {
+template <typename C, int D> struct crew_room {
     uint4 queries[2][D];
     float coming[HEADS * D];
-    unsigned long long barriers[ring_of<STAGES>::BARRIERS];
+    unsigned long long barriers[C::BARRIERS];
     unsigned long long come; /* `coming` is there: a phase a unit, as of those below */
     unsigned long long left; /* half of the warps have left their sums to the others */
     unsigned long long sums; /* which have added them to their own and left these */
@@ -269,17 +256,17 @@ __device__ __forceinline__ uint32_t address_of(const void *shared)
 
 /* A warp's barriers of the ring, and by the first thread the others. One arrival completes a phase of the ring's; so
  * many bytes are then there. */
-template <int D, int STAGES> __device__ __forceinline__ void begin_barriers(crew_room<D, STAGES> &room)
+template <typename C, int D> __device__ __forceinline__ void begin_barriers(crew_room<C, D> &room)
 {
-    static_assert(ring_of<STAGES>::BARRIERS / CREW <= 32, "a lane a barrier of its warp");
+    static_assert(C::BARRIERS / C::CREW <= 32, "a lane a barrier of its warp");
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (lane < ring_of<STAGES>::BARRIERS / CREW)
-        begin_barrier(address_of(room.barriers + lane * CREW + warp), 1);
+    if (lane < C::BARRIERS / C::CREW)
+        begin_barrier(address_of(room.barriers + lane * C::CREW + warp), 1);
     if (threadIdx.x == 0) {
         begin_barrier(address_of(&room.come), 1);
-        begin_barrier(address_of(&room.left), 32 * (CREW - JOINERS));
-        begin_barrier(address_of(&room.sums), 32 * JOINERS);
-        begin_barrier(address_of(&room.free), 32 * JOINERS);
+        begin_barrier(address_of(&room.left), 32 * (C::CREW - C::JOINERS));
+        begin_barrier(address_of(&room.sums), 32 * C::JOINERS);
+        begin_barrier(address_of(&room.free), 32 * C::JOINERS);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -310,16 +297,16 @@ __device__ __forceinline__ ifm_packed_share share_of_block(const ifm_packed_atte
     return {x.x, x.y, x.z, {x.w, y.x, y.y, y.z, y.w}};
 }
 
-template <int D, int STAGES>
-__device__ __forceinline__ bool is_ours(const ifm_packed_attend &a, const crew_room<D, STAGES> &room, uint32_t unit,
+template <typename C, int D>
+__device__ __forceinline__ bool is_ours(const ifm_packed_attend &a, const crew_room<C, D> &room, uint32_t unit,
                                         uint32_t end)
 {
     return unit < a.n_units && unit_at(a, room.near, unit).item < end;
 }
 
 /* The queries of a unit, where it is the block's, begin to come. One lane. */
-template <int D, int STAGES>
-__device__ __forceinline__ void let_come(const ifm_packed_attend &a, crew_room<D, STAGES> &room, uint32_t unit,
+template <typename C, int D>
+__device__ __forceinline__ void let_come(const ifm_packed_attend &a, crew_room<C, D> &room, uint32_t unit,
                                          uint32_t end)
 {
     if (!is_ours(a, room, unit, end))
@@ -331,20 +318,20 @@ __device__ __forceinline__ void let_come(const ifm_packed_attend &a, crew_room<D
 }
 
 /* Queries of the block's first units. `f`: of a cycle, by warp. */
-template <int D, int STAGES>
-__device__ __forceinline__ void begin_queries(const ifm_packed_attend &a, crew_room<D, STAGES> &room,
+template <typename C, int D>
+__device__ __forceinline__ void begin_queries(const ifm_packed_attend &a, crew_room<C, D> &room,
                                               const ifm_packed_share &s, const fresh_query &f)
 {
     const uint32_t warp = threadIdx.x / 32, unit = s.unit, end = s.end;
     if (a.fresh != nullptr) {
-        make_queries<D>(a, heads_of(a, unit), f, room.queries[0], s.first.item >= s.from);
-    } else if (warp < CREW / 2) {
+        make_queries<C, D>(a, heads_of(a, unit), f, room.queries[0], s.first.item >= s.from);
+    } else if (warp < C::CREW / 2) {
         const heads h = heads_of(a, unit);
-        give_queries<D>(a.q + row_of(a, h), h.n, room.queries[0], warp, CREW / 2);
+        give_queries<D>(a.q + row_of(a, h), h.n, room.queries[0], warp, C::CREW / 2);
     } else if (is_ours(a, room, unit + 1, end)) {
         const heads h = heads_of(a, unit + 1);
-        give_queries<D>(a.q + row_of(a, h), h.n, room.queries[1], warp - CREW / 2, CREW / 2);
-        if (threadIdx.x == 32 * CREW - 32)
+        give_queries<D>(a.q + row_of(a, h), h.n, room.queries[1], warp - C::CREW / 2, C::CREW / 2);
+        if (threadIdx.x == 32 * C::CREW - 32)
             let_come(a, room, unit + 2, end);
     }
     __syncthreads();
@@ -352,8 +339,8 @@ __device__ __forceinline__ void begin_queries(const ifm_packed_attend &a, crew_r
 
 /* The queries of the next unit but one take the place of this one's, which no warp needs any more; those behind them
  * begin to come. One warp. */
-template <int D, int STAGES>
-__device__ __forceinline__ void take_queries(const ifm_packed_attend &a, crew_room<D, STAGES> &room, uint32_t unit,
+template <typename C, int D>
+__device__ __forceinline__ void take_queries(const ifm_packed_attend &a, crew_room<C, D> &room, uint32_t unit,
                                              uint32_t turn, uint32_t end)
 {
     if (!is_ours(a, room, unit + 2, end))
@@ -367,8 +354,8 @@ __device__ __forceinline__ void take_queries(const ifm_packed_attend &a, crew_ro
 
 /* Half of the warps leave their sums of a unit and go on with the next one; each of the others adds those of one to its
  * own, and they join what they then have. `partial`: where that goes; NULL: it is the unit's outputs. */
-template <int D, int FORMAT, int STAGES, bool FEW>
-__device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room<D, STAGES> &room, float *rows,
+template <typename C, int D, int FORMAT, bool FEW>
+__device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room<C, D> &room, float *rows,
                                            part_of_unit<D> &part, const heads &h, uint32_t unit, uint32_t turn,
                                            float *partial, bool last, uint32_t end)
 {
@@ -378,10 +365,10 @@ __device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room
     if (APART || !part.settled)
         settle<D, FORMAT, FEW>(part.work, part.sums);
     total_up<D>(part.work);
-    if (warp >= JOINERS) {
+    if (warp >= C::JOINERS) {
         if (turn > 0)
             await(address_of(&room.free), (turn - 1) % 2);
-        leave_sums<D, APART>(part.work, rows, h.n, warp - JOINERS, part.settled);
+        leave_sums<D, APART>(part.work, rows, h.n, warp - C::JOINERS, part.settled);
         arrive(address_of(&room.left));
         return;
     }
@@ -390,44 +377,44 @@ __device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room
     leave_sums<D, APART>(part.work, rows, h.n, warp, part.settled);
     arrive(address_of(&room.sums));
     await(address_of(&room.sums), turn % 2);
-    join_left<D, p::ROTATED, APART>(a, h, rows, partial);
+    join_left<C::JOINERS, D, p::ROTATED, APART>(a, h, rows, partial);
     if (last)
         return;
-    if (a.fresh == nullptr && warp == JOINERS - 1)
+    if (a.fresh == nullptr && warp == C::JOINERS - 1)
         take_queries(a, room, unit, turn, end); /* all warps are done with the unit's */
     arrive(address_of(&room.free));
 }
 
 /* The end of a unit; where the block has not all of it, it is joined with other blocks' too. */
-template <int D, int FORMAT, int STAGES, bool FEW>
-__device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<D, STAGES> &room, float *rows,
+template <typename C, int D, int FORMAT, bool FEW>
+__device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<C, D> &room, float *rows,
                                          part_of_unit<D> &part, uint32_t unit, uint32_t turn, bool whole, bool last,
                                          uint32_t end)
 {
     const heads h = heads_of(a, unit);
     float *partial = a.partials + (2 * blockIdx.x + (turn != 0)) * static_cast<uint64_t>(HEAD + HEADS * D);
-    join_warps<D, FORMAT, STAGES, FEW>(a, room, rows, part, h, unit, turn, whole ? nullptr : partial, last, end);
+    join_warps<C, D, FORMAT, FEW>(a, room, rows, part, h, unit, turn, whole ? nullptr : partial, last, end);
     if (!whole && a.later == 0) {
         const sharers s = sharers_of(a, unit);
         if (is_last(a, unit, s.n))
-            join_blocks<D, CREW>(a, h, s, rows);
+            join_blocks<D, C::CREW>(a, h, s, rows);
         if (!last)
             __syncthreads(); /* in the rows of the next unit's sums */
     }
     if (!last && a.fresh != nullptr) {
         const heads next = heads_of(a, unit + 1);
-        make_queries<D>(a, next, fresh_of<D>(a, next, threadIdx.x / 32), room.queries[(turn + 1) % 2], true);
+        make_queries<C, D>(a, next, fresh_of<D>(a, next, threadIdx.x / 32), room.queries[(turn + 1) % 2], true);
         __syncthreads();
     }
 }
 
-template <int D, int FORMAT, int STAGES, bool FEW>
-__device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *shared, crew_room<D, STAGES> &room)
+template <typename C, int D, int FORMAT, bool FEW>
+__device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *shared, crew_room<C, D> &room)
 {
     typedef packs<D, FORMAT> p;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t ring = address_of(shared), bars = address_of(room.barriers);
-    float *rows = reinterpret_cast<float *>(shared + STAGES * p::STAGE);
+    float *rows = reinterpret_cast<float *>(shared + C::STAGES * p::STAGE);
     const ifm_packed_share s = share_of_block(a);
     const uint32_t first = s.from, end = s.end, to_first = s.first.item + items_of<p::CHUNKS>(s.first);
     uint32_t unit = s.unit, at = first + warp, ends = first;
@@ -436,15 +423,15 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
     if (end > to_first)
         __syncthreads();
     walker next = walk_from<p::CHUNKS>(a, room.near, s, at);
-    for (uint32_t i = warp; i < STAGES; i += CREW)
-        fetch_next<D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
+    for (uint32_t i = warp; i < C::STAGES; i += C::CREW)
+        fetch_next<C, D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
     fresh_query fresh;
     if (a.fresh == nullptr)
         let_next_begin();
     else
         fresh = fresh_of<D>(a, heads_of(a, unit), warp);
     /* What takes a stage again, by the warp that empties it. */
-    next = walk_from<p::CHUNKS>(a, room.near, s, at + STAGES);
+    next = walk_from<p::CHUNKS>(a, room.near, s, at + C::STAGES);
     __syncthreads(); /* barriers of all, and units */
     wait_for_previous();
     if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
@@ -457,15 +444,15 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
         ends = behind(a, room.near, unit);
         part_of_unit<D> part;
         begin_part<D>(part);
-        for (const uint32_t to = ends < end ? ends : end; at < to; at += CREW) {
+        for (const uint32_t to = ends < end ? ends : end; at < to; at += C::CREW) {
             const uint32_t stage = ring + here.stage * p::STAGE;
             await(bars + 8 * here.barrier, here.phase);
             attend_item<D, FORMAT, FEW>(a, u, pair, part, at - u.item, at + 1 == ends, stage, q, lane);
             __syncwarp();
-            fetch_next<D, FORMAT>(a, room.near, next, end, stage, bars + 8 * barrier_behind<STAGES>(here), lane);
-            go_on<STAGES>(here);
+            fetch_next<C, D, FORMAT>(a, room.near, next, end, stage, bars + 8 * barrier_behind<C>(here), lane);
+            go_on<C>(here);
         }
-        end_unit<D, FORMAT, STAGES, FEW>(a, room, rows, part, unit, turn, u.item >= first && ends <= end, ends >= end,
+        end_unit<C, D, FORMAT, FEW>(a, room, rows, part, unit, turn, u.item >= first && ends <= end, ends >= end,
                                          end);
     }
 }
@@ -475,12 +462,13 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
 #define PACKED(name, D, FORMAT, STAGES)                                                                                \
     extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_WARPS, 1) name(ifm_packed_attend a)                   \
     {                                                                                                                  \
+        typedef crew<IFM_PACKED_WARPS, STAGES> C;                                                                      \
         extern __shared__ __align__(128) char shared[];                                                                \
-        __shared__ __align__(16) crew_room<D, STAGES> room;                                                            \
+        __shared__ __align__(16) crew_room<C, D> room;                                                                 \
         if (a.group <= HEADS / 2)                                                                                      \
-            attend_packed<D, FORMAT, STAGES, true>(a, shared, room);                                                   \
+            attend_packed<C, D, FORMAT, true>(a, shared, room);                                                        \
         else                                                                                                           \
-            attend_packed<D, FORMAT, STAGES, false>(a, shared, room);                                                  \
+            attend_packed<C, D, FORMAT, false>(a, shared, room);                                                       \
     }
 PACKED(ifm_packed_int8_64, 64, INT8, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_int8_128, 128, INT8, IFM_PACKED_STAGES_128)
@@ -490,6 +478,16 @@ PACKED(ifm_packed_int4_64, 64, INT4, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_int4_128, 128, INT4, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_int2_64, 64, INT2, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_int2_128, 128, INT2, IFM_PACKED_STAGES_INT2_128)
+
+/* Two blocks a multiprocessor, of groups of at most 4: one joins its warps while the other goes on. */
+extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_PAIR_WARPS, 2)
+    ifm_packed_pair_int4_128(ifm_packed_attend a)
+{
+    typedef crew<IFM_PACKED_PAIR_WARPS, IFM_PACKED_PAIR_STAGES> C;
+    extern __shared__ __align__(128) char shared[];
+    __shared__ __align__(16) crew_room<C, 128> room;
+    attend_packed<C, 128, INT4, true>(a, shared, room);
+}
 #endif
 
 /* ---- outputs that blocks left ---- */

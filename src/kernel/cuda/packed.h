@@ -13,13 +13,17 @@
 
 enum {
     IFM_PACKED_WARPS = 12,     /* of a block of the split kernels: registers for 168 a lane */
-    IFM_PACKED_JOINERS = IFM_PACKED_WARPS / 2, /* of them, which join what all have of a unit */
     IFM_PACKED_STAGES_64 = 40, /* items on their way to a block */
     IFM_PACKED_STAGES_128 = 22,
     IFM_PACKED_STAGES_INT2_128 = 20,
+    IFM_PACKED_PAIR_WARPS = 6, /* of a block of ifm_packed_pair_int4_128 */
+    IFM_PACKED_PAIR_STAGES = 10,
     IFM_PACKED_PLAIN_WARPS = 16, /* of the plain kernel */
     IFM_PACKED_FINISH_WARPS = 4, /* of ifm_packed_finish; each has a query head */
 };
+
+/* Of so many warps, those which join what all have of a unit. */
+#define IFM_PACKED_JOINERS(warps) ((warps) / 2)
 
 struct ifm_packed_unit {
     uint32_t page, pages; /* the first of its body pages, as an index of the table; how many */

@@ -11,7 +11,22 @@
 namespace
 {
 
-enum { CREW = IFM_PACKED_WARPS /* warps of a block */, JOINERS = IFM_PACKED_JOINERS };
+__device__ constexpr int common_factor(int a, int b)
+{
+    return b == 0 ? a : common_factor(b, a % b);
+}
+
+/* The warps of a block, and how many items are on their way to them. Items have stages in turn, and barriers in turn:
+ * so many that a barrier is of one warp, which waits for all of its phases. With a barrier a stage warps would take
+ * turns at it, and a wait tells a phase only from the next. */
+template <int WARPS_OF_BLOCK, int STAGES_OF_BLOCK> struct crew {
+    enum {
+        CREW = WARPS_OF_BLOCK,
+        JOINERS = IFM_PACKED_JOINERS(CREW), /* of them, which join what all have of a unit */
+        STAGES = STAGES_OF_BLOCK,
+        BARRIERS = STAGES / common_factor(STAGES, CREW) * CREW
+    };
+};
 
 /* What a warp leaves of a head: sums, and behind them, where rows of floats have room, this. `plain`: sums are those of
  * values that are not rotated. APART: a head has two such rows, the second one plain; both have the head's maximum. */
@@ -125,7 +140,7 @@ template <int D> __device__ __forceinline__ float4 turned(const float4 &x)
 }
 
 /* What the joining warps left of a unit, to where put_sums has it. */
-template <int D, bool ROTATED, bool APART>
+template <int JOINERS, int D, bool ROTATED, bool APART>
 __device__ __forceinline__ void join_left(const ifm_packed_attend &a, const heads &h, float *rows, float *partial)
 {
     for (uint32_t i = threadIdx.x; i < h.n * D / 4; i += 32 * JOINERS) {
