@@ -9,6 +9,7 @@
 #include "publish/sessions.h"
 #include "unit/events.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SESSIONS = 3, ROWS = 3, NUMBERS = 4, LIMITS = 2, ORIGINAL = SESSIONS };
@@ -51,7 +52,7 @@ static void start(struct bench *b)
     b->arms[1] = (struct ifm_arm){.name = "fast", .role = IFM_ROLE_VARIANT};
     b->arms[2] = (struct ifm_arm){.name = "read", .role = IFM_ROLE_CEILING};
     b->cell = (struct ifm_cell){.name = "null", .arms = b->arms, .n_arms = 3};
-    b->plan = (struct ifm_plan){.run_id = "0123456789ab", .cells = &b->cell, .n_cells = 1};
+    b->plan = (struct ifm_plan){.run_id = "0123456789ab", .device = "cpu", .cells = &b->cell, .n_cells = 1};
     for (size_t i = 0; i < SESSIONS + 1; i++) {
         b->numbers[i][0] = (struct ifm_number){"null", "base", IFM_M_STEP_NS, number(100, 1)};
         b->numbers[i][1] = (struct ifm_number){"null", "fast", IFM_M_STEP_NS, number(50, 0)};
@@ -108,6 +109,51 @@ static void the_furthest_session_decides(void **state)
     stop(&b);
 }
 
+static char *table_of(struct bench *b)
+{
+    struct ifm_text table = {0};
+    struct ifm_listing listing =
+        ifm_sessions_listing(&b->sessions, b->views, dirs, SESSIONS, b->original, 0.05, b->arena);
+    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
+    ifm_listing_end(&listing);
+    return table.data;
+}
+
+/* The names of the run's own table, the answer first, in lines that a terminal has; ids are for machines. */
+static void the_table_answers_in_the_names_of_the_run(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    b.original = &b.views[ORIGINAL];
+    b.arms[1].name = b.numbers[0][1].arm = "dozen-letter";
+    for (size_t i = 0; i < SESSIONS + 1; i++) {
+        for (size_t m = 1; m < NUMBERS + LIMITS; m++)
+            b.numbers[i][m].arm = b.numbers[i][m].metric == IFM_M_CEILING_READ ? "" : "dozen-letter";
+        b.numbers[i][0].value.number = 123456 * (1 + 0.01234 * (double)i);
+        b.derived[i].n_numbers = NUMBERS + LIMITS;
+        b.numbers[i][5].value.state = IFM_STATE_ABSENT;
+        b.numbers[i][5].value.reason = "the read ceiling moved";
+        b.views[i].events = events_of(b.journals[i], b.arena);
+    }
+    ifm_sessions(b.views, SESSIONS, b.original, 0.05, b.arena, &b.sessions);
+    char *table = table_of(&b);
+    const char *first = strchr(table, '\n');
+    assert_non_null(first);
+    assert_int_equal(strncmp(table, "arm           number        quote", 33), 0);
+    assert_int_equal(strncmp(first, "\ndozen-letter  vs baseline   yes               2.00x to 2.00x  ", 61), 0);
+    assert_non_null(strstr(table, "\nbase          time/step     yes               123 to 128 us "));
+    assert_non_null(strstr(table, " +-2.4 % "));
+    assert_non_null(strstr(table, "\n              read ceiling  no: beyond +-5 %  "));
+    assert_null(strstr(table, "_")); /* no id */
+    assert_null(strstr(table, "outputs"));
+    assert_null(strstr(table, "left at its ceiling")); /* no run has it */
+    for (const char *line = table; *line != '\0'; line += strcspn(line, "\n") + 1) 
+        assert_in_range(strcspn(line, "\n"), 0, 102); /* without UTF-8 two more */
+    free(table);
+    stop(&b);
+}
+
 /* A session without the number is named with its reason, and the range is that of the others. */
 static void what_one_session_lacks_is_open(void **state)
 {
@@ -129,16 +175,17 @@ static void what_one_session_lacks_is_open(void **state)
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
                         "quote no speed-up: fast (2.00x to 3.00x over 2 runs, further than 5 % from "
                         "the mean of the reruns)");
-    struct ifm_text table = {0};
-    struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
-    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
-    assert_non_null(strstr(table.data, "[1] 2 of 3 reruns have it; again-2 has not: rule-07: it drifts\n"));
-    assert_non_null(strstr(table.data, "  of 3 reruns: mean  "));
-    ifm_text_free(&table);
-    ifm_listing_end(&listing);
-    b.numbers[0][2].value.state = IFM_STATE_REFUSED; /* one is no range */
+    char *table = table_of(&b);
+    assert_non_null(strstr(table, "\nfast  vs baseline  no: beyond +-5 %  2.00x to 3.00x  "));
+    assert_non_null(strstr(table, "[1] again-2 has not: rule-07: it drifts\n"));
+    free(table);
+    b.numbers[0][2].value = b.numbers[1][2].value; /* one is no range */
     row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_true(row->answer == IFM_REPEATABLE_UNKNOWN && isnan(row->mean) && row->lacks == 0);
+    table = table_of(&b);
+    assert_null(strstr(table, "fast  vs baseline")); /* no row without a number */
+    assert_non_null(strstr(table, "\nvs baseline: 1 of 3 reruns have it; again-1 has not: rule-07: it drifts\n"));
+    free(table);
     b.numbers[0][2].value = b.numbers[2][2].value = number(2, 0.1);
     b.numbers[2][0].value.number = 150;
     (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
@@ -328,12 +375,12 @@ static void without_ratios_times_are_quoted(void **state)
     ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
     assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_YES);
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
-                        "quote base 101 ns (100 ns to 103 ns over 3 runs)");
+                        "quote base 101 ns (100 to 103 ns over 3 runs)");
     b.numbers[2][0].value.number = 150;
     ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
     assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_NO);
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
-                        "quote no time: base (100 ns to 150 ns over 3 runs, further than 5 % from "
+                        "quote no time: base (100 to 150 ns over 3 runs, further than 5 % from "
                         "the mean of the reruns)");
     stop(&b);
 }
@@ -368,6 +415,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_ceiling_has_a_row_and_no_say),
         cmocka_unit_test(the_furthest_session_decides),
+        cmocka_unit_test(the_table_answers_in_the_names_of_the_run),
         cmocka_unit_test(what_one_session_lacks_is_open),
         cmocka_unit_test(outputs_that_differ_are_no_repetition),
         cmocka_unit_test(the_original_is_one_of_the_runs),
