@@ -59,6 +59,12 @@ struct quote {
     struct ifm_arena *arena;
 };
 
+/* Nobody quotes what a script gave, however well it repeats. */
+static enum ifm_repeatable quotable_of(const struct quote *a, const struct ifm_sessions_row *row)
+{
+    return a->sessions->scripted ? IFM_REPEATABLE_UNKNOWN : row->quotable;
+}
+
 static bool is_ratio(const struct ifm_sessions *sessions)
 {
     return sessions->n > 0 && sessions->rows[0].metric == IFM_M_SPEEDUP; /* they stand first */
@@ -166,7 +172,11 @@ const char *ifm_sessions_answer(const struct ifm_sessions *sessions, size_t n, d
                                 struct ifm_arena *arena)
 {
     const struct quote a = {sessions, n, epsilon, arena};
-    return answer_of(&a, caveat);
+    const char *answer = answer_of(&a, caveat);
+    return !sessions->scripted
+               ? answer
+               : ifm_arena_printf(arena, "quote nothing: the times are scripted; of measured ones it would be: %s",
+                                  answer);
 }
 
 /* ---- rows ---- */
@@ -195,6 +205,8 @@ static const char *number_of(const struct ifm_cell *cell, enum ifm_metric_id met
 /* "no: undecided"; the last line has the whole of it. */
 static const char *quote_word(const struct quote *a, const struct ifm_sessions_row *row)
 {
+    if (a->sessions->scripted)
+        return "no: scripted";
     if (strcmp(row->outputs, "differ") == 0)
         return "no: outputs differ";
     if (row->quotable == IFM_REPEATABLE_YES)
@@ -252,7 +264,7 @@ static void add(const struct quote *a, const struct ifm_plan *plan, const struct
     ifm_listing_set_text(listing, "metric", ifm_metrics[row->metric].id);
     ifm_listing_set_text(listing, "answer", ifm_repeatable_words(row->answer));
     ifm_listing_set_text(listing, "outputs", row->outputs);
-    ifm_listing_set_text(listing, "quotable", quotable_words[row->quotable]);
+    ifm_listing_set_text(listing, "quotable", quotable_words[quotable_of(a, row)]);
     ifm_listing_set_text(listing, "reason", row->reason);
     ifm_listing_set_text(listing, "unit", ifm_metrics[row->metric].unit);
     if (!isnan(row->original))

@@ -148,7 +148,7 @@ static void the_table_answers_in_the_names_of_the_run(void **state)
     assert_null(strstr(table, "_")); /* no id */
     assert_null(strstr(table, "outputs"));
     assert_null(strstr(table, "left at its ceiling")); /* no run has it */
-    for (const char *line = table; *line != '\0'; line += strcspn(line, "\n") + 1) 
+    for (const char *line = table; *line != '\0'; line += strcspn(line, "\n") + 1)
         assert_in_range(strcspn(line, "\n"), 0, 102); /* without UTF-8 two more */
     free(table);
     stop(&b);
@@ -410,6 +410,31 @@ static void the_ceiling_has_a_row_and_no_say(void **state)
     stop(&b);
 }
 
+/* One seed says the same times over and over: they repeat, and are nobody's. */
+static void scripted_times_are_not_quoted(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    b.plan.device = "fake";
+    (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_YES);
+    assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_UNKNOWN);
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote nothing: the times are scripted; of measured ones it would be: quote fast 2.00x (2.00x "
+                        "to 2.00x over 3 runs)");
+    struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
+    for (size_t i = 0; i < listing.n_rows; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(listing.rows, i), "quotable")),
+                            "not answered");
+    ifm_listing_end(&listing);
+    char *table = table_of(&b);
+    assert_non_null(strstr(table, "\nfast  vs baseline  no: scripted  "));
+    assert_null(strstr(table, "yes"));
+    free(table);
+    stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +448,7 @@ int main(void)
         cmocka_unit_test(an_undecided_ratio_is_not_quoted),
         cmocka_unit_test(without_ratios_times_are_quoted),
         cmocka_unit_test(cells_are_named),
+        cmocka_unit_test(scripted_times_are_not_quoted),
     };
     return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
 }

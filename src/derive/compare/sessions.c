@@ -169,6 +169,7 @@ static void join_quotable(struct ifm_sessions *out)
             first = false;
         }
     }
+    out->quotable = out->scripted ? IFM_REPEATABLE_UNKNOWN : out->quotable;
 }
 
 void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
@@ -177,7 +178,7 @@ void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_r
     static const enum ifm_metric_id metrics[] = {IFM_M_SPEEDUP, IFM_M_STEP_NS, IFM_M_ENERGY_PER_STEP_J,
                                                  IFM_M_SPEEDUP_AT_CEILING};
     const struct ifm_plan *plan = views[0].plan;
-    *out = (struct ifm_sessions){.n_runs = n + (original != NULL)};
+    *out = (struct ifm_sessions){.scripted = strcmp(plan->device, "fake") == 0, .n_runs = n + (original != NULL)};
     for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++)
         for (size_t c = 0; c < plan->n_cells; c++)
             for (size_t a = 0; a < plan->cells[c].n_arms; a++) {

@@ -30,6 +30,7 @@ struct ifm_sessions_row {
 struct ifm_sessions {
     struct ifm_sessions_row *rows;
     size_t n, capacity;
+    bool scripted;              /* of the device fake: nothing is quotable */
     size_t n_runs;              /* sessions, and the original where there is one */
     enum ifm_repeatable answer; /* of all rows but those of ceilings: no outweighs unknown */
     enum ifm_repeatable ratios; /* of the speed-ups alone, which a change of the whole machine leaves alone */
