@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How well a measurement repeats between sessions: a script is repeatable, whatever folder it stands in, and not quotable.
+# How well a measurement repeats between sessions: a script does, whatever folder it stands in, and is not quotable.
 source "$(dirname "$0")/lib.sh"
 need python3 python3
 "$INFEROMETER" decode --compress 4 --kv-len 1024 --device fake --seed 1 --quiet --ceilings none \
@@ -97,4 +97,11 @@ tr '\n' ' ' <table | grep 'with care, as b drifts inside drift-again-1: it' >/de
 grep 'b is equivalent to a' said >/dev/null || fail "equal: $(cat said)"
 scripted equal --times 2 --out equal-again
 grep -Eq 'quote b [01]\.[0-9]+x \(equivalent, ' last || fail "equal: $(cat table)"
-echo "13 sessions, 6 mistakes"
+# A program of two modes takes neither of them on average.
+"$INFEROMETER" exec 'moody 2' --device fake --seed 1 --quiet --ceilings none --repeats 60 --out moody --script \
+    'step_ns=10000000; noise=0.02; arm.moody.slow=0.4; arm.moody.slow_times=2' >/dev/null 2>errors ||
+    fail "moody: $(cat errors)"
+scripted moody --times 2 --out moody-again
+grep -Eq 'quote moody .* over 3 runs; 2 modes: [0-9]+ % at 10\.0 ms, [0-9]+ % at [0-9.]+ ms\) $' last ||
+    fail "modes: $(cat table)"
+echo "17 sessions, 6 mistakes"

@@ -410,6 +410,36 @@ static void the_ceiling_has_a_row_and_no_say(void **state)
     stop(&b);
 }
 
+/* A mean between two modes is no time that the program takes: it is not quoted without them. */
+static void modes_stand_beside_the_mean(void **state)
+{
+    (void)state;
+    struct ifm_finding found = {IFM_SEVERITY_NOTE,        "rule-07", "null", "base", "the step time has 2 modes",
+                                .kind = IFM_FINDING_MODES};
+    struct bench b;
+    start(&b);
+    b.numbers[1][2] = (struct ifm_number){"null", "base", IFM_M_MODES_COUNT, number(2, 0)};
+    b.numbers[1][2].value.text = "62 % at 80 ns, 38 % at 132 ns";
+    for (int told = 0; told < 2; told++) {
+        b.derived[1].findings = &found;
+        b.derived[1].n_findings = (size_t)told;
+        for (size_t i = 0; i < SESSIONS; i++) {
+            b.derived[i].n_numbers = i == 1 ? 3 : 2;
+            b.views[i].events = events_of(b.journals[i], b.arena);
+        }
+        ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
+        const char *text = ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena);
+        char *table = table_of(&b);
+        assert_string_equal(text, told ? "quote base 100 ns (100 to 100 ns over 3 runs; 2 modes: 62 % at 80 ns, 38 % "
+                                         "at 132 ns), fast 50.0 ns (50.0 to 50.0 ns over 3 runs)"
+                                       : "quote base 100 ns (100 to 100 ns over 3 runs), fast 50.0 ns (50.0 to 50.0 ns "
+                                         "over 3 runs)");
+        assert_int_equal(strstr(table, "\n[1] 2 modes: 62 % at 80 ns, 38 % at 132 ns\n") != NULL, told);
+        free(table);
+    }
+    stop(&b);
+}
+
 /* One seed says the same times over and over: they repeat, and are nobody's. */
 static void scripted_times_are_not_quoted(void **state)
 {
@@ -448,6 +478,7 @@ int main(void)
         cmocka_unit_test(an_undecided_ratio_is_not_quoted),
         cmocka_unit_test(without_ratios_times_are_quoted),
         cmocka_unit_test(cells_are_named),
+        cmocka_unit_test(modes_stand_beside_the_mean),
         cmocka_unit_test(scripted_times_are_not_quoted),
     };
     return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);

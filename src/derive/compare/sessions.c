@@ -113,6 +113,15 @@ static void decide(const struct ifm_run_view *views, size_t n, struct ifm_sessio
         row->word = "";
 }
 
+static const struct ifm_value *modes_of(const struct ifm_run_view *views, size_t n, const struct ifm_sessions_row *row)
+{
+    for (size_t i = 0; i < n; i++)
+        for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(views[i].derived, row->cell, f)) != NULL;)
+            if (f->kind == IFM_FINDING_MODES && strcmp(f->arm, row->arm) == 0)
+                return ifm_derived_value(views[i].derived, row->cell, row->arm, IFM_M_MODES_COUNT);
+    return NULL;
+}
+
 static enum ifm_repeatable quotable(const struct ifm_sessions_row *row)
 {
     return row->answer == IFM_REPEATABLE_YES && row->metric == IFM_M_SPEEDUP && row->word[0] == '\0'
@@ -143,6 +152,8 @@ static void add(const struct ifm_run_view *views, size_t n, const struct ifm_run
     row.word = "";
     if (row.metric == IFM_M_SPEEDUP)
         decide(views, n, &row);
+    if (row.metric == IFM_M_STEP_NS)
+        row.modes = modes_of(views, n, &row);
     row.quotable = quotable(&row);
     IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
     out->rows[out->n++] = row;

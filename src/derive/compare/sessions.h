@@ -25,6 +25,7 @@ struct ifm_sessions_row {
     const char *word;         /* of a speed-up: what its sessions decide, "faster"; "" = nothing, or not one thing */
     size_t undecided;         /* of a speed-up: sessions that have it and do not decide it */
     enum ifm_repeatable quotable;
+    const struct ifm_value *modes; /* of a time: those of a session that says that they mislead; NULL = none does */
 };
 
 struct ifm_sessions {
