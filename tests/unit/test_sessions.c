@@ -328,6 +328,29 @@ static void an_undecided_ratio_is_not_quoted(void **state)
     }
 }
 
+/* Two reruns that decide are no majority beside two that do not. */
+static void more_reruns_decide_than_do_not(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t decided;
+        const char *says;
+    } cases[] = {{2, "quote no speed-up: fast (2.00x to 2.00x over 4 runs, undecided in 2 of 4 reruns)"},
+                 {3, "quote fast 2.00x (2.00x to 2.00x over 4 runs, 1 undecided)"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct bench b;
+        start(&b);
+        for (size_t i = 0; i < SESSIONS + 1; i++) { /* the one that is elsewhere the original is a rerun here */
+            b.numbers[i][3].value.text = i < cases[c].decided ? "faster" : "undecided";
+            b.views[i].events = events_of(b.journals[i], b.arena);
+        }
+        ifm_sessions(b.views, SESSIONS + 1, NULL, 0.05, b.arena, &b.sessions);
+        assert_int_equal(b.sessions.quotable, cases[c].decided > 2 ? IFM_REPEATABLE_YES : IFM_REPEATABLE_UNKNOWN);
+        assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS + 1, 0.05, "", b.arena), cases[c].says);
+        stop(&b);
+    }
+}
+
 /* Of several cells a name says which; of many rows three are named. */
 static void cells_are_named(void **state)
 {
@@ -476,6 +499,7 @@ int main(void)
         cmocka_unit_test(the_original_is_one_of_the_runs),
         cmocka_unit_test(times_are_told_from_ratios),
         cmocka_unit_test(an_undecided_ratio_is_not_quoted),
+        cmocka_unit_test(more_reruns_decide_than_do_not),
         cmocka_unit_test(without_ratios_times_are_quoted),
         cmocka_unit_test(cells_are_named),
         cmocka_unit_test(modes_stand_beside_the_mean),
