@@ -397,8 +397,7 @@ static void what_lies_in_an_arm_is_no_noise(void **state)
         "the baseline plain reaches only 75.4 % of its read ceiling, below 90 %: ratios of compressed arms tell of it",
         "the arm's working set is served by caches and the baseline's by memory",
         "what disturbed the blocks follows half and not the machine: no block is set aside for it",
-        "the time depends on which arm ran before (half), which moves the comparison. Remedy: --slot-steps 12, which "
-        "helps"};
+        "the time depends on which arm ran before (half), which moves it. Remedy: --slot-steps 12, which helps"};
     static const enum ifm_finding_kind kinds[] = {IFM_FINDING_WEAK_BASELINE, IFM_FINDING_CACHES, IFM_FINDING_DISTURBS,
                                                   IFM_FINDING_ORDER};
     for (size_t i = 0; i < COUNT(causes); i++) {
