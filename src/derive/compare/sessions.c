@@ -113,13 +113,12 @@ static void decide(const struct ifm_run_view *views, size_t n, struct ifm_sessio
         row->word = "";
 }
 
-static const struct ifm_value *modes_of(const struct ifm_run_view *views, size_t n, const struct ifm_sessions_row *row)
+static void find_modes(const struct ifm_run_view *views, size_t n, struct ifm_sessions_row *row)
 {
     for (size_t i = 0; i < n; i++)
         for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(views[i].derived, row->cell, f)) != NULL;)
-            if (f->kind == IFM_FINDING_MODES && strcmp(f->arm, row->arm) == 0)
-                return ifm_derived_value(views[i].derived, row->cell, row->arm, IFM_M_MODES_COUNT);
-    return NULL;
+            if (f->kind == IFM_FINDING_MODES && strcmp(f->arm, row->arm) == 0 && row->modal++ == 0)
+                row->modes = ifm_derived_value(views[i].derived, row->cell, row->arm, IFM_M_MODES_COUNT);
 }
 
 static enum ifm_repeatable quotable(const struct ifm_sessions_row *row)
@@ -153,7 +152,7 @@ static void add(const struct ifm_run_view *views, size_t n, const struct ifm_run
     if (row.metric == IFM_M_SPEEDUP)
         decide(views, n, &row);
     if (row.metric == IFM_M_STEP_NS)
-        row.modes = modes_of(views, n, &row);
+        find_modes(views, n, &row);
     row.quotable = quotable(&row);
     IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
     out->rows[out->n++] = row;

@@ -25,7 +25,8 @@ struct ifm_sessions_row {
     const char *word;         /* of a speed-up: what its sessions decide, "faster"; "" = nothing, or not one thing */
     size_t undecided;         /* of a speed-up: sessions that have it and do not decide it */
     enum ifm_repeatable quotable;
-    const struct ifm_value *modes; /* of a time: those of a session that says that they mislead; NULL = none does */
+    const struct ifm_value *modes; /* of a time: those of the first session that says that they mislead; NULL = none */
+    size_t modal;                  /* sessions that say so */
 };
 
 struct ifm_sessions {
