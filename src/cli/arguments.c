@@ -271,7 +271,7 @@ size_t ifm_cli_width(void)
 void ifm_cli_listing(struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out)
 {
     listing->width = ifm_cli_width();
-    listing->folds = isatty(STDOUT_FILENO);
+    listing->folds |= isatty(STDOUT_FILENO);
     ifm_listing_compose(listing, format, out);
 }
 

@@ -162,6 +162,7 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
         ifm_listing_remark(&listing, why);
     ifm_listing_remark(&listing, ifm_sessions_answer(&sessions, again->times, again->epsilon,
                                                      caveat_of(folders, dirs, again->times, arena), arena));
+    listing.folds = true; /* long names, and nobody cuts columns of it: files have them all */
     ifm_cli_listing(&listing, options->format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);

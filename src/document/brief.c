@@ -138,9 +138,7 @@ static void add_group(struct ifm_builder *builder, const struct ifm_group *group
     const char *left = group->n == 1 ? ifm_left_words(builder, group->first) : "";
     if (left[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, left);
-    const char *unseen = ifm_unseen_words(builder, group->first, group->n);
-    if (unseen[0] != '\0')
-        ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, unseen);
+    ifm_add_cautions(builder, group->first, group->n, IFM_LEVEL_BRIEF, section);
     const char *model = ifm_model_words(builder, group->first, group->n, sentences && all_told(builder, group));
     if (model[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, model);

@@ -349,9 +349,7 @@ static void add_sentences(struct ifm_builder *builder, const struct ifm_cell *ce
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_OUTCOMES);
     const bool led = builder->most == IFM_LEVEL_PAGE || builder->from->plan->n_cells <= IFM_FEW_CELLS;
     list->elsewhere = ifm_lead_holds(builder, ifm_add_outcomes(builder, list, cell, SIZE_MAX, false)) && led;
-    const char *unseen = ifm_unseen_words(builder, cell, 1);
-    if (unseen[0] != '\0')
-        ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_ASIDE, unseen);
+    ifm_add_cautions(builder, cell, 1, IFM_LEVEL_ALWAYS, section);
 }
 
 /* ---- conditions ---- */

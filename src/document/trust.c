@@ -187,27 +187,23 @@ static const char *place_with(const struct ifm_publication *from, const struct i
                          : ifm_arena_printf(arena, "%s (%zu more too)", place, others);
 }
 
-/* A finding may end with its own remedy, or with what to type: "...: undecided; --slot-steps 12 lets ...". */
+/* A finding may end with its own remedy. */
 static struct ifm_trust by_finding(const struct ifm_publication *from, const struct ifm_finding *finding,
                                    enum ifm_trust_word word, struct ifm_arena *arena)
 {
-    static const char typed[] = "; --";
     const char *one = "";
     const size_t others = others_of(from, finding, &one);
-    const char *own = strstr(finding->text, IFM_REMEDY), *type = strstr(finding->text, typed);
-    const char *end = own != NULL ? own : type, *remedy = own != NULL    ? own + strlen(IFM_REMEDY)
-                                                          : type != NULL ? type + strlen("; ")
-                                                                         : NULL;
+    const char *own = strstr(finding->text, IFM_REMEDY);
     return (struct ifm_trust){
         .word = word,
         .place = place_with(from, finding, others, one, arena),
         .cause =
-            end == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(end - finding->text), finding->text),
+            own == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(own - finding->text), finding->text),
         .brief = finding->weak.brief == NULL ? "" : finding->weak.brief,
         .told = finding->text,
         .arm = finding->arm,
         .rule = rule_text(finding),
-        .remedy = remedy != NULL ? remedy
+        .remedy = own != NULL ? own + strlen(IFM_REMEDY)
                   : others > 0 && finding->kind == IFM_FINDING_TIME_DRIFTS && others + 1 == rows_of(from, finding->cell)
                       ? "another hour or machine: all drift one way"
                       : ifm_remedy_for(finding->text, rule_text(finding), finding, from, arena),

@@ -158,15 +158,7 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
 
 const char *ifm_trust_remedy_typed(const char *remedy, struct ifm_arena *arena)
 {
-    static const char *const verbs[] = {" makes ", " lets "}; /* what a finding ends with: "--slot-steps 12 lets ..." */
-    if (strncmp(remedy, "--", 2) != 0)
-        return remedy;
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        const char *at = strstr(remedy, verbs[i]);
-        if (at != NULL)
-            return ifm_arena_printf(arena, "add %.*s, which%s", (int)(at - remedy), remedy, at);
-    }
-    return ifm_arena_printf(arena, "add %s", remedy);
+    return strncmp(remedy, "--", 2) == 0 ? ifm_arena_printf(arena, "add %s", remedy) : remedy;
 }
 
 static const char *next_line(const struct ifm_builder *builder, const struct ifm_trust *trust)

@@ -342,7 +342,8 @@ static void the_word_of_trust_takes_two_lines(void **state)
         "decides: inferometer ci OLD NEW --metric cpu";
     static const char typed[] = "the time depends on which arm ran before (it is 3.1 % longer behind f16 than behind "
                                 "itself, and 1.2 % shorter behind int8), which moves the change by 2 to 4 %: its "
-                                "interval holds both: undecided; --slot-steps 12 lets each arm run behind itself";
+                                "interval holds both: undecided. Remedy: --slot-steps 12, which lets each arm "
+                                "run behind itself";
     static const char alone[] =
         "one clause that is as long as three lines of a terminal would be if somebody wrote one "
         "and which has no mark at all to be cut at as it was made by a program that tells its "
