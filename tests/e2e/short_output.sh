@@ -21,7 +21,7 @@ short()
     [ "$lines" -le "$2" ] || fail "$1: $lines lines, at most $2: $(cat "$1")"
     [ "$(wc -L <"$1")" -le 100 ] || fail "$1: a line is wider than 100 columns: $(cat "$1")"
     tail -1 "$1" | has '^report: .*/report.html$' || fail "$1: the last line is not the report's: $(cat "$1")"
-    [ "$(grep -cE '^(solid|noisy|biased|weak baseline|do not use): ' "$1")" = 1 ] ||
+    [ "$(grep -cE '^(solid|undecided|noisy|biased|weak baseline|do not use): ' "$1")" = 1 ] ||
         fail "$1: not one word of trust: $(cat "$1")"
     ! grep -E 'MEASURED|^Checklists|Measured ceiling|^What would help' "$1" || fail "$1 says more than it should"
 }
@@ -77,7 +77,7 @@ beyond()
     tables=$(grep -cE '^  +(kv_len|arm|probe|cache|cell) |^  .*(ms|µs|ns)( |$|¹|²|³|⁴|⁵)|^  L[123] ' "$1")
     lines=$(($(grep -c . "$1") - tables))
     [ "$lines" -le "$2" ] || fail "$1: $lines lines beside the tables, at most $2: $(cat "$1")"
-    lines=$(sed -nE '/^(solid|noisy|biased|weak baseline|do not use): /,/^report: /p' "$1" | wc -l)
+    lines=$(sed -nE '/^(solid|undecided|noisy|biased|weak baseline|do not use): /,/^report: /p' "$1" | wc -l)
     [ "$lines" -le 7 ] ||
         fail "$1: the word of trust, what to do and what is left take more than six lines: $(cat "$1")"
 }
