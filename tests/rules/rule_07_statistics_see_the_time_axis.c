@@ -338,8 +338,9 @@ static void an_unsteady_warmup_and_a_loaded_machine_are_said(void **state)
     fx_derive(&fx);
     assert_true(fx.derived->busy);
     assert_non_null(fx_finding(&fx, "rule-07", "1 of 2 arms were not steady when the warm-up ended: other"));
-    assert_non_null(
-        fx_finding(&fx, "rule-07", "under load: other programs take up to 80 % of each CPU, read after the run"));
+    assert_non_null(fx_finding(&fx, "rule-07",
+                               "other programs took up to 80 % of each CPU as the run ended; blocks that they "
+                               "disturbed are marked"));
     fx_stop(&fx);
 }
 

@@ -37,7 +37,7 @@ static void the_other_cause_is_named(void **state)
 {
     (void)state;
     static const struct ifm_finding found[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", "", "", "the machine is under load: other programs take 40 % of each CPU",
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "other programs took up to 40 % of each CPU as the run began",
          .kind = IFM_FINDING_LOAD},
         {IFM_SEVERITY_WARNING, "rule-03", D, "",
          "the baseline plain reaches only 47.2 % of its read ceiling, below 90 %: ratios tell of its weakness",
@@ -335,7 +335,7 @@ static void one_run_has_one_main_cause(void **state)
     (void)state;
     static const struct ifm_finding load[] = {
         {IFM_SEVERITY_WARNING, "rule-07", "", "",
-         "the machine is under load: other programs take up to 98 % of each CPU", .kind = IFM_FINDING_LOAD},
+         "other programs took up to 98 % of each CPU as the run began", .kind = IFM_FINDING_LOAD},
         {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0}};
     struct sample *s = open_sample(load, 2);
     ended(s, "cap", 24, 10);
@@ -345,7 +345,7 @@ static void one_run_has_one_main_cause(void **state)
     s->numbers[CHANGE].value.n = 8;
     assert_has(why(s), "undecided after 8 blocks under load: too few undisturbed blocks to foretell");
     static const struct ifm_finding took[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "",
-                                               "the machine is under load: other programs take up to 98 % of each CPU",
+                                               "other programs took up to 98 % of each CPU as the run began",
                                                .kind = IFM_FINDING_LOAD},
                                               {IFM_SEVERITY_WARNING, "rule-02", D, "half",
                                                "undecided: the machine disturbed 19 of 19 blocks", .takes_word = true}};

@@ -159,7 +159,8 @@ static void check_locks(struct ifm_derivation *d)
     ifm_text_free(&locks.changed);
 }
 
-/* One finding, however often the load was read: the readings before and after a run are about the same neighbours. */
+/* One finding, however often the load was read: the readings before and after a run are about the same neighbours. That
+ * they go on in between shows in what they disturb. */
 static void check_load(struct ifm_derivation *d)
 {
     double most = 0;
@@ -173,11 +174,11 @@ static void check_load(struct ifm_derivation *d)
         most = fmax(most, load->foreign_load);
     }
     if (loaded.size > 0) {
-        const bool both = strcmp(loaded.data, "before, after") == 0;
-        ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07",
-                       "the machine is under load: other programs take up to %.0f %% of each CPU, read %s the run, not "
-                       "during it",
-                       ifm_load_percent(most), both ? "before and after" : loaded.data)
+        const bool began = strcmp(loaded.data, "after") != 0, ended = strcmp(loaded.data, "before") != 0;
+        ifm_derive_say(
+            d, IFM_SEVERITY_WARNING, "rule-07",
+            "other programs took up to %.0f %% of each CPU as the run %s%s%s; blocks that they disturbed are marked",
+            ifm_load_percent(most), began ? "began" : "", began && ended ? " and " : "", ended ? "ended" : "")
             ->kind = IFM_FINDING_LOAD;
     }
     d->out->busy = ifm_was_loaded(d->facts->events);
