@@ -284,8 +284,8 @@ const char *ifm_cell_tokens_heading(const struct ifm_cell *cell, const char *usu
 const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual)
 {
     if (ifm_cell_counts_programs(cell))
-        return "time/run";
-    return cell->n_arms > 0 && cell->arms[0].ledger.layers > 0 ? "time/layer" : usual;
+        return "mean/run";
+    return cell->n_arms > 0 && cell->arms[0].ledger.layers > 0 ? "mean/layer" : usual;
 }
 
 static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)

@@ -13,7 +13,7 @@ static void the_table_says_its_level_and_no_verdict(void **state)
     assert_lacks(text, "MEASURED");
     assert_true(text[0] != '\n');
     assert_has(text, "vs baseline [98.3 %]");
-    assert_has(text, "time/step ±95 %  "); /* a bare ± is read as a standard deviation */
+    assert_has(text, "mean/step ±95 %  "); /* a bare ± is read as a standard deviation */
     assert_has(text, "\n  half is 2.00x faster than plain, output error "); /* the interval stands in the table */
     assert_has(text, "\nsolid: ");
     assert_has(text, D "  8 threads, equal if within ±0.3 %\n");
