@@ -186,8 +186,14 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ratio_field(builder, cell, metric, value->number);
     const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? time_words(builder, cell, arm, value) : "";
-    /* on a terminal it stands beside the time and decides nothing */
+    /* on a terminal it stands beside the time and decides nothing: as p50 without an interval, which some rows lack */
     const bool aside = metric == IFM_M_COMMAND_CPU_NS && builder->most == IFM_LEVEL_BRIEF && ifm_is_ok(value);
+    struct ifm_value bare;
+    if (aside) {
+        bare = *value;
+        bare.has_interval = false;
+        value = &bare;
+    }
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN || aside
                                  ? ifm_field_value(builder, value)
                                  : quantity_field(builder, cell, value, slow, metric == IFM_M_STEP_NS);
