@@ -5,6 +5,8 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8
+called=$INFEROMETER
+PATH=$(dirname "$called"):$PATH INFEROMETER=$(basename "$called") # a command that is told is as long as its path
 fake=(--device fake --seed 1 --repeats 60)
 cat >study.yaml <<'YAML'
 workload: [decode, attention]
@@ -41,6 +43,9 @@ grep -q '^do not use: decode, ' refused.txt || fail "refused numbers pass for us
 [ "$(grep -cE '^  [¹²³⁴⁵⁶⁷⁸⁹]+ ' refused.txt)" = 3 ] || fail "not three reasons: $(cat refused.txt)"
 grep -qE '^rest: .*[0-9]+ footnotes?: inferometer report refused --verbose$' refused.txt ||
     fail "the rest is not counted"
+"$called" report refused 2>&1 | unwrapped | has "footnotes*: $called report refused --verbose " ||
+    fail "what is told to type cannot be pasted"
+grep -q "$called" refused/report.md refused/report.html && fail "a file names this machine's path of the command"
 
 # What `make run` measures is the one question that README begins with.
 "$INFEROMETER" run -c "$IFM_SOURCE/examples/first-run.yaml" "${fake[@]}" --ceilings none --script "$script" \
