@@ -546,16 +546,18 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const bool scripted = strcmp(builder->from->plan->device, "fake") == 0;
     if (scripted)
         threads = "scripted times";
-    const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
+    const char *margin = ifm_judge_limits_alone(builder->from->verdict, builder->from->plan)
+                             ? "" /* a limit decides, and a margin beside it is a second one */
+                             : ifm_arena_printf(builder->arena, ", equal if within ±%s",
+                                                ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena));
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
-        return ifm_arena_printf(builder->arena, "%s, equal if within ±%s",
-                                scripted ? threads : "from start to end of one run", margin);
+        return ifm_arena_printf(builder->arena, "%s%s", scripted ? threads : "from start to end of one run", margin);
     const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
     bool lost = true;
     for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
-        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads,
-                                shorter > 0 ? "" : ", equal if within ±", shorter > 0 ? "" : margin, resident);
+        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads,
+                                shorter > 0 ? "" : margin, resident);
         const size_t taken = strlen(rest);
         shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
     }

@@ -260,7 +260,7 @@ static const char *heading(const struct ifm_publication *p, bool compares, struc
     if (compares && baseline != NULL)
         against = ifm_arena_printf(arena, ", against %s", plain(baseline, NAME_BYTES, arena));
     const char *margin = "";
-    if (compares && plan->n_cells > 0)
+    if (compares && plan->n_cells > 0 && !ifm_judge_limits_alone(p->verdict, plan))
         margin = ifm_arena_printf(arena, ", margin %.3g %%", 100 * plan->cells[0].measure.margin);
     return ifm_arena_printf(arena, "inferometer: %s%s%s, %s\n", what, against, margin,
                             ifm_outcome_words(p->verdict->outcome));

@@ -170,6 +170,27 @@ static void a_gate_that_passes_leaves_no_margin_open(void **state)
     }
 }
 
+/* Two margins confuse: beside the limit that decides, the usual one is not told; one that was asked for is. */
+static void a_limit_stands_alone(void **state)
+{
+    (void)state;
+    struct ifm_gate_result results[] = {on_limit, on_limit, on_limit};
+    results[1].arm = "staged";
+    results[2].arm = "packed";
+    struct sample *s = open_sample(NULL, 0);
+    struct ifm_plan plan = *s->publication.plan;
+    plan.cells = IFM_ARENA_ARRAY(s->arena, struct ifm_cell, plan.n_cells);
+    memcpy(plan.cells, s->publication.plan->cells, plan.n_cells * sizeof *plan.cells);
+    plan.n_cells = 1;
+    plan.cells[0].measure.margin = 0.003;
+    s->verdict.gates = results;
+    for (s->verdict.n_gates = 0; s->verdict.n_gates <= COUNT(results); s->verdict.n_gates++)
+        assert_int_equal(ifm_judge_limits_alone(&s->verdict, &plan), s->verdict.n_gates == COUNT(results));
+    s->verdict.n_gates = COUNT(results);
+    plan.cells[0].measure.margin = 0.01;
+    assert_false(ifm_judge_limits_alone(&s->verdict, &plan));
+}
+
 /* A remedy that names a setting gives it a value that can be typed: twice the one that was not enough. */
 static void a_remedy_has_a_value(void **state)
 {
@@ -397,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(words_decide_nothing),
+        cmocka_unit_test(a_limit_stands_alone),
         cmocka_unit_test(an_undecided_comparison_is_no_noise),
         cmocka_unit_test(an_option_is_added_to_the_command),
         cmocka_unit_test(a_remedy_does_not_contradict_its_cause),
