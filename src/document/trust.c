@@ -501,34 +501,6 @@ static const char *scope_of(const struct ifm_publication *from, const struct ifm
     return answers || (any && trust->word == IFM_TRUST_SOLID) ? ifm_remedy_in(&again, from) : "";
 }
 
-/* "f16 at 47.2 % of its read ceiling" of a weak baseline; "" of another finding. */
-static const char *weakness_of(const struct ifm_publication *from, const struct ifm_finding *finding,
-                               struct ifm_arena *arena)
-{
-    const struct ifm_cell *cell = ifm_plan_cell(from->plan, finding->cell);
-    const struct ifm_arm *baseline = cell == NULL ? NULL : ifm_cell_baseline(cell);
-    return baseline == NULL || finding->weak.share == NULL
-               ? ""
-               : ifm_arena_printf(arena, "%s at %s", baseline->name, finding->weak.share);
-}
-
-/* What the chosen cause would hide: a baseline that is weak whatever the noise, a machine under load whatever the
- * baseline. */
-static const char *also_of(const struct ifm_publication *from, const struct ifm_trust *trust, struct ifm_arena *arena)
-{
-    for (size_t i = 0; i < from->derived->n_findings; i++) {
-        const struct ifm_finding *finding = &from->derived->findings[i];
-        const char *weak =
-            ifm_gravity_of(from, finding) == IFM_TOUCHES_NUMBERS ? weakness_of(from, finding, arena) : "";
-        if (trust->word > IFM_TRUST_SOLID && trust->word <= IFM_TRUST_BIASED && weak[0] != '\0')
-            return ifm_arena_printf(arena, "weak baseline: %s", weak);
-        if ((trust->word == IFM_TRUST_BIASED || trust->word == IFM_TRUST_WEAK) &&
-            finding->severity == IFM_SEVERITY_WARNING && finding->kind == IFM_FINDING_LOAD)
-            return "noisy: the machine is under load";
-    }
-    return "";
-}
-
 /* A gate that has no answer was asked too. */
 static bool is_settled(const struct ifm_publication *from, const struct decisions *d)
 {
@@ -537,12 +509,16 @@ static bool is_settled(const struct ifm_publication *from, const struct decision
            outcome != IFM_OUTCOME_BLOCKED;
 }
 
+static const struct ifm_remedy scripted = {"", "of scripted times (--device fake), which say nothing of any hardware",
+                                           "of scripted times (device.kind=fake), which say nothing of any hardware",
+                                           NULL};
+
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
     struct ifm_error distrust = {0};
     struct ifm_trust trust = blank;
     enum ifm_gravity gravity;
-    const struct ifm_finding *finding = gravest(from, &gravity);
+    const struct ifm_finding *finding = gravest(from, &gravity), *beside = NULL;
     const struct ifm_number *number = refused(from);
     const struct decisions decisions = decisions_of(from, arena);
     const size_t warnings = ifm_count_warnings(from);
@@ -580,20 +556,18 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     } else if (decisions.undecided + decisions.unanswered > 0) {
         trust = by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
+        beside = gravity == IFM_TOUCHES_NUMBERS && !told && !decisions.nearest.disturbed ? finding : NULL;
     } else if (inconclusive(from) != NULL) {
         trust = by_gate(from, inconclusive(from), arena);
     } else {
         trust = by_nothing(from, decisions.n > 0, arena);
     }
-    trust.warnings = warnings - (told && warnings > 0);
-    trust.also = also_of(from, &trust, arena);
+    trust.warnings = warnings - ((told || beside != NULL) && warnings > 0);
+    trust.also = ifm_trust_also(from, &trust, beside,
+                                beside == NULL ? "" : place_in(from, beside->cell, beside->arm, arena), arena);
     trust.settled = is_settled(from, &decisions);
     trust.scope = scope_of(from, &trust, decisions.answered > 0);
-    if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0) {
-        static const struct ifm_remedy scripted = {
-            "", "of scripted times (--device fake), which say nothing of any hardware",
-            "of scripted times (device.kind=fake), which say nothing of any hardware", NULL};
+    if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0)
         trust.cause = ifm_remedy_in(&scripted, from);
-    }
     return trust;
 }

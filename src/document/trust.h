@@ -25,7 +25,7 @@ struct ifm_trust {
     const char *arm;    /* that it is told of; "" = none alone */
     const char *rule;   /* "rule-07"; "" = none */
     const char *remedy; /* "" = the cause names it */
-    const char *also;   /* a cause of the other word, in few words: "weak baseline: f16 at 47 % of ..."; "" = none */
+    const char *also;   /* what that hides, in few words: "weak baseline: f16 at 47 % of ..."; "" = nothing */
     const char *scope;  /* that intervals are of one run, where there are some to use; "" = there are none */
     bool settled;       /* speed-ups stand as answers, and no comparison is undecided */
     size_t warnings;    /* kinds of them beside the cause that touch what is compared */
@@ -38,6 +38,10 @@ const char *ifm_trust_gap(const struct ifm_trust *trust);
 const char *ifm_trust_words(const struct ifm_trust *trust, struct ifm_arena *arena);
 /* "add --cap 20s": an option alone is of the command that measured. */
 const char *ifm_trust_remedy_typed(const char *remedy, struct ifm_arena *arena);
+/* What its cause would hide; "" = nothing. `beside`: noise of `place` that was found beside an open comparison; NULL =
+ * none that the cause does not name. */
+const char *ifm_trust_also(const struct ifm_publication *from, const struct ifm_trust *trust,
+                           const struct ifm_finding *beside, const char *place, struct ifm_arena *arena);
 struct ifm_trust ifm_trust_of(const struct ifm_publication *publication, struct ifm_arena *arena);
 
 #endif

@@ -289,9 +289,12 @@ static const char *trust_line(const struct ifm_publication *p, struct ifm_arena 
         why = ": the report says why";
     else if (trust.word != IFM_TRUST_SOLID && !told)
         why = ifm_arena_printf(arena, ": %s", shortened(plain(cause, SIZE_MAX, arena), CAUSE_BYTES, arena));
+    if (trust.also[0] != '\0' && !names_a_file(trust.also))
+        why = ifm_arena_printf(arena, "%s%s%s", why, why[0] == '\0' ? ": " : "; also ",
+                               plain(without_marks(ascii(trust.also, arena), arena), CAUSE_BYTES, arena));
     if (trust.word != IFM_TRUST_SOLID && remedy[0] != '\0' && !names_a_file(remedy))
-        why =
-            ifm_arena_printf(arena, "%s%s%s", why, told ? ": remedy: " : "; remedy: ", plain(remedy, SIZE_MAX, arena));
+        why = ifm_arena_printf(arena, "%s%s%s", why,
+                               why[0] == '\0' ? ": remedy: " : "; remedy: ", plain(remedy, SIZE_MAX, arena));
     if (trust.warnings > 0)
         more = ifm_arena_printf(arena, "; %zu more warning%s", trust.warnings, trust.warnings == 1 ? "" : "s");
     return ifm_arena_printf(arena, "trust: %s%s%s\n", ifm_trust_label(trust.word), why, more);

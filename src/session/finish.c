@@ -107,8 +107,9 @@ static void fill_trust(const struct inferometer_session *session, struct inferom
     const char *gap = ifm_trust_gap(&trust), *rule = trust.rule;
     out->trust = ifm_trust_label(trust.word);
     out->trust_remedy = trust.remedy;
-    out->trust_cause = ifm_arena_printf(session->arena, "%s%s%s%s%s%s", trust.place, gap, trust.cause,
-                                        rule[0] == '\0' ? "" : " (", rule, rule[0] == '\0' ? "" : ")");
+    out->trust_cause =
+        ifm_arena_printf(session->arena, "%s%s%s%s%s%s%s%s", trust.place, gap, trust.cause, rule[0] == '\0' ? "" : " (",
+                         rule, rule[0] == '\0' ? "" : ")", trust.also[0] == '\0' ? "" : "; also ", trust.also);
 }
 
 static void fill_change(const struct inferometer_session *session, struct inferometer_result *out)

@@ -309,11 +309,11 @@ static void a_terminal_names_the_folder_and_a_file_does_not(void **state)
     s->publication.dir = "r";
     s->numbers[CHANGE].value.text = "undecided";
     char *text = brief(s);
-    assert_has(text, "\nrest: 2 warnings: inferometer report r --verbose\n"); /* of what command the option is */
+    assert_has(text, "\nrest: 1 warning: inferometer report r --verbose\n"); /* of what command the option is */
     free(text);
     s->publication.filed = true;
     text = brief(s);
-    assert_has(text, "\nrest: 2 warnings: the report\n");
+    assert_has(text, "\nrest: 1 warning: the report\n");
     free(text);
     text = page(sample_of(NULL, 0)); /* which says "in the folder of this report, inferometer rerun ." too */
     assert_has(text, "inferometer rerun . --times 5");

@@ -375,12 +375,21 @@ static void an_undecided_comparison_is_no_noise(void **state)
     struct sample *s = open_sample(&few, 1);
     assert_int_equal(again(s).word, IFM_TRUST_UNDECIDED);
     assert_string_equal(again(s).cause, few.text);
-    s = open_sample(&drift, 1);
-    assert_int_equal(again(s).word, IFM_TRUST_NOISY);
-    assert_string_equal(again(s).cause, "undecided after 24 blocks");
+    s = open_sample(&drift, 1); /* and the noise that was found is told */
+    struct ifm_trust trust = again(s);
+    assert_string_equal(ifm_trust_words(&trust, s->arena),
+                        "noisy: " D ", half: undecided after 24 blocks; also it drifts by 3 %");
+    assert_int_equal(trust.warnings, 0);
+    const struct ifm_finding other = {.severity = IFM_SEVERITY_WARNING,
+                                      .rule = "rule-07",
+                                      .cell = D,
+                                      .arm = "plain",
+                                      .text = "no steady state: the level changes",
+                                      .kind = IFM_FINDING_UNSTEADY};
+    assert_string_equal(again(open_sample(&other, 1)).also, D ", plain: no steady state");
     s = open_sample(NULL, 0);
     measured_in_all(s, 25); /* one in 25 is no cause */
-    struct ifm_trust trust = again(s);
+    trust = again(s);
     assert_int_equal(trust.word, IFM_TRUST_UNDECIDED);
     assert_string_equal(ifm_trust_words(&trust, s->arena), "undecided: " D ", half after 24 undisturbed blocks of 25");
     s = open_sample(NULL, 0);
