@@ -77,7 +77,7 @@ static enum ifm_status start(const char *const *words, pid_t *child, struct ifm_
 static enum ifm_status session(const struct ifm_options *options, const char *dir, struct ifm_arena *arena,
                                struct ifm_error *error)
 {
-    const char *words[12] = {"inferometer", "rerun", options->dir, "--out", dir};
+    const char *words[12] = {ifm_called_name(), "rerun", options->dir, "--out", dir};
     size_t n = 5;
     pid_t child;
     int how;

@@ -432,7 +432,8 @@ static void add_labelled(struct ifm_builder *builder, struct ifm_block *list, co
 /* Its cause, what to do next (trust_line.c). Returns the list, to which is added how much more there is. */
 static struct ifm_block *add_trust(struct ifm_builder *builder, struct ifm_trust trust)
 {
-    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
+    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN,
+                                          IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
         trust.cause = "nothing was measured";
     const struct ifm_trust_lines lines = ifm_trust_lines(builder, &trust);
