@@ -239,8 +239,8 @@ class Result:
     """What `compare` found. `result["name"]` is an Arm; where there is one variant, its numbers are the result's own:
     `speedup`, `interval`, `word`, `change_percent`, `reason`. `report` is the path of the page, `dir` the run folder,
     `blocks` how many were measured, `number` the calls in a window, which is a step of the report; `exit_code` that of
-    the command on the folder. `trust` is "solid", "noisy", "biased", "weak baseline" or "do not use", `trust_cause`
-    why, `remedy` what helps."""
+    the command on the folder. `trust` is "solid", "undecided", "noisy", "biased", "weak baseline" or "do not use",
+    `trust_cause` why, `remedy` what helps."""
 
     def __init__(self, session, judged, names, number):
         self.arms = {name: Arm(session, index, name, number) for index, name in enumerate(names)}

@@ -252,7 +252,11 @@ all()
     job racecheck/packed_pair sanitized racecheck --kernel-regex kns=ifm_packed "$lab" decode --device cuda \
         "${few[@]}" --out run --compress 4 --batch 66 --q-heads 8 --kv-heads 8 --layers 1 --kv-len 300 \
         --decode-arms ours
+    # More chunks than slots, of two panels a block, the last of one unit; with all kernels it takes twice as long.
+    job racecheck/gemm_row sanitized racecheck --kernel-regex kns=ifm_gemm_row "$lab" gemm --device cuda "${few[@]}" \
+        --out run --m 1 --n 4096 --k 8384 --layers 1 --weights int4 --gemm-arms ours
     for tool in memcheck initcheck; do
+        job $tool/gemm_row checked $tool gemm --m 1 --n 4096 --k 8384 --layers 1 --weights int4 --gemm-arms ours
         job $tool/cycle checked $tool decode --compress 1 "${cycle[@]}" --layout contiguous,paged
         job $tool/cycle_packed checked $tool decode --compress 2,4,8 "${cycle[@]}"
     done
@@ -270,8 +274,7 @@ all()
         job $tool/attention_128 checked $tool attention --batch 1 --q-heads 2 --kv-heads 1 --seq-len 385 \
             --head-dim 128 --causal --storage bf16 --arms ours,mma
         job $tool/gemm_mma checked $tool gemm --m 3 --n 640 --k 320 --layers 1 --gemm-arms ours,naive --group 64
-        # More chunks than slots, of two panels a block; then four blocks that share k, with unequal shares.
-        job $tool/gemm_row checked $tool gemm --m 1 --n 4096 --k 8384 --layers 1 --weights int4 --gemm-arms ours
+        # Four blocks that share k, with unequal shares.
         job $tool/gemm_parts checked $tool gemm --m 67 --n 4096 --k 4224 --layers 1 --weights f16 --gemm-arms ours
         job $tool/gemm_wgmma checked $tool gemm --m 64,128,256 --n 512 --k 1024 --layers 1 --gemm-arms ours
         job $tool/gemm_wide checked $tool gemm --m 64,128,256 --n 8512 --k 192 --layers 1 --weights f16,bf16 \

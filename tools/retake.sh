@@ -28,8 +28,9 @@ export INFEROMETER=${INFEROMETER:-build/inferometer} COLUMNS=100 NO_COLOR=1 LC_A
 rank() {
     local word=9 more
     more=$(tr '\n' ' ' <"$1" | tr -s ' ' | grep -oE 'rest: [0-9]+ warning' | grep -oE '[0-9]+' || echo 0)
-    case "$(grep -oE '^(solid|noisy|biased|weak baseline|do not use):' "$1" || true)" in
-        solid:) word=0 more=0 ;; noisy:) word=1 ;; biased: | "weak baseline:") word=2 ;; "do not use:") word=3 ;;
+    case "$(grep -oE '^(solid|undecided|noisy|biased|weak baseline|do not use):' "$1" || true)" in
+        solid:) word=0 more=0 ;; undecided: | noisy:) word=1 ;; biased: | "weak baseline:") word=2 ;;
+        "do not use:") word=3 ;;
     esac
     echo $((1000 * word + more))
 }

@@ -129,8 +129,8 @@ struct inferometer_result {
     int64_t blocks;           /* measured */
     const char *reason;       /* why there is no change, or none that is decided; else the verdict's first reason */
     const char *dir, *report; /* the run folder, and its report.html */
-    /* How far all this may be trusted: "solid", "noisy", "biased", "weak baseline" or "do not use", with its main
-     * cause, and what helps ("" = the cause says it). A caller whose struct ends before is served as ever. */
+    /* How far all this may be trusted: "solid", "undecided", "noisy", "biased", "weak baseline" or "do not use", with
+     * its main cause, and what helps ("" = the cause says it). A caller whose struct ends before is served as ever. */
     const char *trust, *trust_cause, *trust_remedy;
 };
 

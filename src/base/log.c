@@ -2,6 +2,7 @@
  * process. */
 #include "base/log.h"
 
+#include "base/called.h"
 #include "base/plain.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,10 @@ static bool quiet, muted, over_line;
 static void print_line(const char *prefix, char *line)
 {
     ifm_plain_make(line);
-    fprintf(stderr, "%s%s%s\n", over_line ? "\r\033[K" : "", prefix, line);
+    fprintf(stderr, "%s%s", over_line ? "\r\033[K" : "", prefix);
+    for (size_t n; line[n = ifm_called_before(line)] != '\0'; line += n + IFM_CALLED_BYTES)
+        fprintf(stderr, "%.*s%s", (int)n, line, ifm_called_as());
+    fprintf(stderr, "%s\n", line);
     over_line = false;
 }
 

@@ -1,6 +1,7 @@
 /* The growing string and the nearest word. */
 #include "base/text.h"
 
+#include "base/called.h"
 #include "base/log.h"
 #include "base/plain.h"
 #include <stdarg.h>
@@ -132,6 +133,21 @@ const char *ifm_text_plain(const char *text, struct ifm_arena *arena)
     char *line = ifm_arena_strdup(arena, text);
     ifm_plain_make(line);
     return line;
+}
+
+const char *ifm_text_typed(const char *text, struct ifm_arena *arena)
+{
+    struct ifm_text out = {0};
+    size_t before = ifm_called_before(text);
+    if (text[before] == '\0')
+        return text;
+    for (; text[before] != '\0'; before = ifm_called_before(text)) {
+        ifm_text_append(&out, text, before);
+        ifm_text_add(&out, ifm_called_as());
+        text += before + IFM_CALLED_BYTES;
+    }
+    ifm_text_add(&out, text);
+    return ifm_text_keep(&out, arena);
 }
 
 enum { LONGEST_WORD = 64 };

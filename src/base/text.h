@@ -25,6 +25,8 @@ void ifm_text_free(struct ifm_text *text);
 const char *ifm_text_keep(struct ifm_text *text, struct ifm_arena *arena);
 /* One line of a text from outside, for a terminal (plain.h); in the arena. */
 const char *ifm_text_plain(const char *text, struct ifm_arena *arena);
+/* With each "inferometer COMMAND" as it is typed here (called.h); in the arena, or `text` itself. */
+const char *ifm_text_typed(const char *text, struct ifm_arena *arena);
 
 /* The words of `text` in lines of `width` columns; the cursor is at `column`, and later lines begin at `margin`. A word
  * is never broken, nor a command between `...`. The column behind the last one. */

@@ -271,7 +271,7 @@ size_t ifm_cli_width(void)
 void ifm_cli_listing(struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out)
 {
     listing->width = ifm_cli_width();
-    listing->folds = isatty(STDOUT_FILENO);
+    listing->folds |= isatty(STDOUT_FILENO);
     ifm_listing_compose(listing, format, out);
 }
 
@@ -280,10 +280,17 @@ void ifm_cli_field(const char *name, const char *text)
     struct ifm_text out = {0};
     if (text == NULL || text[0] == '\0')
         return;
+    struct ifm_arena *arena = ifm_arena_create();
     ifm_text_printf(&out, "  %-8s ", name);
-    ifm_text_wrap(&out, text, ifm_cli_width(), out.size, out.size);
+    ifm_text_wrap(&out, ifm_cli_typed(text, arena), ifm_cli_width(), out.size, out.size);
     ifm_text_add(&out, "\n");
     ifm_cli_print(&out, stdout);
+    ifm_arena_destroy(arena);
+}
+
+const char *ifm_cli_typed(const char *text, struct ifm_arena *arena)
+{
+    return ifm_text_typed(ifm_text_plain(text, arena), arena);
 }
 
 void ifm_cli_print(struct ifm_text *text, FILE *file)

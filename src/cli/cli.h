@@ -4,6 +4,7 @@
 #ifndef IFM_CLI_CLI_H
 #define IFM_CLI_CLI_H
 
+#include "base/called.h"
 #include "config/config.h"
 #include "config/generate.h"
 #include "judge/judge.h"
@@ -78,6 +79,8 @@ IFM_CHECKED enum ifm_status ifm_format_parse(const char *text, const char *hint,
                                              struct ifm_error *error);
 /* Columns of the terminal that shows standard output, between 60 and 160; IFM_USUAL_WIDTH where none does. */
 size_t ifm_cli_width(void);
+/* One line of a text, with commands as they are typed here. */
+const char *ifm_cli_typed(const char *text, struct ifm_arena *arena);
 /* A listing as it is printed. */
 void ifm_cli_listing(struct ifm_listing *listing, enum ifm_format format, struct ifm_text *out);
 /* One line below a name: "  unit     ns"; nothing where the text is NULL or "". */

@@ -193,7 +193,7 @@ static void print_all(struct ifm_arena *arena)
     printf("\n");
     for (size_t i = 0; i < words.n; i++)
         printf("%s%s", words.items[i].word, i + 1 < words.n ? ", " : "\n");
-    printf("\n`inferometer explain NAME` prints what it means, with formula and limits.\n");
+    printf("\n`%s explain NAME` prints what it means, with formula and limits.\n", ifm_called_as());
 }
 
 /* For docs/definitions.md and docs/glossary.md. */

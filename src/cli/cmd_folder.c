@@ -29,7 +29,7 @@ static void print_verdict(const struct ifm_verdict *verdict, struct ifm_arena *a
 {
     printf("%s\n", ifm_outcome_words(verdict->outcome));
     for (size_t i = 0; i < verdict->n_reasons; i++)
-        printf("  %s\n", ifm_text_plain(verdict->reasons[i], arena));
+        printf("  %s\n", ifm_cli_typed(verdict->reasons[i], arena));
 }
 
 enum ifm_status ifm_cmd_judge(int argc, char **argv, struct ifm_error *error)
@@ -85,8 +85,8 @@ static void print_verified(const char *dir, const struct ifm_story_verified *ver
         printf("(an older version recorded it: the journal has no chain of hashes over blocks and lines)\n");
     if (!published->words)
         printf("(published by %s, whose wording differs: numbers, states\n"
-               "and gates were compared; sentences, notes%s were not; `inferometer report`\nwrites them anew)\n",
-               published->publisher, published->left_out);
+               "and gates were compared; sentences, notes%s were not; `%s report`\nwrites them anew)\n",
+               published->publisher, published->left_out, ifm_called_as());
     else if (!published->own)
         printf("(published by %s, in the words of this version)\n", published->publisher);
     if (published->others[0] != '\0')

@@ -185,7 +185,7 @@ static void print_lines(const struct gate_request *request, const struct ifm_gat
     for (size_t i = 0; request->format == IFM_FORMAT_TABLE && verdict != NULL && i < verdict->n_reasons; i++)
         if (!is_of_a_line(lines, verdict->reasons[i])) {
             ifm_text_add(&text, "  ");
-            ifm_text_wrap(&text, ifm_text_plain(verdict->reasons[i], request->arena), ifm_cli_width(), 2, 2);
+            ifm_text_wrap(&text, ifm_cli_typed(verdict->reasons[i], request->arena), ifm_cli_width(), 2, 2);
             ifm_text_add(&text, "\n");
         }
     if (request->format == IFM_FORMAT_TABLE && doubt[0] != '\0') {

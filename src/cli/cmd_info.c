@@ -37,8 +37,7 @@ static void print_words(const char *text, size_t column, size_t margin)
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_text out = {0};
-    ifm_text_wrap(&out, ifm_text_plain(text, arena), isatty(STDOUT_FILENO) ? ifm_cli_width() : SIZE_MAX, column,
-                  margin);
+    ifm_text_wrap(&out, ifm_cli_typed(text, arena), isatty(STDOUT_FILENO) ? ifm_cli_width() : SIZE_MAX, column, margin);
     ifm_text_add(&out, "\n");
     ifm_cli_print(&out, stdout);
     ifm_arena_destroy(arena);

@@ -361,7 +361,7 @@ static void print_found(struct found *found, const char *root, enum ifm_format f
     say_whose(&listing, found);
     ifm_cli_listing(&listing, format, &text);
     if (found->n == 0 && (format == IFM_FORMAT_TABLE || format == IFM_FORMAT_MD))
-        printf("no run folders below %s; `inferometer run` makes one\n", ifm_text_plain(root, found->arena));
+        printf("no run folders below %s; `%s run` makes one\n", ifm_text_plain(root, found->arena), ifm_called_as());
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);
 }

@@ -149,6 +149,11 @@ static void catch_limit(void)
     sigaction(SIGXFSZ, &action, NULL);
 }
 
+static bool is_command(const char *word)
+{
+    return ifm_verb_find(word) != NULL || ifm_workload_find(word) != NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct ifm_error error = {0};
@@ -156,6 +161,7 @@ int main(int argc, char **argv)
     catch_limit();
     setlocale(LC_CTYPE, "C.UTF-8"); /* tables are UTF-8; numbers keep the decimal point */
     ifm_invocation = (struct ifm_invocation){argc, argv, ifm_verb_find};
+    ifm_called_set(argv[0], is_command);
     enum ifm_status status = start(argc, argv, &error);
     /* A rejected measurement is not an error: it has no message, and nothing is printed. */
     if (status != IFM_OK && error.message[0] != '\0')

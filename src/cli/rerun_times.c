@@ -77,7 +77,7 @@ static enum ifm_status start(const char *const *words, pid_t *child, struct ifm_
 static enum ifm_status session(const struct ifm_options *options, const char *dir, struct ifm_arena *arena,
                                struct ifm_error *error)
 {
-    const char *words[12] = {"inferometer", "rerun", options->dir, "--out", dir};
+    const char *words[12] = {ifm_called_name(), "rerun", options->dir, "--out", dir};
     size_t n = 5;
     pid_t child;
     int how;
@@ -162,6 +162,7 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
         ifm_listing_remark(&listing, why);
     ifm_listing_remark(&listing, ifm_sessions_answer(&sessions, again->times, again->epsilon,
                                                      caveat_of(folders, dirs, again->times, arena), arena));
+    listing.folds = true; /* long names, and nobody cuts columns of it: files have them all */
     ifm_cli_listing(&listing, options->format, &text);
     ifm_cli_print(&text, stdout);
     ifm_listing_end(&listing);

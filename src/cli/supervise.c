@@ -28,7 +28,7 @@ enum { CALL_S = 60 }; /* what loading, describe and close may take */
 
 /* The command line of whoever goes on with a run: words, each with its NUL, one behind the other. */
 struct going_on {
-    char words[6 * PATH_MAX]; /* room for the run's folder, a key, two files, and what is short */
+    char words[6 * PATH_MAX]; /* room for the program, the run's folder, a key, two files, and what is short */
     size_t size;
 };
 
@@ -70,8 +70,9 @@ static void add_value(struct going_on *on, const char *flag, const char *value)
 static void say_how(struct going_on *on, const char *dir, const struct ifm_options *options)
 {
     const bool json = options->format == IFM_FORMAT_ELASTIC_KV; /* a flag of `decode` alone */
+    const char *called = ifm_called_name();
     on->size = 0;
-    add(on, "inferometer");
+    add(on, strlen(called) >= PATH_MAX ? "inferometer" : called);
     add(on, json ? "decode" : options->ci != NULL ? "ci" : "run");
     add_value(on, "--resume", dir);
     if (options->quiet)

@@ -224,6 +224,8 @@ int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct 
 const char *ifm_unseen_runs(int64_t runs, struct ifm_arena *arena);
 /* Blocks that the tables count; the comparison has those of them that stand. */
 int64_t ifm_derived_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);
+/* Blocks that are measured for each one that is undisturbed, as were those of the run. */
+double ifm_derived_blocks_each(const struct ifm_derived *derived, const char *cell, const char *arm);
 /* Are enough blocks undisturbed to foretell how many more decide? */
 bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, const char *arm);
 #define IFM_TOO_FEW_TO_FORETELL "too few undisturbed blocks to foretell how many more decide"

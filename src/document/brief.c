@@ -138,9 +138,7 @@ static void add_group(struct ifm_builder *builder, const struct ifm_group *group
     const char *left = group->n == 1 ? ifm_left_words(builder, group->first) : "";
     if (left[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, left);
-    const char *unseen = ifm_unseen_words(builder, group->first, group->n);
-    if (unseen[0] != '\0')
-        ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, unseen);
+    ifm_add_cautions(builder, group->first, group->n, IFM_LEVEL_BRIEF, section);
     const char *model = ifm_model_words(builder, group->first, group->n, sentences && all_told(builder, group));
     if (model[0] != '\0')
         ifm_add_line(builder, section, IFM_LEVEL_BRIEF, IFM_AS_ASIDE, model);
@@ -434,7 +432,8 @@ static void add_labelled(struct ifm_builder *builder, struct ifm_block *list, co
 /* Its cause, what to do next (trust_line.c). Returns the list, to which is added how much more there is. */
 static struct ifm_block *add_trust(struct ifm_builder *builder, struct ifm_trust trust)
 {
-    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
+    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN,
+                                          IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
         trust.cause = "nothing was measured";
     const struct ifm_trust_lines lines = ifm_trust_lines(builder, &trust);

@@ -206,6 +206,10 @@ const char *ifm_drift_in_interval(const struct ifm_builder *builder, const struc
 const char *ifm_modes_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
 const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
+/* Lines below a table: "mean and p50 disagree: b 0.73x by the mean, 1.05x by p50" where they do, beyond the margin and
+ * what is chance, and no finding says it; and ifm_unseen_words. */
+void ifm_add_cautions(struct ifm_builder *builder, const struct ifm_cell *cells, size_t n, enum ifm_level level,
+                      struct ifm_block *section);
 /* What a step of a whole model reads, where one is named: its weights whatever the cache is; "" where none is. `told`:
  * how many fewer bytes stand in the sentences of the arms. */
 const char *ifm_model_words(struct ifm_builder *builder, const struct ifm_cell *cells, size_t n, bool told);

@@ -186,8 +186,14 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ratio_field(builder, cell, metric, value->number);
     const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? time_words(builder, cell, arm, value) : "";
-    /* on a terminal it stands beside the time and decides nothing */
+    /* on a terminal it stands beside the time and decides nothing: as p50 without an interval, which some rows lack */
     const bool aside = metric == IFM_M_COMMAND_CPU_NS && builder->most == IFM_LEVEL_BRIEF && ifm_is_ok(value);
+    struct ifm_value bare;
+    if (aside) {
+        bare = *value;
+        bare.has_interval = false;
+        value = &bare;
+    }
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN || aside
                                  ? ifm_field_value(builder, value)
                                  : quantity_field(builder, cell, value, slow, metric == IFM_M_STEP_NS);
@@ -284,8 +290,8 @@ const char *ifm_cell_tokens_heading(const struct ifm_cell *cell, const char *usu
 const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual)
 {
     if (ifm_cell_counts_programs(cell))
-        return "time/run";
-    return cell->n_arms > 0 && cell->arms[0].ledger.layers > 0 ? "time/layer" : usual;
+        return "mean/run";
+    return cell->n_arms > 0 && cell->arms[0].ledger.layers > 0 ? "mean/layer" : usual;
 }
 
 static void add_arms(struct ifm_builder *builder, const struct ifm_cell *cell, struct ifm_block *section)
@@ -349,9 +355,7 @@ static void add_sentences(struct ifm_builder *builder, const struct ifm_cell *ce
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_OUTCOMES);
     const bool led = builder->most == IFM_LEVEL_PAGE || builder->from->plan->n_cells <= IFM_FEW_CELLS;
     list->elsewhere = ifm_lead_holds(builder, ifm_add_outcomes(builder, list, cell, SIZE_MAX, false)) && led;
-    const char *unseen = ifm_unseen_words(builder, cell, 1);
-    if (unseen[0] != '\0')
-        ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_ASIDE, unseen);
+    ifm_add_cautions(builder, cell, 1, IFM_LEVEL_ALWAYS, section);
 }
 
 /* ---- conditions ---- */
@@ -540,16 +544,18 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const bool scripted = strcmp(builder->from->plan->device, "fake") == 0;
     if (scripted)
         threads = "scripted times";
-    const char *margin = ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena);
+    const char *margin = ifm_judge_limits_alone(builder->from->verdict, builder->from->plan)
+                             ? "" /* a limit decides, and a margin beside it is a second one */
+                             : ifm_arena_printf(builder->arena, ", equal if within ±%s",
+                                                ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena));
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
-        return ifm_arena_printf(builder->arena, "%s, equal if within ±%s",
-                                scripted ? threads : "from start to end of one run", margin);
+        return ifm_arena_printf(builder->arena, "%s%s", scripted ? threads : "from start to end of one run", margin);
     const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
     bool lost = true;
     for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
-        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads,
-                                shorter > 0 ? "" : ", equal if within ±", shorter > 0 ? "" : margin, resident);
+        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads,
+                                shorter > 0 ? "" : margin, resident);
         const size_t taken = strlen(rest);
         shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
     }

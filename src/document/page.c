@@ -62,13 +62,19 @@ static void say_scope(struct ifm_builder *builder, struct ifm_line *line, const 
 /* The terminal's last line, whose finding below has the rest of the sentence. */
 static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
 {
-    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
+    static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN,
+                                          IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
     struct ifm_trust trust = ifm_trust_of(builder->from, builder->arena);
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_TRUST);
     struct ifm_item *item = ifm_add_item(builder, list);
     item->label = ifm_trust_label(trust.word);
     item->tone = tones[trust.word];
-    item->place = trust.place;
+    const bool goes_on = ifm_trust_gap(&trust)[0] == ' ';
+    item->place = goes_on ? "" : trust.place;
+    if (goes_on) {
+        ifm_say(builder, &item->line, IFM_TONE_STRONG, "%s", trust.place);
+        ifm_say(builder, &item->line, IFM_TONE_PLAIN, " ");
+    }
     ifm_say(builder, &item->line, IFM_TONE_PLAIN, "%s%s%s%s.", ifm_cause_short(builder, &trust),
             trust.rule[0] == '\0' ? "" : " (", trust.rule, trust.rule[0] == '\0' ? "" : ")");
     if (trust.also[0] != '\0')

@@ -158,3 +158,18 @@ const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm
         text = replaced(text, "--warmup-cap", ifm_arena_printf(arena, "--warmup-cap %.3gs", 2 * warmed_s), arena);
     return has_programs(from->plan) ? replaced(text, "this arm", "this program", arena) : text;
 }
+
+const char *ifm_remedy_longer(const struct ifm_publication *from, struct ifm_arena *arena)
+{
+    const struct ifm_measure *measure = from->plan->n_cells > 0 ? &from->plan->cells[0].measure : NULL;
+    const bool counts = measure != NULL && measure->stop == IFM_STOP_REPEATS;
+    const struct ifm_remedy longer =
+        counts ? (struct ifm_remedy){"", "more samples (--repeats)", "more measure.repeats", NULL}
+               : (struct ifm_remedy){"", "a longer --cap", "a longer measure.cap", NULL};
+    const char *text = ifm_remedy_in(&longer, from);
+    if (counts && measure->repeats > 0)
+        return ifm_arena_printf(arena, "%s, such as %llu", text, 2 * (unsigned long long)measure->repeats);
+    if (measure != NULL && !counts && measure->cap_s > 0)
+        return ifm_arena_printf(arena, "%s, such as %.3gs", text, 2 * measure->cap_s);
+    return text;
+}

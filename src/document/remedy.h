@@ -20,5 +20,7 @@ const char *ifm_remedy_of_few(const struct ifm_publication *from, const char *ce
  * rule finds; "" = the cause names an option itself. */
 const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_finding *finding,
                            const struct ifm_publication *from, struct ifm_arena *arena);
+/* What measures for longer: twice as long. */
+const char *ifm_remedy_longer(const struct ifm_publication *from, struct ifm_arena *arena);
 
 #endif

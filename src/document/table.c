@@ -173,7 +173,7 @@ static const char *with_batch(const struct ifm_builder *builder, const struct if
 }
 
 /* The level of a column's intervals, in their brackets, where it is not the usual one: "vs baseline [98.3 %]", on a
- * terminal always. A time says its own always, "time/layer ±95 %": a bare "±0.12" is read as a standard deviation. */
+ * terminal always. A time says its own always, "mean/layer ±95 %": a bare "±0.12" is read as a standard deviation. */
 static const char *heading_of(const struct ifm_builder *builder, const struct ifm_group *group,
                               const struct ifm_metric_column *spec)
 {

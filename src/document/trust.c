@@ -11,12 +11,6 @@
 static const struct ifm_trust blank = {
     .word = IFM_TRUST_SOLID, .place = "", .cause = "", .brief = "", .told = "", .arm = "", .rule = "", .remedy = ""};
 
-const char *ifm_trust_label(enum ifm_trust_word word)
-{
-    static const char *const labels[] = {"solid", "noisy", "biased", "weak baseline", "do not use"};
-    return labels[word];
-}
-
 /* Of one pair of programs the arm says which is meant. */
 static const char *place_in(const struct ifm_publication *from, const char *cell, const char *arm,
                             struct ifm_arena *arena)
@@ -137,22 +131,6 @@ static bool is_told(const struct ifm_publication *from, const struct ifm_number 
     return false;
 }
 
-/* What measures for longer: twice as long. */
-static const char *longer_of(const struct ifm_publication *from, struct ifm_arena *arena)
-{
-    const struct ifm_measure *measure = from->plan->n_cells > 0 ? &from->plan->cells[0].measure : NULL;
-    const bool counts = measure != NULL && measure->stop == IFM_STOP_REPEATS;
-    const struct ifm_remedy longer =
-        counts ? (struct ifm_remedy){"", "more samples (--repeats)", "more measure.repeats", NULL}
-               : (struct ifm_remedy){"", "a longer --cap", "a longer measure.cap", NULL};
-    const char *text = ifm_remedy_in(&longer, from);
-    if (counts && measure->repeats > 0)
-        return ifm_arena_printf(arena, "%s, such as %llu", text, 2 * (unsigned long long)measure->repeats);
-    if (measure != NULL && !counts && measure->cap_s > 0)
-        return ifm_arena_printf(arena, "%s, such as %.3gs", text, 2 * measure->cap_s);
-    return text;
-}
-
 /* Other arms of the cell of which the like was found; `*one` is the first. */
 static size_t others_of(const struct ifm_publication *from, const struct ifm_finding *finding, const char **one)
 {
@@ -187,27 +165,23 @@ static const char *place_with(const struct ifm_publication *from, const struct i
                          : ifm_arena_printf(arena, "%s (%zu more too)", place, others);
 }
 
-/* A finding may end with its own remedy, or with what to type: "...: undecided; --slot-steps 12 lets ...". */
+/* A finding may end with its own remedy. */
 static struct ifm_trust by_finding(const struct ifm_publication *from, const struct ifm_finding *finding,
                                    enum ifm_trust_word word, struct ifm_arena *arena)
 {
-    static const char typed[] = "; --";
     const char *one = "";
     const size_t others = others_of(from, finding, &one);
-    const char *own = strstr(finding->text, IFM_REMEDY), *type = strstr(finding->text, typed);
-    const char *end = own != NULL ? own : type, *remedy = own != NULL    ? own + strlen(IFM_REMEDY)
-                                                          : type != NULL ? type + strlen("; ")
-                                                                         : NULL;
+    const char *own = strstr(finding->text, IFM_REMEDY);
     return (struct ifm_trust){
         .word = word,
         .place = place_with(from, finding, others, one, arena),
         .cause =
-            end == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(end - finding->text), finding->text),
+            own == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(own - finding->text), finding->text),
         .brief = finding->weak.brief == NULL ? "" : finding->weak.brief,
         .told = finding->text,
         .arm = finding->arm,
         .rule = rule_text(finding),
-        .remedy = remedy != NULL ? remedy
+        .remedy = own != NULL ? own + strlen(IFM_REMEDY)
                   : others > 0 && finding->kind == IFM_FINDING_TIME_DRIFTS && others + 1 == rows_of(from, finding->cell)
                       ? "another hour or machine: all drift one way"
                       : ifm_remedy_for(finding->text, rule_text(finding), finding, from, arena),
@@ -251,8 +225,26 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
 
 /* ---- undecided ---- */
 
+/* Too few blocks for any word: that is why a comparison is open. */
+static bool is_few(const struct ifm_finding *finding)
+{
+    return finding->kind == IFM_FINDING_FEW_BLOCKS;
+}
+
+/* Was anything found that makes times spread? */
+static bool is_noise_found(const struct ifm_publication *from)
+{
+    for (size_t i = 0; i < from->derived->n_findings; i++) {
+        const struct ifm_finding *f = &from->derived->findings[i];
+        if (ifm_gravity_of(from, f) == IFM_TOUCHES_NUMBERS && word_of(f) == IFM_TRUST_NOISY && !is_few(f))
+            return true;
+    }
+    return from->derived->busy;
+}
+
 struct decisions {
     size_t n, answered, undecided, unanswered; /* unanswered: absent or refused */
+    bool noise;                                /* somebody else was at work beside an open one, or a warning is there */
     struct ifm_more nearest;                   /* of the one that needs fewest */
     struct ifm_undecided of;                   /* that one, or the first */
     const struct ifm_finding *took;            /* the first that took a word; NULL = none did */
@@ -261,7 +253,7 @@ struct decisions {
 
 static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
-    struct decisions d = {.nearest = {.flag = ""}};
+    struct decisions d = {.nearest = {.flag = ""}, .noise = is_noise_found(from)};
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
         if (number->metric != IFM_M_CHANGE_PERCENT || ifm_is_left_out(from, number->cell, number->arm))
@@ -282,6 +274,7 @@ static struct decisions decisions_of(const struct ifm_publication *from, struct 
         }
         d.took = d.took == NULL ? took : d.took;
         d.alike += took != NULL && are_alike(took->text, d.took->text);
+        d.noise |= more.disturbed || more.busy;
         const bool nearer = more.blocks > 0 && (d.nearest.blocks == 0 || more.blocks < d.nearest.blocks);
         if (d.undecided++ == 0 || nearer) {
             d.nearest = more;
@@ -291,23 +284,18 @@ static struct decisions decisions_of(const struct ifm_publication *from, struct 
     return d;
 }
 
-/* "3 of 12 comparisons are undecided, 1 has no answer". */
+/* "3 of 12 comparisons are undecided, 1 has no answer"; behind the word undecided without it. */
 static const char *decision_words(const struct decisions *d, struct ifm_arena *arena)
 {
     const size_t first = d->undecided > 0 ? d->undecided : d->unanswered;
-    const char *text = ifm_arena_printf(arena, "%zu of %zu comparison%s %s", first, d->n, d->n == 1 ? "" : "s",
-                                        d->undecided == 0 ? first == 1 ? "has no answer" : "have no answer"
-                                        : first == 1      ? "is undecided"
-                                                          : "are undecided");
+    const char *text = ifm_arena_printf(arena, "%zu of %zu comparison%s%s", first, d->n, d->n == 1 ? "" : "s",
+                                        d->undecided == 0 ? first == 1 ? " has no answer" : " have no answer"
+                                        : !d->noise       ? ""
+                                        : first == 1      ? " is undecided"
+                                                          : " are undecided");
     if (d->undecided == 0 || d->unanswered == 0)
         return text;
     return ifm_arena_printf(arena, "%s, %zu %s no answer", text, d->unanswered, d->unanswered == 1 ? "has" : "have");
-}
-
-/* Too few blocks for any word: that is why a comparison is open. */
-static bool is_few(const struct ifm_finding *finding)
-{
-    return finding->kind == IFM_FINDING_FEW_BLOCKS;
 }
 
 /* What leaves a comparison open is the run's main cause, as it is that comparison's: before other noise, but not before
@@ -317,12 +305,25 @@ static bool is_open(const struct decisions *d, const struct ifm_finding *finding
     return d->undecided > 0 && !is_unfinished(finding) && word_of(finding) == IFM_TRUST_NOISY && !is_few(finding);
 }
 
+static enum ifm_trust_word word_beside(const struct decisions *d, const struct ifm_finding *finding)
+{
+    return is_few(finding) && d->n > 0 && !d->noise ? IFM_TRUST_UNDECIDED : word_of(finding);
+}
+
 /* What the one open comparison says of itself, without its remedy: "undecided after 24 blocks". */
 static const char *cause_of_one(const char *told, bool foretold, struct ifm_arena *arena)
 {
     const char *end = strstr(told, foretold ? ": " : IFM_REMEDY), *remedy = strstr(told, IFM_REMEDY);
     end = remedy != NULL && (end == NULL || remedy < end) ? remedy : end;
     return end == NULL ? told : ifm_arena_printf(arena, "%.*s", (int)(end - told), told);
+}
+
+/* Behind the word undecided. */
+static const char *without_word(const char *cause)
+{
+    static const char word[] = "undecided";
+    const char *rest = strncmp(cause, word, sizeof word - 1) == 0 ? cause + sizeof word - 1 : cause;
+    return rest + strspn(rest, ": ");
 }
 
 /* What helps where more blocks do not, by the comparison's own words or the number that says so. */
@@ -354,15 +355,16 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     const bool one = d->undecided == 1 && d->unanswered == 0 && d->of.cell != NULL;
     const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
     const char *words = ifm_more_words(more, arena),
-               *what = more->flag[0] != '\0' ? more->flag : longer_of(from, arena);
+               *what = more->flag[0] != '\0' ? more->flag : ifm_remedy_longer(from, arena);
     const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "", *instead = remedy_of_open(d, one, arena);
     struct ifm_trust trust = blank;
-    trust.word = IFM_TRUST_NOISY;
+    trust.word = d->noise ? IFM_TRUST_NOISY : IFM_TRUST_UNDECIDED;
     trust.cause = decision_words(d, arena);
     if (one) {
         trust.arm = d->of.arm;
         trust.told = ifm_judge_undecided(&d->of, arena);
         trust.cause = cause_of_one(trust.told, words[0] != '\0' || more->hopeless, arena);
+        trust.cause = d->noise ? trust.cause : without_word(trust.cause);
         trust.place = place_in(from, d->of.cell->name, d->of.arm, arena);
     } else if (other_work) {
         trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
@@ -405,11 +407,11 @@ static struct ifm_trust by_gate(const struct ifm_publication *from, const struct
     const struct ifm_undecided of = {from->derived, from->verdict, from->events, ifm_plan_cell(from->plan, gate->cell),
                                      gate->arm};
     const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
-    const char *words = ifm_more_words(&more, arena), *longer = longer_of(from, arena);
+    const char *words = ifm_more_words(&more, arena), *longer = ifm_remedy_longer(from, arena);
     return (struct ifm_trust){
-        .word = IFM_TRUST_NOISY,
+        .word = is_noise_found(from) || more.disturbed ? IFM_TRUST_NOISY : IFM_TRUST_UNDECIDED,
         .place = place_in(from, gate->cell, gate->arm, arena),
-        .cause = "the noise is too wide for the gate's limit",
+        .cause = "the interval holds the gate's limit",
         .brief = "",
         .told = "",
         .arm = "",
@@ -455,7 +457,7 @@ static struct ifm_trust by_nothing(const struct ifm_publication *from, bool comp
         trust.word = IFM_TRUST_NOISY;
         trust.place = place_in(from, bare.step->cell, bare.step->arm, arena);
         trust.cause = ifm_arena_printf(arena, "the time has no interval: %s", bare.step->value.text);
-        trust.remedy = ifm_arena_printf(arena, "go by p50, or %s", longer_of(from, arena));
+        trust.remedy = ifm_arena_printf(arena, "go by p50, or %s", ifm_remedy_longer(from, arena));
     } else if (bare.n > 0) {
         trust.cause = ifm_arena_printf(arena, "%s; %zu time%s in the table %s no interval", clean, bare.n,
                                        bare.n == 1 ? "" : "s", bare.n == 1 ? "has" : "have");
@@ -495,34 +497,6 @@ static const char *scope_of(const struct ifm_publication *from, const struct ifm
     return answers || (any && trust->word == IFM_TRUST_SOLID) ? ifm_remedy_in(&again, from) : "";
 }
 
-/* "f16 at 47.2 % of its read ceiling" of a weak baseline; "" of another finding. */
-static const char *weakness_of(const struct ifm_publication *from, const struct ifm_finding *finding,
-                               struct ifm_arena *arena)
-{
-    const struct ifm_cell *cell = ifm_plan_cell(from->plan, finding->cell);
-    const struct ifm_arm *baseline = cell == NULL ? NULL : ifm_cell_baseline(cell);
-    return baseline == NULL || finding->weak.share == NULL
-               ? ""
-               : ifm_arena_printf(arena, "%s at %s", baseline->name, finding->weak.share);
-}
-
-/* What the chosen cause would hide: a baseline that is weak whatever the noise, a machine under load whatever the
- * baseline. */
-static const char *also_of(const struct ifm_publication *from, const struct ifm_trust *trust, struct ifm_arena *arena)
-{
-    for (size_t i = 0; i < from->derived->n_findings; i++) {
-        const struct ifm_finding *finding = &from->derived->findings[i];
-        const char *weak =
-            ifm_gravity_of(from, finding) == IFM_TOUCHES_NUMBERS ? weakness_of(from, finding, arena) : "";
-        if ((trust->word == IFM_TRUST_NOISY || trust->word == IFM_TRUST_BIASED) && weak[0] != '\0')
-            return ifm_arena_printf(arena, "weak baseline: %s", weak);
-        if ((trust->word == IFM_TRUST_BIASED || trust->word == IFM_TRUST_WEAK) &&
-            finding->severity == IFM_SEVERITY_WARNING && finding->kind == IFM_FINDING_LOAD)
-            return "noisy: the machine is under load";
-    }
-    return "";
-}
-
 /* A gate that has no answer was asked too. */
 static bool is_settled(const struct ifm_publication *from, const struct decisions *d)
 {
@@ -531,12 +505,16 @@ static bool is_settled(const struct ifm_publication *from, const struct decision
            outcome != IFM_OUTCOME_BLOCKED;
 }
 
+static const struct ifm_remedy scripted = {"", "of scripted times (--device fake), which say nothing of any hardware",
+                                           "of scripted times (device.kind=fake), which say nothing of any hardware",
+                                           NULL};
+
 struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
     struct ifm_error distrust = {0};
     struct ifm_trust trust = blank;
     enum ifm_gravity gravity;
-    const struct ifm_finding *finding = gravest(from, &gravity);
+    const struct ifm_finding *finding = gravest(from, &gravity), *beside = NULL;
     const struct ifm_number *number = refused(from);
     const struct decisions decisions = decisions_of(from, arena);
     const size_t warnings = ifm_count_warnings(from);
@@ -557,7 +535,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = told ? trust.cause : reason_of(from);
     } else if (gravity == IFM_TOUCHES_NUMBERS && !is_open(&decisions, finding)) {
-        trust = by_finding(from, finding, word_of(finding), arena);
+        trust = by_finding(from, finding, word_beside(&decisions, finding), arena);
         told = true;
         if (is_few(finding) && decisions.nearest.flag[0] != '\0')
             trust.remedy = decisions.nearest.flag;
@@ -574,27 +552,18 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     } else if (decisions.undecided + decisions.unanswered > 0) {
         trust = by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
+        beside = gravity == IFM_TOUCHES_NUMBERS && !told && !decisions.nearest.disturbed ? finding : NULL;
     } else if (inconclusive(from) != NULL) {
         trust = by_gate(from, inconclusive(from), arena);
     } else {
         trust = by_nothing(from, decisions.n > 0, arena);
     }
-    trust.warnings = warnings - (told && warnings > 0);
-    trust.also = also_of(from, &trust, arena);
+    trust.warnings = warnings - ((told || beside != NULL) && warnings > 0);
+    trust.also = ifm_trust_also(from, &trust, beside,
+                                beside == NULL ? "" : place_in(from, beside->cell, beside->arm, arena), arena);
     trust.settled = is_settled(from, &decisions);
     trust.scope = scope_of(from, &trust, decisions.answered > 0);
-    if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0) {
-        static const struct ifm_remedy scripted = {
-            "", "of scripted times (--device fake), which say nothing of any hardware",
-            "of scripted times (device.kind=fake), which say nothing of any hardware", NULL};
+    if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0)
         trust.cause = ifm_remedy_in(&scripted, from);
-    }
     return trust;
-}
-
-const char *ifm_trust_words(const struct ifm_trust *trust, struct ifm_arena *arena)
-{
-    return ifm_arena_printf(arena, "%s: %s%s%s%s%s", ifm_trust_label(trust->word), trust->place,
-                            trust->place[0] == '\0' ? "" : ": ", trust->cause, trust->also[0] == '\0' ? "" : "; also ",
-                            trust->also);
 }

@@ -58,6 +58,26 @@ size_t ifm_lines_of(const char *text, size_t column, size_t margin)
 
 /* ---- the word of trust ---- */
 
+const char *ifm_trust_label(enum ifm_trust_word word)
+{
+    static const char *const labels[] = {"solid", "undecided", "noisy", "biased", "weak baseline", "do not use"};
+    return labels[word];
+}
+
+static const char AFTER[] = "after "; /* so many blocks */
+
+const char *ifm_trust_gap(const struct ifm_trust *trust)
+{
+    const bool goes_on = trust->word == IFM_TRUST_UNDECIDED && strncmp(trust->cause, AFTER, sizeof AFTER - 1) == 0;
+    return trust->place[0] == '\0' ? "" : goes_on ? " " : ": ";
+}
+
+const char *ifm_trust_words(const struct ifm_trust *trust, struct ifm_arena *arena)
+{
+    return ifm_arena_printf(arena, "%s: %s%s%s%s%s", ifm_trust_label(trust->word), trust->place, ifm_trust_gap(trust),
+                            trust->cause, trust->also[0] == '\0' ? "" : "; also ", trust->also);
+}
+
 /* The text without its last clause, outside of brackets: "a, as b (c, d): e" is "a, as b (c, d)", then "a, as b". NULL
  * = it has one alone. */
 static const char *shorter(const char *text, struct ifm_arena *arena)
@@ -136,8 +156,8 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
 {
     struct ifm_arena *arena = builder->arena;
     const char *label = ifm_trust_label(trust->word), *own = trust->brief[0] != '\0' ? trust->brief : trust->cause;
-    const char *whole = trust->place[0] == '\0' ? own : ifm_arena_printf(arena, "%s: %s", trust->place, own);
-    const size_t place = trust->place[0] == '\0' ? 0 : strlen(trust->place) + 2;
+    const char *gap = ifm_trust_gap(trust), *whole = ifm_arena_printf(arena, "%s%s%s", trust->place, gap, own);
+    const size_t place = strlen(trust->place) + strlen(gap);
     const char *also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
     const char *held = trust->word == IFM_TRUST_NOISY && trust->settled ? "decided all the same; " : "";
     for (const char *cause = whole, *less;; cause = ifm_arena_printf(arena, "%.*s%s", (int)place, whole, less)) {
@@ -158,15 +178,7 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
 
 const char *ifm_trust_remedy_typed(const char *remedy, struct ifm_arena *arena)
 {
-    static const char *const verbs[] = {" makes ", " lets "}; /* what a finding ends with: "--slot-steps 12 lets ..." */
-    if (strncmp(remedy, "--", 2) != 0)
-        return remedy;
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        const char *at = strstr(remedy, verbs[i]);
-        if (at != NULL)
-            return ifm_arena_printf(arena, "add %.*s, which%s", (int)(at - remedy), remedy, at);
-    }
-    return ifm_arena_printf(arena, "add %s", remedy);
+    return strncmp(remedy, "--", 2) == 0 ? ifm_arena_printf(arena, "add %s", remedy) : remedy;
 }
 
 static const char *next_line(const struct ifm_builder *builder, const struct ifm_trust *trust)

@@ -1,6 +1,7 @@
-/* Why one time says too little, or its interval much: modes, a drift, and a ratio's interval beside those of its times.
- * Computes no number that is printed. */
+/* Why one time says too little, or its interval much: modes, a drift, a median that says the opposite, and a ratio's
+ * interval beside those of its times. */
 #include "document/build.h"
+#include "document/quantity.h"
 #include <math.h>
 #include <string.h>
 
@@ -67,4 +68,63 @@ const char *ifm_modes_words(const struct ifm_builder *builder, const struct ifm_
             return ifm_arena_printf(builder->arena, "%.0f modes: of its %s %s", modes->number,
                                     ifm_cell_counts_programs(cell) ? "runs" : "samples", modes->text);
     return "";
+}
+
+static bool is_told(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;)
+        if (f->kind == IFM_FINDING_TYPICAL && strcmp(f->arm, arm) == 0)
+            return true;
+    return false;
+}
+
+/* "b 0.73x by the mean, 1.05x by p50": both beyond the margin, on two sides of 1, and the second not within the
+ * interval of the first; "" of another arm. */
+static const char *disagreement(const struct ifm_derived *derived, const struct ifm_cell *cell,
+                                const struct ifm_arm *arm, const char *name, struct ifm_arena *arena)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const struct ifm_value *mean = ifm_derived_value(derived, cell->name, arm->name, IFM_M_SPEEDUP),
+                           *own = ifm_derived_value(derived, cell->name, arm->name, IFM_M_LATENCY_NS_P50),
+                           *base = baseline == NULL
+                                       ? NULL
+                                       : ifm_derived_value(derived, cell->name, baseline->name, IFM_M_LATENCY_NS_P50);
+    const double margin = log1p(cell->measure.margin);
+    if (!ifm_is_ok(mean) || !ifm_is_ok(own) || !ifm_is_ok(base) || is_told(derived, cell->name, arm->name))
+        return "";
+    struct ifm_value median = *mean;
+    median.number = base->number / own->number;
+    const double by_mean = log(mean->number), by_median = log(median.number);
+    const bool chance = mean->has_interval && mean->low <= median.number && median.number <= mean->high;
+    if (chance || !(fabs(by_mean) > margin && fabs(by_median) > margin && by_mean * by_median < 0))
+        return "";
+    return ifm_arena_printf(arena, "%s %sx by the mean, %sx by p50", name, ifm_quantity_of(mean, arena).number,
+                            ifm_quantity_of(&median, arena).number);
+}
+
+/* Of all arms in one line; "" = none. */
+static const char *disagreements(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n)
+{
+    enum { NAMED = 2 };
+    struct ifm_arena *arena = builder->arena;
+    const char *text = "";
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t a = 0; a < cells[i].n_arms; a++) {
+            const struct ifm_arm *arm = &cells[i].arms[a];
+            const char *name = n == 1 ? arm->name : ifm_document_place(cells[i].name, arm->name, arena),
+                       *own = disagreement(builder->from->derived, &cells[i], arm, name, arena);
+            if (own[0] != '\0' && ++count <= NAMED)
+                text = ifm_arena_printf(arena, "%s%s%s", text, count > 1 ? "; " : "mean and p50 disagree: ", own);
+        }
+    return count <= NAMED ? text : ifm_arena_printf(arena, "%s; %zu more", text, count - NAMED);
+}
+
+void ifm_add_cautions(struct ifm_builder *builder, const struct ifm_cell *cells, size_t n, enum ifm_level level,
+                      struct ifm_block *section)
+{
+    const char *texts[] = {disagreements(builder, cells, n), ifm_unseen_words(builder, cells, n)};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i][0] != '\0')
+            ifm_add_line(builder, section, level, IFM_AS_ASIDE, texts[i]);
 }

@@ -199,11 +199,11 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
     } else if (satisfies(gate, v->low) == satisfies(gate, v->high)) {
         result->outcome = satisfies(gate, v->low) ? IFM_OUTCOME_PASS : IFM_OUTCOME_FAIL;
     } else {
-        uint64_t all = foretells ? foretell(gate, v) : 0;
+        const bool blocks = metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP;
         result->outcome = IFM_OUTCOME_INCONCLUSIVE;
-        result->further = all == 0 ? 0 : all > (uint64_t)v->n ? all - (uint64_t)v->n : 1;
-        if (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP)
-            result->further = ifm_judge_with_disturbed(derived, result->cell, result->arm, result->further);
+        result->further =
+            ifm_stats_foretell_more(foretells ? foretell(gate, v) : 0, (uint64_t)v->n,
+                                    blocks ? ifm_derived_blocks_each(derived, result->cell, result->arm) : 1);
         result->further_of = v->n_of[0] != '\0' ? v->n_of : "observations";
     }
     result->reason = ifm_judge_held(gate, v, arena);

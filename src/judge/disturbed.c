@@ -1,8 +1,6 @@
 /* Blocks of a comparison that the machine disturbed: what they mean for a number of blocks that is foretold. */
 #include "judge/internal.h"
 
-#include <math.h>
-
 const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell, const char *arm,
                              struct ifm_arena *arena)
 {
@@ -12,12 +10,4 @@ const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell
     if (all > n)
         return ifm_arena_printf(arena, "%lld undisturbed blocks of %lld", n, all);
     return ifm_arena_printf(arena, "%lld block%s", n, n == 1 ? "" : "s");
-}
-
-uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm, uint64_t blocks)
-{
-    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
-    if (!ifm_is_ok(change) || change->n <= 0)
-        return blocks;
-    return (uint64_t)ceil((double)blocks * (double)ifm_derived_all_blocks(derived, cell, arm) / (double)change->n);
 }

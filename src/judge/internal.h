@@ -26,10 +26,6 @@ const struct ifm_finding *ifm_judge_doubtful_output(const struct ifm_derived *de
 const char *ifm_judge_output_words(const struct ifm_finding *finding, const char *arm, struct ifm_arena *arena);
 #define IFM_JUDGE_OUTPUT_REMEDY "find what the output depends on before the speed"
 
-/* disturbed.c: how many blocks give so many undisturbed ones, at the share of this comparison. */
-uint64_t ifm_judge_with_disturbed(const struct ifm_derived *derived, const char *cell, const char *arm,
-                                  uint64_t blocks);
-
 /* The gate's metric as people read it. */
 struct ifm_metric_told ifm_judge_told(const struct ifm_gate *gate);
 

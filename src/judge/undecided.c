@@ -31,7 +31,11 @@ uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_v
                              : 0;
 }
 
-static const double USUAL_MARGIN = 0.003;
+static bool is_usual(const struct ifm_cell *cell)
+{
+    static const double margin = 0.003;
+    return fabs(cell->measure.margin - margin) < 1e-12;
+}
 
 bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm)
 {
@@ -40,11 +44,33 @@ bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_c
         const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
         if (verdict->outcome == IFM_OUTCOME_PASS && result->outcome == IFM_OUTCOME_PASS &&
             strcmp(result->cell, cell->name) == 0 && strcmp(result->arm, arm) == 0 &&
-            (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) &&
-            fabs(cell->measure.margin - USUAL_MARGIN) < 1e-12)
+            (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) && is_usual(cell))
             return true;
     }
     return false;
+}
+
+static bool has_limit(const struct ifm_verdict *verdict, const char *cell, const char *arm)
+{
+    for (size_t i = 0; i < verdict->n_gates; i++)
+        if (strcmp(verdict->gates[i].cell, cell) == 0 && strcmp(verdict->gates[i].arm, arm) == 0) {
+            const enum ifm_metric_id metric = ifm_metric_of(verdict->gates[i].gate->metric);
+            if (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP || metric == IFM_M_CHANGE_CPU_PERCENT)
+                return true;
+        }
+    return false;
+}
+
+bool ifm_judge_limits_alone(const struct ifm_verdict *verdict, const struct ifm_plan *plan)
+{
+    for (size_t c = 0; c < plan->n_cells; c++) {
+        const struct ifm_cell *cell = &plan->cells[c];
+        for (size_t a = 0; ifm_cell_baseline(cell) != NULL && a < cell->n_arms; a++)
+            if (cell->arms[a].role == IFM_ROLE_VARIANT &&
+                (!is_usual(cell) || !has_limit(verdict, cell->name, cell->arms[a].name)))
+                return false;
+    }
+    return verdict->n_gates > 0;
 }
 
 const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm,
@@ -227,8 +253,8 @@ static const char *projected(const struct ifm_undecided *of, const struct ifm_mo
     const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ";
     blocks = ifm_arena_printf(arena, "%s%s", blocks, equal_words(of, more, arena));
     if (more->hopeless)
-        return ifm_arena_printf(arena, "undecided after %s: an hour more may not decide%s. Remedy: %s", blocks,
-                                gate, more->disturbed || more->busy ? ifm_judge_quiet(of, arena) : "a wider margin");
+        return ifm_arena_printf(arena, "undecided after %s: an hour more may not decide%s. Remedy: %s", blocks, gate,
+                                more->disturbed || more->busy ? ifm_judge_quiet(of, arena) : "a wider margin");
     if (more->disturbed || more->busy)
         return ifm_arena_printf(arena, "undecided after %s%s. Remedy: %s; else %s would decide%s%s%s", blocks,
                                 more->disturbed ? "" : " under load", ifm_judge_quiet(of, arena), words, gate, colon,

@@ -1,6 +1,7 @@
 /* Listings: one set of field names in every format. */
 #include "publish/listing.h"
 
+#include "base/text.h"
 #include "document/escape.h"
 #include "publish/compose.h"
 #include <math.h>
@@ -263,9 +264,8 @@ static void say(const struct ifm_listing *listing, const char *mark, const char 
         ifm_escape_markdown(text, out);
     } else {
         ifm_escape_terminal(text, true, &plain);
-        ifm_text_wrap(out, plain.data == NULL ? "" : plain.data, listing->width > 0 ? listing->width : IFM_USUAL_WIDTH,
-                      strlen(mark), strlen(mark));
-        ifm_text_free(&plain);
+        ifm_text_wrap(out, ifm_text_typed(ifm_text_keep(&plain, listing->arena), listing->arena),
+                      listing->width > 0 ? listing->width : IFM_USUAL_WIDTH, strlen(mark), strlen(mark));
     }
     ifm_text_add(out, "\n");
 }

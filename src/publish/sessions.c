@@ -1,24 +1,29 @@
 /* The rows of `rerun --times`. */
 #include "publish/sessions.h"
 
+#include "document/build.h"
 #include "document/quantity.h"
 #include <math.h>
 #include <string.h>
 
+/* Answer first; ids and all digits are for machines. The texts of columns without a field are made in `show`. */
 static const struct ifm_listing_column columns[] = {
     {"cell", "cell", true},
     {"arm", "arm", true},
-    {"metric", "number", true},
-    {"answer", NULL, true}, /* its heading has epsilon */
-    {"original", "original", false},
-    {"mean", NULL, false}, /* its heading counts the sessions */
-    {"least", "least", false},
-    {"most", "most", false},
+    {"metric", NULL, true},
+    {"", "number", true},
+    {"", "quote", true},
+    {"", "range of all runs", true},
+    {"answer", NULL, true},
+    {"original", NULL, false},
+    {"mean", "rerun mean", false},
+    {"least", NULL, false},
+    {"most", NULL, false},
     {"unit", NULL, true},
-    {"spread_percent", "between sessions", false},
-    {"within_percent", "widest inside one", false},
+    {"spread_percent", "farthest run", false},
+    {"within_percent", "in one run", false},
     {"n_sessions", NULL, false},
-    {"outputs", "outputs", true},
+    {"outputs", NULL, true},
     {"quotable", NULL, true},
     {"reason", NULL, true},
     {"", "notes", true},
@@ -43,61 +48,6 @@ static const char *shown(const struct ifm_sessions_row *row, double number, stru
     return ifm_quantity_number(&value, arena);
 }
 
-static void set_quantity(struct ifm_listing *listing, const char *field, double number,
-                         const struct ifm_sessions_row *row)
-{
-    ifm_listing_set(listing, field, json_real(number), shown(row, number, listing->arena));
-}
-
-static void set_share(struct ifm_listing *listing, const char *field, double share)
-{
-    const double shown_share = share < 1e-6 ? 0 : 100 * share; /* what is rounded away */
-    if (!isnan(share))
-        ifm_listing_set(listing, field, json_real(100 * share),
-                        ifm_arena_printf(listing->arena, "±%s %%", ifm_quantity_short(shown_share, listing->arena)));
-}
-
-/* Of `n` sessions, which the columns behind it are of too: the original is none. */
-static const struct ifm_listing_column *columns_of(size_t n, double epsilon, struct ifm_arena *arena)
-{
-    const size_t count = sizeof columns / sizeof *columns;
-    struct ifm_listing_column *own = IFM_ARENA_ARRAY(arena, struct ifm_listing_column, count);
-    memcpy(own, columns, sizeof columns);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(own[i].field, "mean") == 0)
-            own[i].heading = ifm_arena_printf(arena, "of %zu reruns: mean", n);
-        else if (strcmp(own[i].field, "answer") == 0)
-            own[i].heading = ifm_arena_printf(arena, "within ±%.3g %%", 100 * epsilon);
-    return own;
-}
-
-static void add(struct ifm_listing *listing, const struct ifm_sessions_row *row, const char *const *dirs, size_t n)
-{
-    const struct ifm_metric *metric = &ifm_metrics[row->metric];
-    ifm_listing_row(listing);
-    ifm_listing_set_text(listing, "cell", row->cell);
-    ifm_listing_set_text(listing, "arm", row->arm);
-    ifm_listing_set_text(listing, "metric", metric->id);
-    ifm_listing_set_text(listing, "answer", ifm_repeatable_words(row->answer));
-    ifm_listing_set_text(listing, "outputs", row->outputs);
-    ifm_listing_set_text(listing, "quotable", quotable_words[row->quotable]);
-    ifm_listing_set_text(listing, "reason", row->reason);
-    ifm_listing_set_text(listing, "unit", metric->unit);
-    if (!isnan(row->original))
-        set_quantity(listing, "original", row->original, row);
-    ifm_listing_set(listing, "n_sessions", json_integer((json_int_t)row->with), NULL);
-    if (row->lacks < n)
-        ifm_listing_show_note(listing, ifm_arena_printf(listing->arena, "%zu of %zu reruns have it; %s has not: %s",
-                                                        row->with, n, dirs[row->lacks], row->reason));
-    if (isnan(row->mean))
-        return;
-    set_quantity(listing, "mean", row->mean, row);
-    set_quantity(listing, "least", row->least, row);
-    set_quantity(listing, "most", row->most, row);
-    set_share(listing, "spread_percent", row->spread);
-    set_share(listing, "within_percent", row->within);
-}
-
 /* ---- may it be quoted, and as what ---- */
 
 enum { NAMED = 3 }; /* rows that the sentence names; others are counted */
@@ -108,6 +58,12 @@ struct quote {
     double epsilon;
     struct ifm_arena *arena;
 };
+
+/* Nobody quotes what a script gave, however well it repeats. */
+static enum ifm_repeatable quotable_of(const struct quote *a, const struct ifm_sessions_row *row)
+{
+    return a->sessions->scripted ? IFM_REPEATABLE_UNKNOWN : row->quotable;
+}
 
 static bool is_ratio(const struct ifm_sessions *sessions)
 {
@@ -130,19 +86,41 @@ static const char *name_of(const struct quote *a, const struct ifm_sessions_row 
     return is_one_cell(a) ? row->arm : ifm_arena_printf(a->arena, "%s of %s", row->arm, row->cell);
 }
 
-/* "1.98x to 2.03x over 4 runs": of all runs, as none of them is more right than another. */
+/* "1.98x to 2.03x", "98.1 to 103 µs": of all runs, as none of them is more right than another. */
+static const char *ends_of(const struct quote *a, const struct ifm_sessions_row *row)
+{
+    const char *low = shown(row, ifm_sessions_low(row), a->arena), *high = shown(row, ifm_sessions_high(row), a->arena),
+               *unit = strchr(low, ' '), *same = strchr(high, ' ');
+    const size_t length = unit != NULL && same != NULL && strcmp(unit, same) == 0 ? (size_t)(unit - low) : strlen(low);
+    return ifm_arena_printf(a->arena, "%.*s to %s", (int)length, low, high);
+}
+
 static const char *range_of(const struct quote *a, const struct ifm_sessions_row *row)
 {
-    return ifm_arena_printf(a->arena, "%s to %s over %zu runs", shown(row, ifm_sessions_low(row), a->arena),
-                            shown(row, ifm_sessions_high(row), a->arena), row->with + !isnan(row->original));
+    return ifm_arena_printf(a->arena, "%s over %zu runs", ends_of(a, row), row->with + !isnan(row->original));
+}
+
+/* "; 2 modes in 3 of 3 reruns: 62 % at 10.0 ms, 38 % at 19.9 ms": such a mean is no time that the arm takes. */
+static const char *modes_of(const struct quote *a, const struct ifm_sessions_row *row, const char *lead)
+{
+    return row->modes == NULL ? ""
+                              : ifm_arena_printf(a->arena, "%s%.0f modes in %zu of %zu reruns: %s", lead,
+                                                 row->modes->number, row->modal, a->n, row->modes->text);
 }
 
 static const char *quoted(const struct quote *a, const struct ifm_sessions_row *row)
 {
     const bool equal = row->metric == IFM_M_SPEEDUP && strcmp(row->word, "equivalent") == 0;
     const char *open = row->undecided == 0 ? "" : ifm_arena_printf(a->arena, ", %zu undecided", row->undecided);
-    return ifm_arena_printf(a->arena, "%s%s %s (%s%s%s)", name_of(a, row), is_one_cell(a) ? "" : ":",
-                            shown(row, row->mean, a->arena), equal ? "equivalent, " : "", range_of(a, row), open);
+    return ifm_arena_printf(a->arena, "%s%s %s (%s%s%s%s)", name_of(a, row), is_one_cell(a) ? "" : ":",
+                            shown(row, row->mean, a->arena), equal ? "equivalent, " : "", range_of(a, row), open,
+                            modes_of(a, row, "; "));
+}
+
+/* Too few decide it; else they do not decide it alike. */
+static bool is_open(const struct ifm_sessions_row *row)
+{
+    return row->undecided + 1 >= row->with || 2 * row->undecided >= row->with;
 }
 
 static const char *denied(const struct quote *a, const struct ifm_sessions_row *row)
@@ -154,7 +132,7 @@ static const char *denied(const struct quote *a, const struct ifm_sessions_row *
         why = ifm_arena_printf(a->arena, "further than %.3g %% from the mean of the reruns", 100 * a->epsilon);
     else if (row->with < a->n)
         why = ifm_arena_printf(a->arena, "%zu of %zu reruns have it", row->with, a->n);
-    else if (row->undecided + 1 >= row->with || 2 * row->undecided >= row->with)
+    else if (is_open(row))
         why = ifm_arena_printf(a->arena, "undecided in %zu of %zu reruns", row->undecided, a->n);
     else
         why = "not the same way in all";
@@ -186,29 +164,139 @@ static const char *others_of(const struct quote *a)
                                                     : "; not their times: a rerun lacks one";
 }
 
+static const char *answer_of(const struct quote *a, const char *caveat)
+{
+    const struct ifm_sessions *sessions = a->sessions;
+    for (size_t i = 0; i < sessions->n; i++)
+        if (strcmp(sessions->rows[i].outputs, "differ") == 0)
+            return ifm_arena_printf(a->arena, "quote nothing: the outputs of %s differ between runs of one seed",
+                                    name_of(a, &sessions->rows[i]));
+    const char *yes = list(a, true), *no = list(a, false), *what = is_ratio(sessions) ? "speed-up" : "time";
+    if (yes[0] == '\0')
+        return ifm_arena_printf(a->arena, "quote no %s: %s%s", what, no, others_of(a));
+    return ifm_arena_printf(a->arena, "quote %s%s%s%s%s", yes, no[0] == '\0' ? "" : "; not ", no, others_of(a), caveat);
+}
+
 const char *ifm_sessions_answer(const struct ifm_sessions *sessions, size_t n, double epsilon, const char *caveat,
                                 struct ifm_arena *arena)
 {
     const struct quote a = {sessions, n, epsilon, arena};
-    for (size_t i = 0; i < sessions->n; i++)
-        if (strcmp(sessions->rows[i].outputs, "differ") == 0)
-            return ifm_arena_printf(arena, "quote nothing: the outputs of %s differ between runs of one seed",
-                                    name_of(&a, &sessions->rows[i]));
-    const char *yes = list(&a, true), *no = list(&a, false), *what = is_ratio(sessions) ? "speed-up" : "time";
-    if (yes[0] == '\0')
-        return ifm_arena_printf(arena, "quote no %s: %s%s", what, no, others_of(&a));
-    return ifm_arena_printf(arena, "quote %s%s%s%s%s", yes, no[0] == '\0' ? "" : "; not ", no, others_of(&a), caveat);
+    const char *answer = answer_of(&a, caveat);
+    return !sessions->scripted
+               ? answer
+               : ifm_arena_printf(arena, "quote nothing: the times are scripted; of measured ones it would be: %s",
+                                  answer);
+}
+
+/* ---- rows ---- */
+
+static const char *heading_in(const struct ifm_metric_columns *table, enum ifm_metric_id metric)
+{
+    for (size_t i = 0; i < table->n; i++)
+        if (table->items[i].metric == metric)
+            return table->items[i].heading;
+    return ifm_metric_told(metric).name;
+}
+
+/* As the table of the run has it. */
+static const char *number_of(const struct ifm_cell *cell, enum ifm_metric_id metric)
+{
+    if (metric == IFM_M_SPEEDUP_AT_CEILING)
+        return "left at its ceiling";
+    if (metric == IFM_M_CEILING_READ)
+        return "read ceiling";
+    if (metric == IFM_M_ENERGY_PER_STEP_J)
+        return ifm_cell_counts_programs(cell) ? "energy/run" : heading_in(&ifm_columns_energy_step, metric);
+    const char *heading = heading_in(&ifm_columns_arms, metric);
+    return metric == IFM_M_STEP_NS ? ifm_cell_time_heading(cell, heading) : heading;
+}
+
+/* "no: undecided"; the last line has the whole of it. */
+static const char *quote_word(const struct quote *a, const struct ifm_sessions_row *row)
+{
+    if (a->sessions->scripted)
+        return "no: scripted";
+    if (strcmp(row->outputs, "differ") == 0)
+        return "no: outputs differ";
+    if (row->quotable == IFM_REPEATABLE_YES)
+        return "yes";
+    if (row->quotable == IFM_REPEATABLE_NO)
+        return ifm_arena_printf(a->arena, "no: beyond ±%.3g %%", 100 * a->epsilon);
+    if (row->with < a->n)
+        return ifm_arena_printf(a->arena, "no: %zu of %zu have it", row->with, a->n);
+    return is_open(row) ? "no: undecided" : "no: not decided alike";
+}
+
+/* Two digits; nothing that is rounded away. */
+static void set_share(struct ifm_listing *listing, const char *field, double share)
+{
+    const double percent = share < 1e-6 ? 0 : 100 * share;
+    if (!isnan(share))
+        ifm_listing_set(listing, field, json_real(100 * share),
+                        percent < 9.95 ? ifm_arena_printf(listing->arena, "±%.2g %%", percent)
+                                       : ifm_arena_printf(listing->arena, "±%.0f %%", percent));
+}
+
+/* What a number without a range says to people is why; of a limit nothing. */
+static void hide(const struct quote *a, const struct ifm_sessions_row *row, const char *number, const char *dir,
+                 struct ifm_listing *listing)
+{
+    ifm_listing_hide(listing);
+    if (row->metric != IFM_M_CEILING_READ && row->metric != IFM_M_SPEEDUP_AT_CEILING)
+        ifm_listing_remark(listing, ifm_arena_printf(a->arena, "%s: %zu of %zu reruns have it; %s has not: %s", number,
+                                                     row->with, a->n, dir, row->reason));
+}
+
+static void show(const struct quote *a, const struct ifm_sessions_row *row, const char *number, const char *lacking,
+                 struct ifm_listing *listing)
+{
+    const char *modes = modes_of(a, row, "");
+    ifm_listing_show(listing, "number", number);
+    ifm_listing_show(listing, "quote", quote_word(a, row));
+    ifm_listing_show(listing, "range of all runs", ends_of(a, row));
+    ifm_listing_set(listing, "mean", json_real(row->mean), shown(row, row->mean, a->arena));
+    ifm_listing_set(listing, "least", json_real(row->least), NULL);
+    ifm_listing_set(listing, "most", json_real(row->most), NULL);
+    set_share(listing, "spread_percent", row->spread);
+    set_share(listing, "within_percent", row->within);
+    if (lacking != NULL)
+        ifm_listing_show_note(listing, ifm_arena_printf(a->arena, "%s has not: %s", lacking, row->reason));
+    else if (modes[0] != '\0')
+        ifm_listing_show_note(listing, modes);
+}
+
+static void add(const struct quote *a, const struct ifm_plan *plan, const struct ifm_sessions_row *row,
+                const char *const *dirs, struct ifm_listing *listing)
+{
+    const struct ifm_cell *cell = ifm_plan_cell(plan, row->cell);
+    const char *lacking = row->lacks < a->n ? dirs[row->lacks] : NULL, *number = number_of(cell, row->metric);
+    ifm_listing_row(listing);
+    ifm_listing_set(listing, "cell", json_string(row->cell), plan->n_cells > 1 ? ifm_cell_label(cell) : NULL);
+    ifm_listing_set_text(listing, "arm", row->arm);
+    ifm_listing_set_text(listing, "metric", ifm_metrics[row->metric].id);
+    ifm_listing_set_text(listing, "answer", ifm_repeatable_words(row->answer));
+    ifm_listing_set_text(listing, "outputs", row->outputs);
+    ifm_listing_set_text(listing, "quotable", quotable_words[quotable_of(a, row)]);
+    ifm_listing_set_text(listing, "reason", row->reason);
+    ifm_listing_set_text(listing, "unit", ifm_metrics[row->metric].unit);
+    if (!isnan(row->original))
+        ifm_listing_set(listing, "original", json_real(row->original), NULL);
+    ifm_listing_set(listing, "n_sessions", json_integer((json_int_t)row->with), NULL);
+    if (isnan(row->mean))
+        hide(a, row, number, lacking, listing);
+    else
+        show(a, row, number, lacking, listing);
 }
 
 struct ifm_listing ifm_sessions_listing(const struct ifm_sessions *sessions, const struct ifm_run_view *views,
                                         const char *const *dirs, size_t n, const struct ifm_run_view *original,
                                         double epsilon, struct ifm_arena *arena)
 {
-    const size_t count = sizeof columns / sizeof *columns;
-    struct ifm_listing listing = ifm_listing_begin(columns_of(n, epsilon, arena), count, arena);
+    const struct quote a = {sessions, n, epsilon, arena};
+    struct ifm_listing listing = ifm_listing_begin(columns, sizeof columns / sizeof *columns, arena);
     json_t *runs = json_array();
     for (size_t i = 0; i < sessions->n; i++)
-        add(&listing, &sessions->rows[i], dirs, n);
+        add(&a, views[0].plan, &sessions->rows[i], dirs, &listing);
     for (size_t i = 0; i < n; i++)
         json_array_append_new(runs, json_string(views[i].plan->run_id));
     listing.members = json_pack("{s:s, s:s, s:s, s:f, s:o, s:s?}", "quotable", quotable_words[sessions->quotable],

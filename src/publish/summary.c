@@ -260,7 +260,7 @@ static const char *heading(const struct ifm_publication *p, bool compares, struc
     if (compares && baseline != NULL)
         against = ifm_arena_printf(arena, ", against %s", plain(baseline, NAME_BYTES, arena));
     const char *margin = "";
-    if (compares && plan->n_cells > 0)
+    if (compares && plan->n_cells > 0 && !ifm_judge_limits_alone(p->verdict, plan))
         margin = ifm_arena_printf(arena, ", margin %.3g %%", 100 * plan->cells[0].measure.margin);
     return ifm_arena_printf(arena, "inferometer: %s%s%s, %s\n", what, against, margin,
                             ifm_outcome_words(p->verdict->outcome));
@@ -280,7 +280,7 @@ static const char *trust_line(const struct ifm_publication *p, struct ifm_arena 
 {
     enum { CAUSE_BYTES = 160 };
     const struct ifm_trust trust = ifm_trust_of(p, arena);
-    const bool told = strncmp(trust.cause, "undecided after", 15) == 0 && trust.remedy[0] != '\0'; /* in its own line */
+    const bool told = strncmp(trust.told, "undecided after", 15) == 0 && trust.remedy[0] != '\0'; /* in its own line */
     const char *cause = without_marks(ascii(trust.cause, arena), arena), *why = "", *more = "";
     const char *remedy = without_marks(ascii(trust.remedy, arena), arena);
     if (trust.word == IFM_TRUST_SOLID && strcmp(p->plan->device, "fake") == 0) /* its cause is no other run's */
@@ -289,9 +289,12 @@ static const char *trust_line(const struct ifm_publication *p, struct ifm_arena 
         why = ": the report says why";
     else if (trust.word != IFM_TRUST_SOLID && !told)
         why = ifm_arena_printf(arena, ": %s", shortened(plain(cause, SIZE_MAX, arena), CAUSE_BYTES, arena));
+    if (trust.also[0] != '\0' && !names_a_file(trust.also))
+        why = ifm_arena_printf(arena, "%s%s%s", why, why[0] == '\0' ? ": " : "; also ",
+                               plain(without_marks(ascii(trust.also, arena), arena), CAUSE_BYTES, arena));
     if (trust.word != IFM_TRUST_SOLID && remedy[0] != '\0' && !names_a_file(remedy))
-        why =
-            ifm_arena_printf(arena, "%s%s%s", why, told ? ": remedy: " : "; remedy: ", plain(remedy, SIZE_MAX, arena));
+        why = ifm_arena_printf(arena, "%s%s%s", why,
+                               why[0] == '\0' ? ": remedy: " : "; remedy: ", plain(remedy, SIZE_MAX, arena));
     if (trust.warnings > 0)
         more = ifm_arena_printf(arena, "; %zu more warning%s", trust.warnings, trust.warnings == 1 ? "" : "s");
     return ifm_arena_printf(arena, "trust: %s%s%s\n", ifm_trust_label(trust.word), why, more);

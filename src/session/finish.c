@@ -104,11 +104,12 @@ static const char *why_undecided(const struct inferometer_session *session, int 
 static void fill_trust(const struct inferometer_session *session, struct inferometer_result *out)
 {
     const struct ifm_trust trust = ifm_trust_of(&session->folder.publication, session->arena);
-    const char *gap = trust.place[0] == '\0' ? "" : ": ", *rule = trust.rule;
+    const char *gap = ifm_trust_gap(&trust), *rule = trust.rule;
     out->trust = ifm_trust_label(trust.word);
     out->trust_remedy = trust.remedy;
-    out->trust_cause = ifm_arena_printf(session->arena, "%s%s%s%s%s%s", trust.place, gap, trust.cause,
-                                        rule[0] == '\0' ? "" : " (", rule, rule[0] == '\0' ? "" : ")");
+    out->trust_cause =
+        ifm_arena_printf(session->arena, "%s%s%s%s%s%s%s%s", trust.place, gap, trust.cause, rule[0] == '\0' ? "" : " (",
+                         rule, rule[0] == '\0' ? "" : ")", trust.also[0] == '\0' ? "" : "; also ", trust.also);
 }
 
 static void fill_change(const struct inferometer_session *session, struct inferometer_result *out)

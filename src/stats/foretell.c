@@ -49,6 +49,11 @@ uint64_t ifm_stats_foretell_half(double room, double half, uint64_t n, double le
     return known ? ifm_stats_foretell(room, half / bound, n, level) : 0;
 }
 
+uint64_t ifm_stats_foretell_more(uint64_t all, uint64_t n, double each)
+{
+    return all == 0 ? 0 : (uint64_t)ceil(each * (all > n ? (double)(all - n) : 1));
+}
+
 uint64_t ifm_stats_foretell_word(const struct ifm_log_mean *mean, bool holds_zero, double edge, double level,
                                  double level_equal)
 {

@@ -13,6 +13,8 @@
 uint64_t ifm_stats_foretell(double room, double se, uint64_t n, double level);
 /* With IFM_FORETELL_FACTOR, from the half-width of the t interval of the n observations. */
 uint64_t ifm_stats_foretell_half(double room, double half, uint64_t n, double level);
+/* How many more than the `n` at hand, one at least, where each that counts takes `each`; 0 = no sensible number. */
+uint64_t ifm_stats_foretell_more(uint64_t all, uint64_t n, double each);
 /* Blocks in all after which a comparison of this noise probably has a word, were the estimate the truth: its interval
  * of `level` lies beyond `edge`, or the one of `level_equal` within. `holds_zero`: the estimate may be chance, and the
  * blocks are so many that arms that are equal are found so too. More than mean->n; 0 = no sensible number. */

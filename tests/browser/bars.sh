@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 need_packages
 "$INFEROMETER" run -c "$IFM_SOURCE/examples/first-run.yaml" --out out >said 2>errors || fail "$(cat errors)"
-word=$(grep -oE '^(solid|noisy|biased|weak baseline|do not use): ' said | sed 's/: $//')
+word=$(grep -oE '^(solid|undecided|noisy|biased|weak baseline|do not use): ' said | sed 's/: $//')
 [ -n "$word" ] || fail "the terminal says no word of trust: $(tail -3 said)"
 lines=$(cat said errors | wc -l)
 [ "$lines" -le 30 ] || fail "the terminal has $lines lines, at most 30"

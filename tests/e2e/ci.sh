@@ -83,7 +83,7 @@ code=0
 # Interrupted: the hint is what goes on with both files
 cut_short INT cut 12 "$INFEROMETER" ci 'sleep 0.01' 'sleep 0.012' --repeats 120 --quiet --out cut
 [ ! -e cut/junit.xml ] || fail "an interrupted run has a junit.xml"
-hint=$(sed -n 's/.*go on with `inferometer \(.*\)`/\1/p' errors)
+hint=$(sed -n 's/.*go on with `[^`]*inferometer \(.*\)`/\1/p' errors)
 [ "$hint" = "ci --resume cut" ] || fail "the hint is '$hint': $(cat errors)"
 code=0
 "$INFEROMETER" ci --resume cut --quiet >/dev/null 2>errors || code=$?

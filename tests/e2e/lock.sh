@@ -79,7 +79,7 @@ done
 grep -q "gpu0 gpu_clock 1500" settings || fail "nothing was locked when it was killed"
 status=0
 "$INFEROMETER" lock --power-cap 650 >/dev/null 2>errors.txt || status=$?
-[ "$status" = 2 ] && grep -q 'run `inferometer unlock` first' errors.txt ||
+[ "$status" = 2 ] && grep -q 'run `[^`]*inferometer unlock` first' errors.txt ||
     fail "a second lock: $status, $(cat errors.txt)"
 "$INFEROMETER" unlock --format json >rows.json
 grep -q '"restored"' rows.json || fail "unlock: $(cat rows.json)"
@@ -89,7 +89,7 @@ grep -q "nothing is locked" note.txt || fail "a second unlock: $(cat note.txt)"
 
 # Without a command they stay. A lock that is not applied, or denied, is status 4 and nothing stays.
 "$INFEROMETER" lock --gpu 1 --gpu-clock 1500 >/dev/null 2>note.txt
-grep -q 'until `inferometer unlock`' note.txt && grep -q "gpu1 gpu_clock 1500" settings ||
+grep -q 'until `[^`]*inferometer unlock`' note.txt && grep -q "gpu1 gpu_clock 1500" settings ||
     fail "it did not stay locked"
 "$INFEROMETER" unlock >/dev/null
 for words in "ignore=gpu_clock:was not applied" "deny=gpu_clock:run it as root"; do

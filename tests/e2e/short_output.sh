@@ -5,6 +5,8 @@
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 export LC_ALL=C.UTF-8
+called=$INFEROMETER
+PATH=$(dirname "$called"):$PATH INFEROMETER=$(basename "$called") # a command that is told is as long as its path
 fake=(--device fake --seed 1 --repeats 60)
 cat >study.yaml <<'YAML'
 workload: [decode, attention]
@@ -21,7 +23,7 @@ short()
     [ "$lines" -le "$2" ] || fail "$1: $lines lines, at most $2: $(cat "$1")"
     [ "$(wc -L <"$1")" -le 100 ] || fail "$1: a line is wider than 100 columns: $(cat "$1")"
     tail -1 "$1" | has '^report: .*/report.html$' || fail "$1: the last line is not the report's: $(cat "$1")"
-    [ "$(grep -cE '^(solid|noisy|biased|weak baseline|do not use): ' "$1")" = 1 ] ||
+    [ "$(grep -cE '^(solid|undecided|noisy|biased|weak baseline|do not use): ' "$1")" = 1 ] ||
         fail "$1: not one word of trust: $(cat "$1")"
     ! grep -E 'MEASURED|^Checklists|Measured ceiling|^What would help' "$1" || fail "$1 says more than it should"
 }
@@ -41,6 +43,9 @@ grep -q '^do not use: decode, ' refused.txt || fail "refused numbers pass for us
 [ "$(grep -cE '^  [¹²³⁴⁵⁶⁷⁸⁹]+ ' refused.txt)" = 3 ] || fail "not three reasons: $(cat refused.txt)"
 grep -qE '^rest: .*[0-9]+ footnotes?: inferometer report refused --verbose$' refused.txt ||
     fail "the rest is not counted"
+"$called" report refused 2>&1 | unwrapped | has "footnotes*: $called report refused --verbose " ||
+    fail "what is told to type cannot be pasted"
+grep -q "$called" refused/report.md refused/report.html && fail "a file names this machine's path of the command"
 
 # What `make run` measures is the one question that README begins with.
 "$INFEROMETER" run -c "$IFM_SOURCE/examples/first-run.yaml" "${fake[@]}" --ceilings none --script "$script" \
@@ -63,7 +68,7 @@ open='step_ns=1e8; noise=0.1; arm.int8.noise=0.3; arm.int4.noise=0.4; arm.int2.n
     --script 'step_ns=1e8; noise=0.002; arm.new.step_ns=9.5e7; arm.new.slow=0.15; arm.new.slow_times=3' \
     --out open >open.txt 2>&1 || fail "exec: $(cat open.txt)"
 short open.txt 17
-grep -qE '^  arm +time/run ±95 % +p50 ' open.txt || fail "no median beside the mean: $(cat open.txt)"
+grep -qE '^  arm +mean/run ±95 % +p50 ' open.txt || fail "no median beside the mean: $(cat open.txt)"
 typical='faster at the median \(-[0-9.]+ %\), slower on average'
 tr -s ' \n' '  ' <open.txt |
     grep -qE "$typical \([^)]*\): [0-9]+ of 200 samples of new take over 1.5x the median: undecided" ||
@@ -77,7 +82,7 @@ beyond()
     tables=$(grep -cE '^  +(kv_len|arm|probe|cache|cell) |^  .*(ms|µs|ns)( |$|¹|²|³|⁴|⁵)|^  L[123] ' "$1")
     lines=$(($(grep -c . "$1") - tables))
     [ "$lines" -le "$2" ] || fail "$1: $lines lines beside the tables, at most $2: $(cat "$1")"
-    lines=$(sed -nE '/^(solid|noisy|biased|weak baseline|do not use): /,/^report: /p' "$1" | wc -l)
+    lines=$(sed -nE '/^(solid|undecided|noisy|biased|weak baseline|do not use): /,/^report: /p' "$1" | wc -l)
     [ "$lines" -le 7 ] ||
         fail "$1: the word of trust, what to do and what is left take more than six lines: $(cat "$1")"
 }

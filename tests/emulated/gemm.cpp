@@ -138,7 +138,8 @@ bool is_right(const cell &c)
     emulated::readable[1] = {x_bits.at, x_bits.at + s.m * stride * 2};
     const ifm_cuda_gemm a = {w.at, x_bits.at, out.data(), static_cast<uint32_t>(s.m), static_cast<uint32_t>(s.n),
                              static_cast<uint32_t>(s.k), static_cast<uint32_t>(stride), s.group,
-                             static_cast<uint32_t>(s.format), c.staged};
+                             static_cast<uint32_t>(s.format), c.staged,
+                             static_cast<uint32_t>(s.n) / IFM_CUDA_GEMM_PANEL / c.blocks};
     run_blocks(c, a);
     const double error = error_of(c, stored.at, x, out);
     const bool within = stays_within(c, static_cast<uint32_t>(stride));

@@ -113,8 +113,8 @@ bool fake_gemm_row(const struct fake_launch *launch, bool wrong)
 {
     const struct ifm_cuda_gemm *a = (const void *)launch->arguments;
     return a->m == 1 && a->format == IFM_CUDA_GEMM_INT4 && a->x_stride % IFM_CUDA_GEMM_PAD == 0 &&
-           launch->blocks <= a->n / PANEL && launch->threads == IFM_CUDA_GEMM_ROW_THREADS &&
-           multiply(launch, wrong, OF_MMA);
+           launch->blocks <= a->n / PANEL && a->panels == a->n / PANEL / launch->blocks &&
+           launch->threads == IFM_CUDA_GEMM_ROW_THREADS && multiply(launch, wrong, OF_MMA);
 }
 
 bool fake_gemm_wgmma(const struct fake_launch *launch, bool wrong)

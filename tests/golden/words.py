@@ -25,7 +25,7 @@ NAMES = (
     r"^([A-Z]{4,})  ",  # the verdict of a run
     r'"(?:outcome|state|word|label)": "([^"]+)"',
     r"\b(faster|slower|equivalent|undecided|absent|refused|inactive|blocked|inconclusive|verified|interrupted)\b",
-    r"^(warning|note|solid|noisy|biased|weak baseline|do not use|next|again|rest)(?=: )",
+    r"^(warning|note|solid|undecided|noisy|biased|weak baseline|do not use|next|again|rest)(?=: )",
     r"(?:^Checklists  |, )([A-Z][a-z]+ (?:lock|checklist)) \([^)]*\): \d+ of",
     r"(?<=, )(cold cache|equal if within)\b",
     r"\b(MEASURED|PASS|FAIL|BLOCKED|INVALID|INCONCLUSIVE)\b",

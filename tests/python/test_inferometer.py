@@ -132,7 +132,7 @@ class Compare(InAFolder):
     def test_undecided_has_its_reason(self):
         same = fake("step_ns=100000; noise=0.05; slot_noise=0.01; arm.new.step_ns=100300", **{"measure.margin": 0})
         result = inferometer.compare({"old": nothing, "new": nothing}, number=1, options=same)
-        self.assertEqual((result.word, result.trust), ("undecided", "noisy"))
+        self.assertEqual((result.word, result.trust), ("undecided", "undecided"))
         self.assertIsNotNone(result.interval)
         self.assertRegex(result.reason, "^undecided after [0-9]+ blocks[,:] ")
         self.assertRegex(str(result).split("\n")[0], r"^new: undecided, .* the speed of old; after [0-9]+ blocks[,:] ")

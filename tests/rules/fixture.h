@@ -318,7 +318,7 @@ static inline void fx_hold_kinds_to_words(const struct ifm_derived *derived)
                 {"typical and what is paid disagree", IFM_FINDING_TYPICAL},
                 {" MHz and its baseline at ", IFM_FINDING_CLOCKS},
                 {"and not the machine", IFM_FINDING_DISTURBS},
-                {"the machine is under load", IFM_FINDING_LOAD},
+                {"other programs took up to", IFM_FINDING_LOAD},
                 {" is shared: ", IFM_FINDING_SHARED_GPU},
                 {"blocks, has ", IFM_FINDING_FEW_BLOCKS},
                 {"warm-up ended", IFM_FINDING_WARM_UP},

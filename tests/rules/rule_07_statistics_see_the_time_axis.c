@@ -338,9 +338,31 @@ static void an_unsteady_warmup_and_a_loaded_machine_are_said(void **state)
     fx_derive(&fx);
     assert_true(fx.derived->busy);
     assert_non_null(fx_finding(&fx, "rule-07", "1 of 2 arms were not steady when the warm-up ended: other"));
-    assert_non_null(
-        fx_finding(&fx, "rule-07", "under load: other programs take up to 80 % of each CPU, read after the run"));
+    assert_non_null(fx_finding(&fx, "rule-07",
+                               "other programs took up to 80 % of each CPU as the run ended; blocks that they "
+                               "disturbed are marked"));
     fx_stop(&fx);
+}
+
+/* No block can be marked where nothing was read that marks one: then none is said to be. */
+static void marks_that_were_not_read_are_not_told(void **state)
+{
+    (void)state;
+    for (int read = 0; read < 2; read++) {
+        struct fixture fx;
+        fx_start(&fx);
+        fx_generate(&fx);
+        struct ifm_record *r = &fx.parts[0].record;
+        for (size_t i = 0; i < r->n_slots * r->n_columns && !read; i++)
+            r->columns[i] = IFM_ABSENT;
+        fx_event(&fx, "load", json_pack("{s:s, s:f}", "when", "before", "foreign_load", 0.8));
+        fx_event(&fx, "load", json_pack("{s:s, s:f}", "when", "after", "foreign_load", 0.7));
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        assert_non_null(fx_finding(&fx, "rule-07", "took up to 80 % of each CPU as the run began and ended"));
+        assert_int_equal(fx_finding(&fx, "rule-07", "; blocks that they disturbed are marked") != NULL, read);
+        fx_stop(&fx);
+    }
 }
 
 /* With 100 blocks of AR(1) noise, the interval of the step is wider than that of independent blocks. */
@@ -462,6 +484,7 @@ int main(void)
         cmocka_unit_test(drifting_difference_is_widened),
         cmocka_unit_test(a_change_point_is_found),
         cmocka_unit_test(an_unsteady_warmup_and_a_loaded_machine_are_said),
+        cmocka_unit_test(marks_that_were_not_read_are_not_told),
         cmocka_unit_test(dependent_blocks_widen_the_interval),
         cmocka_unit_test(a_wandering_arm_is_rarely_called_different),
         cmocka_unit_test(dependent_slots_widen_mean_and_median),

@@ -167,10 +167,41 @@ static void a_factor_of_one_is_not_said(void **state)
     const struct model more = {1, 1.01, 0, 1, 0.0001, true};
     assert_int_equal(count_said(20, 60, &more, &even, IFM_CARRIED_WORDS "|by a factor of"), 20);
     /* twelve times as long slots of the same repeats would leave five blocks of 60, and none of 6 */
-    assert_int_equal(count_said(5, 60, &more, &even, "--slot-steps 12 --repeats 480 lets each arm run behind itself"),
+    assert_int_equal(count_said(5, 60, &more, &even,
+                                ". Remedy: --slot-steps 12 --repeats 480, which lets each arm run behind itself"),
                      5);
-    assert_int_equal(count_said(5, 10, &more, &even, "--slot-steps 12 --repeats 240 lets each arm run behind itself"),
+    assert_int_equal(count_said(5, 10, &more, &even,
+                                ". Remedy: --slot-steps 12 --repeats 240, which lets each arm run behind itself"),
                      5);
+}
+
+/* Under a cap slots of twelve steps of 100 ms would leave two blocks: the cap goes with them, where it is too short. */
+static void a_cap_that_keeps_the_blocks_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        double cap_s;
+        const char *text;
+    } cases[] = {{24, ". Remedy: --slot-steps 12 --cap 97s, which"}, {96, "--cap 97s"}, {97, "--slot-steps 12, which"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fx;
+        struct ifm_random random = ifm_random_start(20261128, 1);
+        fx_start(&fx);
+        fx.blocks = 60;
+        fx.samples = 1;
+        fx.plan.rules = IFM_PLAN_RULES_REPEATS;
+        fx.cells[0].measure.stop = IFM_STOP_MDE;
+        fx.cells[0].measure.resamples = 199;
+        fx.parts[0].arms[0].gaps = fx.parts[0].arms[1].gaps = true;
+        fx_generate(&fx);
+        fx.cells[0].measure.cap_s = cases[i].cap_s;
+        make(&fx, &(struct model){1000, 1.01, 0, 1, 0.0001, true}, &(struct model){1000, 1, 0, 1, 0.0001, true},
+             &random);
+        fx_end_events(&fx);
+        fx_derive(&fx);
+        assert_non_null(fx_finding(&fx, "rule-07", cases[i].text));
+        fx_stop(&fx);
+    }
 }
 
 /* What the slots behind themselves say may be a difference too, and another one. */
@@ -374,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_load_hides_what_the_order_of_slots_does),
         cmocka_unit_test(a_level_that_wanders_is_in_the_interval_of_the_mean),
         cmocka_unit_test(rare_slow_runs_are_no_carry_over),
+        cmocka_unit_test(a_cap_that_keeps_the_blocks_is_named),
         cmocka_unit_test(a_factor_of_one_is_not_said),
         cmocka_unit_test(slots_behind_themselves_are_not_said_to_tell_nothing),
     };

@@ -39,6 +39,32 @@ static void few_blocks_foretell_nothing(void **state)
     }
 }
 
+/* Blocks may resemble each other, and some be disturbed: as the gates of a run foretell, in either run. */
+static void two_runs_foretell_as_one_does(void **state)
+{
+    (void)state;
+    const double e = exp(0.02446911851144969);
+    uint64_t further[4];
+    for (int i = 0; i < 4; i++) {
+        struct pair p;
+        pair_start(&p);
+        struct side *side = i == 3 ? &p.a : &p.b;
+        p.b.numbers[2].value = bracketed(1.94, 1.94 / e, 1.94 * e, 7, "");
+        side->numbers[2].value.caution = i == 1 ? 2 : 0;
+        side->numbers[4] =
+            (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT, bracketed(-50, -51, -49, 10, "faster")};
+        side->numbers[5] = (struct ifm_number){"null", "quick", IFM_M_CHANGE_PERCENT_ALL_BLOCKS,
+                                               bracketed(-50, -51, -49, i < 2 ? 10 : 15, "")};
+        side->derived.n_numbers = 6;
+        pair_compare(&p, NULL);
+        further[i] = row_of(&p, "quick", "speedup")->further;
+        pair_stop(&p);
+    }
+    assert_in_range(further[1], 4 * further[0], 6 * further[0]); /* of 7 at hand */
+    assert_int_equal(further[2], (uint64_t)ceil(1.5 * (double)further[0]));
+    assert_int_equal(further[3], further[2]);
+}
+
 /* An interval over more than a hundredfold is no answer, whatever lies in it. */
 static void an_interval_of_everything_is_absent(void **state)
 {
@@ -78,6 +104,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_blocks_foretell_nothing),
+        cmocka_unit_test(two_runs_foretell_as_one_does),
         cmocka_unit_test(an_interval_of_everything_is_absent),
         cmocka_unit_test(a_finding_of_both_names_both),
     };

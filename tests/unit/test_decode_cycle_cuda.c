@@ -208,7 +208,7 @@ static void rows_go_where_they_belong(void **state)
     struct ifm_error error = {0};
     (void)state;
     for (size_t d = 0; d < COUNT(dims); d++) {
-        const struct ifm_device_options options = {.threads = 1};
+        const struct ifm_device_options options = planted_options(false);
         struct bed bed = {.dim = dims[d]};
         if (ifm_device_cuda.open(&options, &bed.device, &error) != IFM_OK)
             fail_msg("%s", error.message);
@@ -309,7 +309,7 @@ static void says_what_no_cycle_takes(void **state)
 static void open_cell(struct bench *bench, const struct ifm_arm *arm, bool no_graphs, struct ifm_device **device,
                       struct opened *opened)
 {
-    const struct ifm_device_options options = {.threads = 1, .no_graphs = no_graphs};
+    const struct ifm_device_options options = planted_options(no_graphs);
     struct ifm_error error = {0};
     if (ifm_device_cuda.open(&options, device, &error) != IFM_OK ||
         open_arm_on(&ifm_workload_decode, arm, "cuda", *device, 1, 7, bench->arena, opened, &error) != IFM_OK)

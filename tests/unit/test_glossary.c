@@ -105,7 +105,7 @@ static void what_is_printed_is_explained(void **state)
                                              {"count on no more than is left", "weak baseline"},
                                              {"needs 658 blocks", "needs blocks"},
                                              {"not called faster or slower", "undecided"},
-                                             {"of 5 reruns: mean", "least"},
+                                             {"rerun mean", "range of all runs"},
                                              {"pays", "pays"},
                                              {"of all blocks", "undisturbed blocks"},
                                              {"heads", "head"},

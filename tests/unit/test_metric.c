@@ -54,7 +54,7 @@ static void columns_stand_in_the_order_of_their_places(void **state)
 {
     (void)state;
     assert_int_equal(ifm_columns_arms.n, 20);
-    assert_string_equal(ifm_columns_arms.items[0].heading, "time/step");
+    assert_string_equal(ifm_columns_arms.items[0].heading, "mean/step");
     assert_int_equal(ifm_columns_arms.items[0].metric, IFM_M_STEP_NS);
     assert_int_equal(ifm_columns_arms.items[3].part, 2);
     assert_int_equal(ifm_columns_arms.items[19].metric, IFM_M_ERROR_RMS_REL);

@@ -16,7 +16,7 @@
 static void subnormals_are_multiplied(void **context)
 {
     (void)context;
-    const struct ifm_device_options options = {.threads = 1};
+    const struct ifm_device_options options = planted_options(false);
     struct ifm_error error = {0};
     struct ifm_device *device;
     struct ifm_cuda_function *probe;

@@ -143,7 +143,7 @@ static void markdown_is_a_table(void **state)
     char outcome[128];
     snprintf(outcome, sizeof outcome, "## BLOCKED: %.26s", sample_reasons[0]);
     assert_has(text, outcome);
-    assert_has(text, "| arm | time/step | p50 | read | of read ceiling |");
+    assert_has(text, "| arm | mean/step | p50 | read | of read ceiling |");
     assert_has(text, "| **half** | 412.3 µs ±0.8 |");
     assert_has(text, "refused<sup>");
     assert_lacks(text, "\033");

@@ -71,7 +71,8 @@ static void what_is_undecided_says_why(void **state)
     assert_string_equal(r.word, "undecided");
     assert_true(r.has_change);
     assert_facts(r.reason, "undecided after | blocks|a margin of");
-    assert_string_equal(r.trust, "noisy");
+    assert_string_equal(r.trust, "undecided");
+    assert_facts(r.trust_cause, "b after | blocks, though a margin of");
     assert_true(strstr(r.trust_remedy, "measure.margin") != NULL && strstr(r.trust_remedy, "--") == NULL);
     assert_int_equal(inferometer_metric(session, 1, "change_percent", &v), INFEROMETER_OK);
     assert_string_equal(v.text, "undecided");

@@ -9,6 +9,7 @@
 #include "publish/sessions.h"
 #include "unit/events.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SESSIONS = 3, ROWS = 3, NUMBERS = 4, LIMITS = 2, ORIGINAL = SESSIONS };
@@ -51,7 +52,7 @@ static void start(struct bench *b)
     b->arms[1] = (struct ifm_arm){.name = "fast", .role = IFM_ROLE_VARIANT};
     b->arms[2] = (struct ifm_arm){.name = "read", .role = IFM_ROLE_CEILING};
     b->cell = (struct ifm_cell){.name = "null", .arms = b->arms, .n_arms = 3};
-    b->plan = (struct ifm_plan){.run_id = "0123456789ab", .cells = &b->cell, .n_cells = 1};
+    b->plan = (struct ifm_plan){.run_id = "0123456789ab", .device = "cpu", .cells = &b->cell, .n_cells = 1};
     for (size_t i = 0; i < SESSIONS + 1; i++) {
         b->numbers[i][0] = (struct ifm_number){"null", "base", IFM_M_STEP_NS, number(100, 1)};
         b->numbers[i][1] = (struct ifm_number){"null", "fast", IFM_M_STEP_NS, number(50, 0)};
@@ -108,6 +109,51 @@ static void the_furthest_session_decides(void **state)
     stop(&b);
 }
 
+static char *table_of(struct bench *b)
+{
+    struct ifm_text table = {0};
+    struct ifm_listing listing =
+        ifm_sessions_listing(&b->sessions, b->views, dirs, SESSIONS, b->original, 0.05, b->arena);
+    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
+    ifm_listing_end(&listing);
+    return table.data;
+}
+
+/* The names of the run's own table, the answer first, in lines that a terminal has; ids are for machines. */
+static void the_table_answers_in_the_names_of_the_run(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    b.original = &b.views[ORIGINAL];
+    b.arms[1].name = b.numbers[0][1].arm = "dozen-letter";
+    for (size_t i = 0; i < SESSIONS + 1; i++) {
+        for (size_t m = 1; m < NUMBERS + LIMITS; m++)
+            b.numbers[i][m].arm = b.numbers[i][m].metric == IFM_M_CEILING_READ ? "" : "dozen-letter";
+        b.numbers[i][0].value.number = 123456 * (1 + 0.01234 * (double)i);
+        b.derived[i].n_numbers = NUMBERS + LIMITS;
+        b.numbers[i][5].value.state = IFM_STATE_ABSENT;
+        b.numbers[i][5].value.reason = "the read ceiling moved";
+        b.views[i].events = events_of(b.journals[i], b.arena);
+    }
+    ifm_sessions(b.views, SESSIONS, b.original, 0.05, b.arena, &b.sessions);
+    char *table = table_of(&b);
+    const char *first = strchr(table, '\n');
+    assert_non_null(first);
+    assert_int_equal(strncmp(table, "arm           number        quote", 33), 0);
+    assert_int_equal(strncmp(first, "\ndozen-letter  vs baseline   yes               2.00x to 2.00x  ", 61), 0);
+    assert_non_null(strstr(table, "/step     yes               123 to 128 us "));
+    assert_non_null(strstr(table, " +-2.4 % "));
+    assert_non_null(strstr(table, "\n              read ceiling  no: beyond +-5 %  "));
+    assert_null(strstr(table, "_")); /* no id */
+    assert_null(strstr(table, "outputs"));
+    assert_null(strstr(table, "left at its ceiling")); /* no run has it */
+    for (const char *line = table; *line != '\0'; line += strcspn(line, "\n") + 1)
+        assert_in_range(strcspn(line, "\n"), 0, 102); /* without UTF-8 two more */
+    free(table);
+    stop(&b);
+}
+
 /* A session without the number is named with its reason, and the range is that of the others. */
 static void what_one_session_lacks_is_open(void **state)
 {
@@ -129,16 +175,19 @@ static void what_one_session_lacks_is_open(void **state)
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
                         "quote no speed-up: fast (2.00x to 3.00x over 2 runs, further than 5 % from "
                         "the mean of the reruns)");
-    struct ifm_text table = {0};
-    struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
-    ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
-    assert_non_null(strstr(table.data, "[1] 2 of 3 reruns have it; again-2 has not: rule-07: it drifts\n"));
-    assert_non_null(strstr(table.data, "  of 3 reruns: mean  "));
-    ifm_text_free(&table);
-    ifm_listing_end(&listing);
-    b.numbers[0][2].value.state = IFM_STATE_REFUSED; /* one is no range */
+    char *table = table_of(&b);
+    assert_non_null(strstr(table, "\nfast  vs baseline  no: beyond +-5 %  2.00x to 3.00x  "));
+    assert_non_null(strstr(table, "[1] again-2 has not: rule-07: it drifts\n"));
+    free(table);
+    b.numbers[0][2].value = b.numbers[1][2].value; /* one is no range */
     row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
     assert_true(row->answer == IFM_REPEATABLE_UNKNOWN && isnan(row->mean) && row->lacks == 0);
+    table = table_of(&b);
+    const char *row_of_fast = strstr(table, "\nfast  ");
+    assert_non_null(row_of_fast);
+    assert_null(strstr(row_of_fast + 1, "\nfast")); /* that of its time: none without a number */
+    assert_non_null(strstr(table, "\nvs baseline: 1 of 3 reruns have it; again-1 has not: rule-07: it drifts\n"));
+    free(table);
     b.numbers[0][2].value = b.numbers[2][2].value = number(2, 0.1);
     b.numbers[2][0].value.number = 150;
     (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
@@ -281,6 +330,29 @@ static void an_undecided_ratio_is_not_quoted(void **state)
     }
 }
 
+/* Two reruns that decide are no majority beside two that do not. */
+static void more_reruns_decide_than_do_not(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t decided;
+        const char *says;
+    } cases[] = {{2, "quote no speed-up: fast (2.00x to 2.00x over 4 runs, undecided in 2 of 4 reruns)"},
+                 {3, "quote fast 2.00x (2.00x to 2.00x over 4 runs, 1 undecided)"}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct bench b;
+        start(&b);
+        for (size_t i = 0; i < SESSIONS + 1; i++) { /* the one that is elsewhere the original is a rerun here */
+            b.numbers[i][3].value.text = i < cases[c].decided ? "faster" : "undecided";
+            b.views[i].events = events_of(b.journals[i], b.arena);
+        }
+        ifm_sessions(b.views, SESSIONS + 1, NULL, 0.05, b.arena, &b.sessions);
+        assert_int_equal(b.sessions.quotable, cases[c].decided > 2 ? IFM_REPEATABLE_YES : IFM_REPEATABLE_UNKNOWN);
+        assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS + 1, 0.05, "", b.arena), cases[c].says);
+        stop(&b);
+    }
+}
+
 /* Of several cells a name says which; of many rows three are named. */
 static void cells_are_named(void **state)
 {
@@ -328,12 +400,12 @@ static void without_ratios_times_are_quoted(void **state)
     ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
     assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_YES);
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
-                        "quote base 101 ns (100 ns to 103 ns over 3 runs)");
+                        "quote base 101 ns (100 to 103 ns over 3 runs)");
     b.numbers[2][0].value.number = 150;
     ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
     assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_NO);
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
-                        "quote no time: base (100 ns to 150 ns over 3 runs, further than 5 % from "
+                        "quote no time: base (100 to 150 ns over 3 runs, further than 5 % from "
                         "the mean of the reruns)");
     stop(&b);
 }
@@ -363,18 +435,79 @@ static void the_ceiling_has_a_row_and_no_say(void **state)
     stop(&b);
 }
 
+/* A mean between two modes is no time that the program takes: it is not quoted without them. */
+static void modes_stand_beside_the_mean(void **state)
+{
+    (void)state;
+    struct ifm_finding found = {IFM_SEVERITY_NOTE,        "rule-07", "null", "base", "the step time has 2 modes",
+                                .kind = IFM_FINDING_MODES};
+    struct bench b;
+    start(&b);
+    b.numbers[1][2] = (struct ifm_number){"null", "base", IFM_M_MODES_COUNT, number(2, 0)};
+    b.numbers[1][2].value.text = "62 % at 80 ns, 38 % at 132 ns";
+    for (int told = 0; told < 2; told++) {
+        b.derived[1].findings = &found;
+        b.derived[1].n_findings = (size_t)told;
+        for (size_t i = 0; i < SESSIONS; i++) {
+            b.derived[i].n_numbers = i == 1 ? 3 : 2;
+            b.views[i].events = events_of(b.journals[i], b.arena);
+        }
+        ifm_sessions(b.views, SESSIONS, NULL, 0.05, b.arena, &b.sessions);
+        const char *text = ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena);
+        char *table = table_of(&b);
+        assert_string_equal(
+            text, told ? "quote base 100 ns (100 to 100 ns over 3 runs; 2 modes in 1 of 3 reruns: 62 % at 80 ns, 38 % "
+                         "at 132 ns), fast 50.0 ns (50.0 to 50.0 ns over 3 runs)"
+                       : "quote base 100 ns (100 to 100 ns over 3 runs), fast 50.0 ns (50.0 to 50.0 ns "
+                         "over 3 runs)");
+        assert_int_equal(strstr(table, "\n[1] 2 modes in 1 of 3 reruns: 62 % at 80 ns, 38 % at 132 ns\n") != NULL,
+                         told);
+        free(table);
+    }
+    stop(&b);
+}
+
+/* One seed says the same times over and over: they repeat, and are nobody's. */
+static void scripted_times_are_not_quoted(void **state)
+{
+    (void)state;
+    struct bench b;
+    start(&b);
+    b.plan.device = "fake";
+    (void)look(&b, 0.05, "fast", IFM_M_SPEEDUP);
+    assert_int_equal(b.sessions.answer, IFM_REPEATABLE_YES);
+    assert_int_equal(b.sessions.quotable, IFM_REPEATABLE_UNKNOWN);
+    assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                        "quote nothing: the times are scripted; of measured ones it would be: quote fast 2.00x (2.00x "
+                        "to 2.00x over 3 runs)");
+    struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
+    for (size_t i = 0; i < listing.n_rows; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(listing.rows, i), "quotable")),
+                            "not answered");
+    ifm_listing_end(&listing);
+    char *table = table_of(&b);
+    assert_non_null(strstr(table, "\nfast  vs baseline  no: scripted  "));
+    assert_null(strstr(table, "yes"));
+    free(table);
+    stop(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_ceiling_has_a_row_and_no_say),
         cmocka_unit_test(the_furthest_session_decides),
+        cmocka_unit_test(the_table_answers_in_the_names_of_the_run),
         cmocka_unit_test(what_one_session_lacks_is_open),
         cmocka_unit_test(outputs_that_differ_are_no_repetition),
         cmocka_unit_test(the_original_is_one_of_the_runs),
         cmocka_unit_test(times_are_told_from_ratios),
         cmocka_unit_test(an_undecided_ratio_is_not_quoted),
+        cmocka_unit_test(more_reruns_decide_than_do_not),
         cmocka_unit_test(without_ratios_times_are_quoted),
         cmocka_unit_test(cells_are_named),
+        cmocka_unit_test(modes_stand_beside_the_mean),
+        cmocka_unit_test(scripted_times_are_not_quoted),
     };
     return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
 }

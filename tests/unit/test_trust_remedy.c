@@ -12,7 +12,7 @@ static void an_option_is_added_to_the_command(void **state)
     struct ifm_arena *arena = ifm_arena_create();
     assert_string_equal(ifm_trust_remedy_typed("--cap 55s: about 3 more blocks", arena),
                         "add --cap 55s: about 3 more blocks");
-    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12 makes more of them", arena),
+    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12, which makes more of them", arena),
                         "add --slot-steps 12, which makes more of them");
     assert_string_equal(ifm_trust_remedy_typed("end other work", arena), "end other work");
     ifm_arena_destroy(arena);
@@ -102,7 +102,7 @@ static void what_is_known_comes_before_minutes_more(void **state)
         s->numbers[NEEDED].value.number = rows[i].needed;
         ended(s, "cap", 24, 10);
         const struct ifm_trust trust = again(s);
-        assert_has(trust.cause, "undecided after 24 blocks");
+        assert_has(trust.cause, "after 24 blocks");
         assert_int_equal(strstr(trust.cause, "margin of") != NULL, rows[i].cause[0] != '\0');
         assert_has(trust.cause, rows[i].cause);
         assert_has(trust.remedy, rows[i].remedy);
@@ -164,10 +164,31 @@ static void a_gate_that_passes_leaves_no_margin_open(void **state)
         s->verdict.gates = &passed;
         s->verdict.n_gates = 1;
         s->verdict.outcome = IFM_OUTCOME_PASS;
-        assert_int_equal(again(s).word, asked ? IFM_TRUST_NOISY : IFM_TRUST_SOLID);
+        assert_int_equal(again(s).word, asked ? IFM_TRUST_UNDECIDED : IFM_TRUST_SOLID);
         const struct ifm_undecided of = {s->publication.derived, &s->verdict, NULL, &plan.cells[0], "half"};
         assert_int_equal(ifm_judge_undecided(&of, s->arena)[0] != '\0', asked);
     }
+}
+
+/* Two margins confuse: beside the limit that decides, the usual one is not told; one that was asked for is. */
+static void a_limit_stands_alone(void **state)
+{
+    (void)state;
+    struct ifm_gate_result results[] = {on_limit, on_limit, on_limit};
+    results[1].arm = "staged";
+    results[2].arm = "packed";
+    struct sample *s = open_sample(NULL, 0);
+    struct ifm_plan plan = *s->publication.plan;
+    plan.cells = IFM_ARENA_ARRAY(s->arena, struct ifm_cell, plan.n_cells);
+    memcpy(plan.cells, s->publication.plan->cells, plan.n_cells * sizeof *plan.cells);
+    plan.n_cells = 1;
+    plan.cells[0].measure.margin = 0.003;
+    s->verdict.gates = results;
+    for (s->verdict.n_gates = 0; s->verdict.n_gates <= COUNT(results); s->verdict.n_gates++)
+        assert_int_equal(ifm_judge_limits_alone(&s->verdict, &plan), s->verdict.n_gates == COUNT(results));
+    s->verdict.n_gates = COUNT(results);
+    plan.cells[0].measure.margin = 0.01;
+    assert_false(ifm_judge_limits_alone(&s->verdict, &plan));
 }
 
 /* A remedy that names a setting gives it a value that can be typed: twice the one that was not enough. */
@@ -340,11 +361,74 @@ static void an_unread_load_is_no_quiet_machine(void **state)
     }
 }
 
+/* Whoever reads "noisy" looks for noise: where none was found the word is another, and stands once. */
+static void an_undecided_comparison_is_no_noise(void **state)
+{
+    (void)state;
+    static const struct ifm_finding few = {IFM_SEVERITY_WARNING,
+                                           "rule-07",
+                                           D,
+                                           "",
+                                           "needs 6 blocks, has 2: no interval, and no word on a comparison",
+                                           .kind = IFM_FINDING_FEW_BLOCKS},
+                                    drift = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0};
+    struct sample *s = open_sample(&few, 1);
+    assert_int_equal(again(s).word, IFM_TRUST_UNDECIDED);
+    assert_string_equal(again(s).cause, few.text);
+    s = open_sample(&drift, 1); /* and the noise that was found is told */
+    struct ifm_trust trust = again(s);
+    assert_string_equal(ifm_trust_words(&trust, s->arena),
+                        "noisy: " D ", half: undecided after 24 blocks; also it drifts by 3 %");
+    assert_int_equal(trust.warnings, 0);
+    const struct ifm_finding other = {.severity = IFM_SEVERITY_WARNING,
+                                      .rule = "rule-07",
+                                      .cell = D,
+                                      .arm = "plain",
+                                      .text = "no steady state: the level changes",
+                                      .kind = IFM_FINDING_UNSTEADY};
+    assert_string_equal(again(open_sample(&other, 1)).also, D ", plain: no steady state");
+    s = open_sample(NULL, 0);
+    measured_in_all(s, 25); /* one in 25 is no cause */
+    trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_UNDECIDED);
+    assert_string_equal(ifm_trust_words(&trust, s->arena), "undecided: " D ", half after 24 undisturbed blocks of 25");
+    s = open_sample(NULL, 0);
+    measured_in_all(s, 96);
+    trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_NOISY);
+    assert_string_equal(ifm_trust_words(&trust, s->arena),
+                        "noisy: " D ", half: undecided after 24 undisturbed blocks of 96");
+    s = sample_of(NULL, 0);
+    s->numbers[CHANGE].value.text = "undecided";
+    trust = again(s);
+    assert_int_equal(trust.word, IFM_TRUST_UNDECIDED);
+    assert_string_equal(trust.cause, "after 24 blocks: it is decided"); /* so its record says */
+    assert_has(trust.remedy, "a longer --cap");
+    assert_lacks(trust.remedy, "about");
+    struct ifm_plan plan = *s->publication.plan;
+    plan.cells = IFM_ARENA_ARRAY(s->arena, struct ifm_cell, plan.n_cells);
+    memcpy(plan.cells, s->publication.plan->cells, plan.n_cells * sizeof *plan.cells);
+    plan.cells[0].measure.stop = IFM_STOP_REPEATS;
+    s->publication.plan = &plan;
+    assert_has(again(s).remedy, "--repeats");
+    s->numbers[NEEDED].value = (struct ifm_value)RATE(377, 300, 400);
+    s->numbers[NEEDED].value.n = 24;
+    sample_fill(s->numbers, COUNT(decided));
+    assert_has(again(s).remedy, "about 353 more blocks");
+    s->numbers[CHANGE].value = s->numbers[SPEEDUP].value =
+        (struct ifm_value)WORD(IFM_STATE_ABSENT, "one block gives no interval", "");
+    sample_fill(s->numbers, COUNT(decided));
+    assert_int_equal(again(s).word, IFM_TRUST_UNDECIDED); /* no answer is none that can be trusted */
+    assert_string_equal(again(s).cause, "1 of 1 comparison has no answer");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(words_decide_nothing),
+        cmocka_unit_test(a_limit_stands_alone),
+        cmocka_unit_test(an_undecided_comparison_is_no_noise),
         cmocka_unit_test(an_option_is_added_to_the_command),
         cmocka_unit_test(a_remedy_does_not_contradict_its_cause),
         cmocka_unit_test(too_few_blocks_ask_for_what_ended_the_run),

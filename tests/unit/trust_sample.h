@@ -150,4 +150,15 @@ static inline void ended(struct sample *s, const char *reason, int blocks, doubl
     json_decref(lines);
 }
 
+/* So many blocks were measured for the 24 that stand. */
+static inline void measured_in_all(struct sample *s, int64_t n)
+{
+    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
+    memcpy(with, s->derived.numbers, s->derived.n_numbers * sizeof *with);
+    with[s->derived.n_numbers] = s->numbers[CHANGE];
+    with[s->derived.n_numbers].metric = IFM_M_CHANGE_PERCENT_ALL_BLOCKS;
+    with[s->derived.n_numbers++].value.n = n;
+    s->derived.numbers = with;
+}
+
 #endif

@@ -190,8 +190,10 @@ static void set_values(struct ifm_between_row *row, const struct ifm_log_estimat
                                           : IFM_STANDING_UNDECIDED;
     if (is_disputed(row) || row->standing != IFM_STANDING_UNDECIDED || blocks < 2 || row->few)
         return;
-    uint64_t all = ifm_stats_foretell(fabs(edge - loss->mean), fmax(loss->se, loss->normal), (uint64_t)blocks, level);
-    row->further = all == 0 ? 0 : all > (uint64_t)blocks ? all - (uint64_t)blocks : 1;
+    const double caution = fmax(fmax(row->reference.caution, row->other.caution), 1);
+    const uint64_t all =
+        ifm_stats_foretell(fabs(edge - loss->mean), fmax(caution * loss->se, loss->normal), (uint64_t)blocks, level);
+    row->further = ifm_stats_foretell_more(all, (uint64_t)blocks, row->each);
 }
 
 /* A ceiling with rounds of its own does not move with the arm: what it differs by from round to round, the shares of
@@ -378,6 +380,8 @@ static void add_disputes(const struct pairing *p, struct ifm_between_row *row)
         row->disputed = ifm_derived_load_on(reference, other, row->cell, row->arm, row->metric, p->arena);
     row->widened = found_in(p, ifm_derived_widened(reference, row->cell, row->arm, row->metric),
                             ifm_derived_widened(other, row->cell, row->arm, row->metric));
+    row->each = fmax(ifm_derived_blocks_each(reference, row->cell, row->arm),
+                     ifm_derived_blocks_each(other, row->cell, row->arm));
     row->few = !row->energy && (!ifm_derived_foretells(reference, row->cell, row->arm) ||
                                 !ifm_derived_foretells(other, row->cell, row->arm));
 }

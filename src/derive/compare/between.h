@@ -69,7 +69,9 @@ struct ifm_between_row {
     bool lossy;
     struct ifm_value reference_loss, other_loss; /* loss_rms_rel */
     enum ifm_standing loss_standing;
-    uint64_t further; /* undecided: so many more blocks of each run would probably decide; 0 = no sensible number */
+    double each;      /* blocks of a run for each undisturbed one, of the run that has more */
+    uint64_t further; /* undecided: so many more blocks of each run would probably decide, by the rule of a run's gates;
+                         0 = no sensible number */
     bool few;         /* a run has too few undisturbed blocks to foretell any number */
 };
 

@@ -304,16 +304,36 @@ static void say_hidden(const struct ifm_arm_work *arm, bool changes_the_word, bo
     said->takes_word = warns;
 }
 
+/* What ended the run would end one of longer slots after fewer blocks. */
 const char *ifm_derive_longer_slots(const struct ifm_cell_work *work)
 {
     enum { STEPS = 12 };
+    static const char *const names[][3] = {{"--slot-steps ", " --repeats ", " --cap "},
+                                           {"measure.slot_steps=", ", measure.repeats=", ", measure.cap="}};
+    const char *const *name = names[strcmp(work->cell->workload, "session") == 0];
     const struct ifm_measure *measure = &work->cell->measure;
+    const struct ifm_record *r = work->record;
+    const struct ifm_slot *first = NULL, *last = NULL;
     size_t blocks = work->n_measured > IFM_MANY_BLOCKS ? IFM_MANY_BLOCKS : work->n_measured;
     blocks = blocks < IFM_BLOCKS_NEEDED ? IFM_BLOCKS_NEEDED : blocks;
+    const char *slots = ifm_arena_printf(work->d->arena, "%s%d", name[0], STEPS);
     const unsigned long long repeats = 2ULL * STEPS * blocks;
-    if (measure->stop != IFM_STOP_REPEATS || repeats <= measure->repeats)
-        return ifm_arena_printf(work->d->arena, "--slot-steps %d", STEPS);
-    return ifm_arena_printf(work->d->arena, "--slot-steps %d --repeats %llu", STEPS, repeats);
+    if (measure->stop == IFM_STOP_REPEATS)
+        return repeats <= measure->repeats ? slots
+                                           : ifm_arena_printf(work->d->arena, "%s%s%llu", slots, name[1], repeats);
+    double samples = STEPS;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        const struct ifm_slot *slot = &r->slots[k];
+        if (slot->phase != IFM_PHASE_MEASURE)
+            continue;
+        first = first == NULL ? slot : first;
+        last = slot;
+        samples = slot->arm == work->baseline->index ? slot->samples : samples;
+    }
+    const double seconds = last == NULL ? 0 : 1e-9 * (double)(last->end_ns - first->start_ns),
+                 each = seconds / fmax((double)work->n_measured, 1) * fmax(STEPS / samples, 1),
+                 cap_s = ceil(each * (double)blocks);
+    return cap_s <= measure->cap_s ? slots : ifm_arena_printf(work->d->arena, "%s%s%.0fs", slots, name[2], cap_s);
 }
 
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
@@ -331,7 +351,8 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
                                100 * expm1(carried->high));
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
-        IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s; %s lets each arm run behind itself",
+        IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s" IFM_REMEDY
+                          "%s, which lets each arm run behind itself",
         carried->words, moves, changes_the_word ? ": undecided" : "", ifm_derive_longer_slots(arm->work));
     said->kind = IFM_FINDING_ORDER;
     said->takes_word = changes_the_word;

@@ -411,9 +411,9 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
             "by the slots in which each arm ran behind itself the change lies between %+.3g and %+.3g %%, "
             "and the interval holds that too: undecided%s",
             100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
-            ifm_derive_hides_order(arm)
-                ? ""
-                : ifm_arena_printf(arm->d->arena, "; %s makes more of them", ifm_derive_longer_slots(arm->work)))
+            ifm_derive_hides_order(arm) ? ""
+                                        : ifm_arena_printf(arm->d->arena, IFM_REMEDY "%s, which makes more of them",
+                                                           ifm_derive_longer_slots(arm->work)))
             ->takes_word = true;
     *word = stands ? *word : "undecided";
     return a;

@@ -82,6 +82,14 @@ int64_t ifm_derived_all_blocks(const struct ifm_derived *derived, const char *ce
     return ifm_is_ok(all) && all->n > n ? all->n : n;
 }
 
+double ifm_derived_blocks_each(const struct ifm_derived *derived, const char *cell, const char *arm)
+{
+    const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);
+    return !ifm_is_ok(change) || change->n <= 0
+               ? 1
+               : (double)ifm_derived_all_blocks(derived, cell, arm) / (double)change->n;
+}
+
 bool ifm_derived_foretells(const struct ifm_derived *derived, const char *cell, const char *arm)
 {
     const struct ifm_value *change = ifm_derived_value(derived, cell, arm, IFM_M_CHANGE_PERCENT);

@@ -113,6 +113,14 @@ static void decide(const struct ifm_run_view *views, size_t n, struct ifm_sessio
         row->word = "";
 }
 
+static void find_modes(const struct ifm_run_view *views, size_t n, struct ifm_sessions_row *row)
+{
+    for (size_t i = 0; i < n; i++)
+        for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(views[i].derived, row->cell, f)) != NULL;)
+            if (f->kind == IFM_FINDING_MODES && strcmp(f->arm, row->arm) == 0 && row->modal++ == 0)
+                row->modes = ifm_derived_value(views[i].derived, row->cell, row->arm, IFM_M_MODES_COUNT);
+}
+
 static enum ifm_repeatable quotable(const struct ifm_sessions_row *row)
 {
     return row->answer == IFM_REPEATABLE_YES && row->metric == IFM_M_SPEEDUP && row->word[0] == '\0'
@@ -143,6 +151,8 @@ static void add(const struct ifm_run_view *views, size_t n, const struct ifm_run
     row.word = "";
     if (row.metric == IFM_M_SPEEDUP)
         decide(views, n, &row);
+    if (row.metric == IFM_M_STEP_NS)
+        find_modes(views, n, &row);
     row.quotable = quotable(&row);
     IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
     out->rows[out->n++] = row;
@@ -169,6 +179,7 @@ static void join_quotable(struct ifm_sessions *out)
             first = false;
         }
     }
+    out->quotable = out->scripted ? IFM_REPEATABLE_UNKNOWN : out->quotable;
 }
 
 void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
@@ -177,7 +188,7 @@ void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_r
     static const enum ifm_metric_id metrics[] = {IFM_M_SPEEDUP, IFM_M_STEP_NS, IFM_M_ENERGY_PER_STEP_J,
                                                  IFM_M_SPEEDUP_AT_CEILING};
     const struct ifm_plan *plan = views[0].plan;
-    *out = (struct ifm_sessions){.n_runs = n + (original != NULL)};
+    *out = (struct ifm_sessions){.scripted = strcmp(plan->device, "fake") == 0, .n_runs = n + (original != NULL)};
     for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++)
         for (size_t c = 0; c < plan->n_cells; c++)
             for (size_t a = 0; a < plan->cells[c].n_arms; a++) {

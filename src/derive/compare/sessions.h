@@ -25,11 +25,14 @@ struct ifm_sessions_row {
     const char *word;         /* of a speed-up: what its sessions decide, "faster"; "" = nothing, or not one thing */
     size_t undecided;         /* of a speed-up: sessions that have it and do not decide it */
     enum ifm_repeatable quotable;
+    const struct ifm_value *modes; /* of a time: those of the first session that says that they mislead; NULL = none */
+    size_t modal;                  /* sessions that say so */
 };
 
 struct ifm_sessions {
     struct ifm_sessions_row *rows;
     size_t n, capacity;
+    bool scripted;              /* of the device fake: nothing is quotable */
     size_t n_runs;              /* sessions, and the original where there is one */
     enum ifm_repeatable answer; /* of all rows but those of ceilings: no outweighs unknown */
     enum ifm_repeatable ratios; /* of the speed-ups alone, which a change of the whole machine leaves alone */

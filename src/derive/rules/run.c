@@ -159,7 +159,17 @@ static void check_locks(struct ifm_derivation *d)
     ifm_text_free(&locks.changed);
 }
 
-/* One finding, however often the load was read: the readings before and after a run are about the same neighbours. */
+/* Could blocks of every record be marked? */
+static bool are_marked(const struct ifm_derivation *d)
+{
+    for (size_t c = 0; c < d->plan->n_cells; c++)
+        if (d->cells[c].record != NULL && d->cells[c].marks_unknown != NULL)
+            return false;
+    return true;
+}
+
+/* One finding, however often the load was read: the readings before and after a run are about the same neighbours. That
+ * they go on in between shows in what they disturb. */
 static void check_load(struct ifm_derivation *d)
 {
     double most = 0;
@@ -173,11 +183,11 @@ static void check_load(struct ifm_derivation *d)
         most = fmax(most, load->foreign_load);
     }
     if (loaded.size > 0) {
-        const bool both = strcmp(loaded.data, "before, after") == 0;
+        const bool began = strcmp(loaded.data, "after") != 0, ended = strcmp(loaded.data, "before") != 0;
         ifm_derive_say(d, IFM_SEVERITY_WARNING, "rule-07",
-                       "the machine is under load: other programs take up to %.0f %% of each CPU, read %s the run, not "
-                       "during it",
-                       ifm_load_percent(most), both ? "before and after" : loaded.data)
+                       "other programs took up to %.0f %% of each CPU as the run %s%s%s%s", ifm_load_percent(most),
+                       began ? "began" : "", began && ended ? " and " : "", ended ? "ended" : "",
+                       are_marked(d) ? "; blocks that they disturbed are marked" : "")
             ->kind = IFM_FINDING_LOAD;
     }
     d->out->busy = ifm_was_loaded(d->facts->events);

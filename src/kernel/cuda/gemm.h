@@ -37,7 +37,7 @@ enum {
     /* ifm_gemm_row_*: */
     IFM_CUDA_GEMM_ROW_UNIT = 256, /* values of k of a warp and a chunk */
     IFM_CUDA_GEMM_ROW_THREADS = 32 * IFM_CUDA_GEMM_WARPS + 32,
-    IFM_CUDA_GEMM_ROW_SLOTS = 4, /* chunks in shared memory; three and six are slower */
+    IFM_CUDA_GEMM_ROW_SLOTS = 4, /* chunks in shared memory */
     IFM_CUDA_GEMM_ROW_DEPTH = 2  /* chunks on their way; one and three are slower */
 };
 /* Steps in shared memory, by the warpgroups of a block. */
@@ -49,6 +49,7 @@ struct ifm_cuda_gemm {
     uint32_t m, n, k, x_stride;
     uint32_t group, format;
     uint32_t staged; /* ifm_gemm_mma_*: activations are copied to shared memory first */
+    uint32_t panels; /* ifm_gemm_row_*: of a block; the first blocks have one more where some are left */
 };
 
 /* ifm_gemm_tma_*: also how the copy engine finds tiles of 64 values of k, of IFM_CUDA_GEMM_TMA_ROWS rows of `w`, and
@@ -110,7 +111,7 @@ static inline uint32_t ifm_cuda_gemm_shared(uint32_t format, uint32_t group, uin
 /* The same of ifm_gemm_row_*: chunks, activations, barriers, partial sums of each row of `panels` and each warp. */
 static inline uint32_t ifm_cuda_gemm_row_shared(uint32_t group, uint32_t x_stride, uint32_t panels)
 {
-    return IFM_CUDA_GEMM_ROW_SLOTS * (IFM_CUDA_GEMM_ROW_CHUNK(group) + 16) + 2 * x_stride + 24 +
+    return IFM_CUDA_GEMM_ROW_SLOTS * (IFM_CUDA_GEMM_ROW_CHUNK(group) + 16) + 2 * x_stride + 8 +
            panels * IFM_CUDA_GEMM_PANEL * (IFM_CUDA_GEMM_WARPS + 1) * 4;
 }
 static inline uint32_t ifm_cuda_gemm_staged(uint32_t m, uint32_t x_stride)

@@ -3,9 +3,13 @@
  *
  * A block has a share of the panels. One thread, the producer, asks for chunks: of one panel, a unit of 256 values of k
  * for each of 16 warps, one piece of memory of 33 to 36 KB; those of the same k of all panels follow one another, so a
- * warp keeps its activations in registers. Few chunks are on their way at a time: what is asked for behind them, the
- * activations when the step in front has ended, comes behind them. The last chunk comes in halves, so that half of the
- * warps multiply while the other half's codes are on their way. Sums are in one order: the same bits in every run.
+ * warp keeps its activations in registers. Few chunks are on their way at a time, as what is asked for behind them
+ * comes behind them; each warp copies its activations by itself when the step in front has ended, past the engine of
+ * bulk copies. The last chunk comes in halves, so that half of the warps multiply while the other half's codes are on
+ * their way. Sums are in one order: the same bits in every run.
+ *
+ * A multiprocessor has room for one block. Between two of them nothing is on its way, so the producer asks for its
+ * first chunk before all else, and divides by nothing to find it.
  *
  * The arithmetic is that of gemm_mma.cu: mma.m16n8k16 of codes as f16 bits, of one column where it has eight. */
 #include "kernel/cuda/gemm.h"
@@ -20,6 +24,11 @@ __device__ __forceinline__ uint32_t least(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
+
+/* What the producer asks for next: chunk `i` of the block, of `panel` and the c-th of that. */
+struct next_chunk {
+    uint32_t i, panel, c;
+};
 
 template <int GROUP, int SLOTS, int DEPTH> struct row_product {
     enum {
@@ -36,17 +45,18 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
     };
 
     const ifm_cuda_gemm &a;
-    uint32_t ring, x, full, empty, x_there, late; /* in shared memory; late: the second half of the last chunk */
-    float *parts;                                 /* [panels of the block][PANEL][WARPS + 1] */
-    uint32_t warp, lane, begin, panels;           /* the block's first panel, and how many it has */
-    uint32_t groups, pairs, units, across;        /* of a panel; across: chunks */
+    uint32_t ring, x, full, empty, late;   /* in shared memory; late: the second half of the last chunk */
+    float *parts;                          /* [panels of the block][PANEL][WARPS + 1] */
+    uint32_t warp, lane, begin, panels;    /* the block's first panel, and how many it has */
+    uint32_t groups, pairs, units, across; /* of a panel; across: chunks */
 
     __device__ __forceinline__ row_product(const ifm_cuda_gemm &arguments, unsigned char *shared) : a(arguments)
     {
         warp = threadIdx.x / 32;
         lane = threadIdx.x % 32;
-        begin = a.n / PANEL * blockIdx.x / gridDim.x;
-        panels = a.n / PANEL * (blockIdx.x + 1) / gridDim.x - begin;
+        const uint32_t more = a.n / PANEL - a.panels * gridDim.x;
+        begin = a.panels * blockIdx.x + least(blockIdx.x, more);
+        panels = a.panels + (blockIdx.x < more);
         groups = (a.k + GROUP - 1) / GROUP;
         pairs = (groups + 1) / 2;
         units = (groups + GROUPS - 1) / GROUPS;
@@ -55,20 +65,24 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
         x = ring + SLOTS * CHUNK;
         full = x + 2 * a.x_stride;
         empty = full + 8 * SLOTS;
-        x_there = empty + 8 * SLOTS;
-        late = x_there + 16;
+        late = empty + 8 * SLOTS;
         parts = reinterpret_cast<float *>(shared + (late + 8 - ring));
     }
 
+    /* Those of the first chunk, and all others. */
+    __device__ __forceinline__ void create_first_barriers() const
+    {
+        barrier_create(full, 1);
+        barrier_create(late, 1);
+        barriers_created();
+    }
     __device__ __forceinline__ void create_barriers() const
     {
         for (uint32_t s = 0; s < SLOTS; s++) {
-            barrier_create(full + 8 * s, 1);
-            barrier_create(empty + 8 * s, WARPS);
+            if (s > 0)
+                barrier_create(full + 8 * s, 1);
+            barrier_create(empty + 8 * s, 32 * WARPS);
         }
-        barrier_create(x_there, 1);
-        barrier_create(x_there + 8, 1);
-        barrier_create(late, 1);
         barriers_created();
     }
 
@@ -94,41 +108,38 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
         copy_bulk(to + WARPS * LINES + place * CODES, from + pairs * LINE + first * CODES, codes, barrier);
     }
 
-    /* All chunks, at most DEPTH of them on their way, each into a slot that all warps have left. */
-    __device__ __forceinline__ void fetch_all() const
+    /* Chunks up to `end`, at most DEPTH of them on their way, each into a slot that all warps have left. */
+    __device__ __forceinline__ void fetch_until(uint32_t end, next_chunk &next) const
     {
-        const uint64_t of_panel =
-            static_cast<uint64_t>(pairs) * LINE + static_cast<uint64_t>(groups) * (GROUP * PANEL / 2);
+        const uint64_t of_panel = pairs * LINE + groups * (GROUP * PANEL / 2);
         const unsigned char *first = static_cast<const unsigned char *>(a.w) + begin * of_panel;
-        uint32_t panel = 0, c = 0;
-        for (uint32_t i = 0; i < panels * across; i++) {
-            const uint32_t slot = i % SLOTS, to = ring + slot * CHUNK, count = of_chunk(c);
-            const unsigned char *from = first + panel * of_panel;
+        for (; next.i < end; next.i++) {
+            const uint32_t i = next.i, slot = i % SLOTS, to = ring + slot * CHUNK, count = of_chunk(next.c);
+            const unsigned char *from = first + next.panel * of_panel;
             if (i >= SLOTS)
                 barrier_wait(empty + 8 * slot, (i / SLOTS - 1) & 1);
-            if (DEPTH < SLOTS && i >= DEPTH)
+            if (i >= DEPTH)
                 barrier_wait(full + 8 * ((i - DEPTH) % SLOTS), (i - DEPTH) / SLOTS & 1);
             const bool in_halves = i + 1 == panels * across && count > 1;
             const uint32_t now = in_halves ? first_half(count) : count;
-            fetch(from, c * WARPS, now, to, 0, full + 8 * slot);
+            fetch(from, next.c * WARPS, now, to, 0, full + 8 * slot);
             if (in_halves)
-                fetch(from, c * WARPS + now, count - now, to, now, late);
-            panel = panel + 1 == panels ? 0 : panel + 1;
-            c += panel == 0;
+                fetch(from, next.c * WARPS + now, count - now, to, now, late);
+            next.panel = next.panel + 1 == panels ? 0 : next.panel + 1;
+            next.c += next.panel == 0;
         }
     }
 
-    /* By one thread: what the first chunks multiply, then the rest. */
-    __device__ __forceinline__ void fetch_activations() const
+    /* By a warp: what its units are multiplied by. */
+    __device__ __forceinline__ void copy_activations() const
     {
-        const uint32_t bytes = 2 * a.x_stride, first = least(bytes, 2 * UNIT * WARPS);
-        const unsigned char *from = static_cast<const unsigned char *>(a.x);
-        barrier_expect(x_there, first);
-        copy_bulk(x, from, first, x_there);
-        if (bytes > first) {
-            barrier_expect(x_there + 8, bytes - first);
-            copy_bulk(x + first, from + first, bytes - first, x_there + 8);
+        for (uint32_t unit = warp; unit < units; unit += WARPS) {
+            const uint32_t at = unit * (2 * UNIT) + 16 * lane;
+            copy_async(x + at, static_cast<const unsigned char *>(a.x) + at, true);
         }
+        commit_copies();
+        wait_for_copies<0>();
+        __syncwarp();
     }
 
     /* 32 values of k: what the codes' 8 more adds to the sums, taken off. */
@@ -207,12 +218,12 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
             const uint32_t unit = c * WARPS + warp, here = unit < units ? least(groups - unit * GROUPS, GROUPS) : 0;
             uint4 b[8];
             float less[GROUPS];
-            if (c < 2)
-                barrier_wait(x_there + 8 * c, 0);
+            if (here > 0) { /* no other warp's activations are there for this one */
 #pragma unroll
-            for (int j = 0; j < 8; j++)
-                b[j] = load_shared(x + (here > 0 ? unit : 0) * (2 * UNIT) + 64 * j + lane % 4 * 16);
-            find_excess(b, less);
+                for (int j = 0; j < 8; j++)
+                    b[j] = load_shared(x + unit * (2 * UNIT) + 64 * j + lane % 4 * 16);
+                find_excess(b, less);
+            }
             for (uint32_t panel = 0; panel < panels; panel++, i++) {
                 float above = 0, below = 0;
                 const uint32_t slot = i % SLOTS;
@@ -223,8 +234,7 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
                     multiply_unit<true>(slot, here, b, less, above, below);
                 else if (here > 0)
                     multiply_unit<false>(slot, here, b, less, above, below);
-                __syncwarp();
-                if (lane == 0)
+                if (i + SLOTS < all) /* by each lane: racecheck sees no __syncwarp that the compiler leaves out */
                     barrier_arrive(empty + 8 * slot);
                 leave(panel, c > 0, above, below);
             }
@@ -244,18 +254,22 @@ template <int GROUP, int SLOTS, int DEPTH> struct row_product {
 
     __device__ __forceinline__ void run() const
     {
-        if (threadIdx.x == 32 * WARPS)
+        const bool is_producer = threadIdx.x == 32 * WARPS;
+        next_chunk next = {0, 0, 0};
+        if (is_producer) {
+            create_first_barriers();
+            fetch_until(1, next);
             create_barriers();
+        }
         let_next_begin(); /* it reads weights alone before this grid has ended, which no kernel writes */
         __syncthreads();
-        if (threadIdx.x == 32 * WARPS)
-            fetch_all();
-        if (threadIdx.x == 0) {
-            wait_for_previous(); /* activations are its outputs; all wait for them, so for its end too */
-            fetch_activations();
-        }
-        if (warp < WARPS)
+        if (is_producer)
+            fetch_until(panels * across, next);
+        if (warp < WARPS) {
+            wait_for_previous(); /* activations are its outputs */
+            copy_activations();
             multiply_all();
+        }
         __syncthreads();
         sum_panels();
     }

@@ -28,7 +28,8 @@ static void indent(struct ifm_terminal *terminal, size_t columns)
 /* Words in lines of the terminal; later lines start at `margin`. The cursor is at `column`. */
 static void wrap(struct ifm_terminal *terminal, const char *text, size_t column, size_t margin)
 {
-    ifm_text_wrap(terminal->out, ifm_terminal_plain(terminal, text), terminal->width, column, margin);
+    text = ifm_text_typed(ifm_terminal_plain(terminal, text), terminal->arena);
+    ifm_text_wrap(terminal->out, text, terminal->width, column, margin);
     ifm_text_add(terminal->out, "\n");
 }
 

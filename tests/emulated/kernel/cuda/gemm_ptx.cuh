@@ -140,6 +140,11 @@ inline void copy_async(void *to, const void *from, bool is_there)
     emulated::uncommitted.push_back({to, from, is_there});
 }
 
+inline void copy_async(uint32_t to, const void *from, bool is_there)
+{
+    copy_async(shared + to, from, is_there);
+}
+
 inline void commit_copies()
 {
     emulated::groups.push_back(emulated::uncommitted);

@@ -1,0 +1,47 @@
+/* Why one time of an arm says too little: what stands below the table. */
+#include "trust_sample.h"
+
+/* The table has a mean and a median: that they say opposite things is told, where it is no chance and told nowhere. */
+static void a_mean_and_a_median_that_disagree_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        double speedup, low, high, p50;
+        bool found;
+        const char *says;
+    } cases[] = {{2, 1.9, 2.1, 850000, false, "\n  mean and p50 disagree: half 2.00x by the mean, 0.941x by p50\n"},
+                 {2, 1.9, 2.1, 850000, true, NULL},           /* said by a finding */
+                 {2, 1.9, 2.1, 750000, false, NULL},          /* one side */
+                 {2, 1.9, 2.1, 801000, false, NULL},          /* within the margin */
+                 {1.001, 0.9995, 1.002, 850000, false, NULL}, /* the mean is */
+                 {1.02, 0.9, 1.1, 850000, false, NULL}};      /* within what the noise of the mean covers */
+    const struct ifm_finding typical = {IFM_SEVERITY_WARNING,       "rule-07", D, "half", "they disagree",
+                                        .kind = IFM_FINDING_TYPICAL};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sample *s = sample_of(&typical, cases[i].found);
+        s->numbers[SPEEDUP].value.number = cases[i].speedup;
+        s->numbers[SPEEDUP].value.low = cases[i].low;
+        s->numbers[SPEEDUP].value.high = cases[i].high;
+        s->numbers[PROBE_RATE] = (struct ifm_number){D, "plain", IFM_M_LATENCY_NS_P50, RATE(800000, 799000, 801000)};
+        s->numbers[HALF_RATE] =
+            (struct ifm_number){D, "half", IFM_M_LATENCY_NS_P50, RATE(cases[i].p50, 0.9 * cases[i].p50, 880000)};
+        sample_fill(s->numbers, COUNT(decided));
+        char *text = brief(s);
+        struct ifm_text page = {0};
+        struct ifm_error error;
+        assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_PAGE, false, true, &page, &error), IFM_OK);
+        assert_int_equal(strstr(text, "p50 disagree") != NULL, cases[i].says != NULL);
+        assert_int_equal(strstr(page.data, "p50 disagree") != NULL, cases[i].says != NULL);
+        assert_has(text, cases[i].says == NULL ? "" : cases[i].says);
+        free(text);
+        ifm_text_free(&page);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mean_and_a_median_that_disagree_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
