@@ -1,6 +1,7 @@
 /* Why a comparison is undecided, and what would decide it: one answer for table, word of trust and library. */
 #include "judge/internal.h"
 
+#include "model/longer.h"
 #include "model/machine_facts.h"
 #include "stats/paired.h"
 #include <math.h>
@@ -82,34 +83,6 @@ const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_c
 
 /* ---- how long that takes ---- */
 
-/* "4.3" seconds are told as 5, 43 as 45, 432 as 440: whoever types them needs no digits, and never fewer. */
-static double rounded_up(double number)
-{
-    const double step = number <= 10 ? 1 : number < 100 ? 5 : pow(10, floor(log10(number)) - 1);
-    return ceil(number / step - 1e-9) * step;
-}
-
-/* What to type for so many more blocks; "" where no setting alone brings them. */
-static const char *flag_for(const struct ifm_undecided *of, const struct ifm_event_stop *stop,
-                            const struct ifm_more *more, struct ifm_arena *arena)
-{
-    const struct ifm_measure *measure = &of->cell->measure;
-    const bool session = strcmp(of->cell->workload, "session") == 0;
-    const double times = 1 + (double)more->blocks / (double)stop->blocks;
-    if (strcmp(stop->reason, "repeats") == 0) {
-        const double repeats = rounded_up(times * (double)measure->repeats),
-                     slot = fmax(1, floor((double)measure->repeats / (2 * (double)stop->blocks)));
-        const bool grows = measure->slot_steps == 0 && repeats > 2 * IFM_MANY_BLOCKS * slot;
-        const char *same =
-            !grows ? "" : ifm_arena_printf(arena, session ? ", measure.slot_steps=%.0f" : " --slot-steps %.0f", slot);
-        return ifm_arena_printf(arena, "%s%.0f%s", session ? "measure.repeats=" : "--repeats ", repeats, same);
-    }
-    if (strcmp(stop->reason, "cap") == 0)
-        return ifm_arena_printf(arena, "%s%.0fs", session ? "measure.cap=" : "--cap ",
-                                rounded_up(stop->elapsed_s + more->seconds));
-    return "";
-}
-
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     struct ifm_more more = {.flag = ""};
@@ -129,13 +102,14 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
         return more;
     more.seconds = stop->elapsed_s * (double)more.blocks / (double)stop->blocks;
     more.hopeless = more.seconds > IFM_MORE_MOST_S;
-    more.flag = more.hopeless ? "" : flag_for(of, stop, &more, arena);
+    more.flag =
+        more.hopeless ? "" : ifm_longer(of->cell, of->events, 1 + (double)more.blocks / (double)stop->blocks, arena);
     return more;
 }
 
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
 {
-    const double s = rounded_up(more->seconds), minutes = ceil(more->seconds / 60); /* as flag_for has it, to 15 min */
+    const double s = ifm_longer_rounded(more->seconds), minutes = ceil(more->seconds / 60); /* as --cap is, to 15 min */
     const unsigned long long n = (unsigned long long)more->blocks;
     const char *blocks = n == 1 ? "block" : "blocks";
     if (more->blocks == 0 || more->hopeless)

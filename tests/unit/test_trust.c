@@ -237,8 +237,9 @@ static void what_would_decide_is_told_as_time(void **state)
     ended(s, "repeats", 24, 0.1);
     assert_has(why(s), "about 100 more blocks (less than 1 s) would decide");
     assert_has(why(s), ": --repeats ");
-    ended(s, "mde", 24, 10); /* a longer cap changes nothing */
-    assert_lacks(why(s), "--");
+    ended(s, "mde", 24, 10); /* a longer cap alone changes nothing */
+    assert_has(why(s), ": --mde 0.044 --cap 55s");
+    assert_has(again(s).remedy, "--mde 0.044 --cap 55s: about 100 more blocks");
     ended(s, "cap", 24, 900); /* 3750 s */
     assert_string_equal(why(s), "undecided after 24 blocks: an hour more may not decide. Remedy: a wider margin");
     assert_has(again(s).remedy, "an hour more may not decide");
@@ -334,8 +335,8 @@ static void one_run_has_one_main_cause(void **state)
 {
     (void)state;
     static const struct ifm_finding load[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", "", "",
-         "other programs took up to 98 % of each CPU as the run began", .kind = IFM_FINDING_LOAD},
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "other programs took up to 98 % of each CPU as the run began",
+         .kind = IFM_FINDING_LOAD},
         {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0}};
     struct sample *s = open_sample(load, 2);
     ended(s, "cap", 24, 10);
