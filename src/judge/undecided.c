@@ -205,6 +205,17 @@ const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct i
 
 /* ---- the reason ---- */
 
+const char *ifm_judge_at_limit(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    enum { TIMES = 4 };
+    const struct ifm_event_stop *stop =
+        of->cell == NULL || of->events == NULL ? NULL : IFM_LAST(of->events, stop, of->cell->name, NULL);
+    const char *longer =
+        stop == NULL || TIMES * stop->elapsed_s > IFM_MORE_MOST_S ? "" : ifm_longer(of->cell, of->events, TIMES, arena);
+    return longer[0] == '\0' ? "a quieter machine, or another limit for the gate"
+                             : ifm_arena_printf(arena, "%s, which about halves the interval", longer);
+}
+
 /* What other work disturbed comes before what the rest of the blocks say. */
 const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
 {
@@ -255,14 +266,15 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
     if (more.blocks > 0)
         return projected(of, &more, blocks, gated ? " the gate" : "", arena);
-    const char *reason = more.few ? IFM_TOO_FEW_TO_FORETELL
-                         : gated  ? "so near the gate's limit that no sensible number of blocks decides"
-                         : needed != NULL && needed->reason[0] != '\0' ? needed->reason
-                                                                       : "no number of blocks can be foretold";
-    const bool at_limit = gated && !more.few; /* a longer run would end there too */
+    const char *reason =
+        more.few ? IFM_TOO_FEW_TO_FORETELL
+        : gated  ? "the estimate is within its noise of the gate's limit, so that no number of blocks can be foretold"
+        : needed != NULL && needed->reason[0] != '\0' ? needed->reason
+                                                      : "no number of blocks can be foretold";
+    const bool at_limit = gated && !more.few;
     const char *quiet = more.disturbed || more.busy
                             ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_quiet(of, arena))
-                        : at_limit ? IFM_REMEDY "another limit for the gate, or a quieter machine"
+                        : at_limit ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_at_limit(of, arena))
                                    : "";
     return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks, equal_words(of, &more, arena),
                             more.busy && !more.disturbed ? " under load" : "", reason, quiet);

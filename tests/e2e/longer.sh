@@ -32,7 +32,8 @@ follows short 98 "${short[@]}" --repeats 60
 follows twelve 98 "${short[@]}" --repeats 600 --slot-steps 12
 # Slots that hold twelve runs are not told to hold twelve.
 "$INFEROMETER" exec base other --device fake --quiet --seed 7 --cap 20s --slot-steps 12 --out full \
-    --script 'step_ns=20000000; noise=0.03; arm.other.step_ns=20200000' >full.told 2>errors || fail "full: $(cat errors)"
+    --script 'step_ns=20000000; noise=0.03; arm.other.step_ns=20200000' >full.told 2>errors ||
+    fail "full: $(cat errors)"
 grep '^next: ' full.told >/dev/null || fail "full: $(cat full.told)"
 ! grep -e '--slot-steps 12' full.told >/dev/null || fail "full: $(cat full.told)"
 echo "$cases runs that were followed"

@@ -68,7 +68,7 @@ static void an_inconclusive_gate_is_not_solid(void **state)
         .outcome = IFM_OUTCOME_INCONCLUSIVE, .exit_code = IFM_INVALID, .gates = &result, .n_gates = 1};
     s->publication.verdict = &verdict;
     assert_int_equal(again(s).word, IFM_TRUST_UNDECIDED);
-    assert_string_equal(again(s).remedy, "a quieter machine, or a limit further off");
+    assert_string_equal(again(s).remedy, "a quieter machine, or another limit for the gate");
     s->derived.busy = true;
     assert_int_equal(again(s).word, IFM_TRUST_NOISY);
     s->derived.busy = false;
@@ -214,10 +214,13 @@ static void an_open_gate_and_its_comparison_need_the_same_blocks(void **state)
     assert_has(again(s).remedy, "about 33 more blocks");
     assert_has(why(s), "about 33 more blocks would decide the gate");
     result.further = 0; /* nothing decides the gate, and so nothing is promised */
-    assert_string_equal(again(s).remedy, "another limit for the gate, or a quieter machine"); /* and no longer run */
-    assert_string_equal(again(s).cause, "after 24 blocks: so near the gate's limit that no sensible number of blocks "
-                                        "decides");
-    assert_has(why(s), "near the gate's limit");
+    assert_string_equal(again(s).remedy, "a quieter machine, or another limit for the gate");
+    assert_string_equal(again(s).cause, "after 24 blocks: the estimate is within its noise of the gate's limit, so "
+                                        "that no number of blocks can be foretold");
+    ended(s, "cap", 24, 10); /* four times as many tell more all the same, which is no promise */
+    assert_string_equal(again(s).remedy, "--cap 40s, which about halves the interval");
+    ended(s, "cap", 24, 1000);
+    assert_string_equal(again(s).remedy, "a quieter machine, or another limit for the gate");
     const struct ifm_undecided baseline = asked(s, "plain");
     assert_string_equal(ifm_judge_undecided(&baseline, s->arena), "");
 }
