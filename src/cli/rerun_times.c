@@ -114,19 +114,7 @@ static const char *left_out(const struct ifm_run_view *original, const struct if
                : ifm_arena_printf(arena, "the original has another %s: it is not held against its repeats", unlike);
 }
 
-/* A drift inside a run repeats with it: that runs agree says nothing of it. */
-static const char *drift_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
-                            struct ifm_arena *arena)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < folders[i].derived->n_findings; k++)
-            if (folders[i].derived->findings[k].kind == IFM_FINDING_RATIO_DRIFTS)
-                return ifm_arena_printf(arena, "; with care, as %s drifts inside %s: it is of runs as long as these",
-                                        folders[i].derived->findings[k].arm, ifm_path_base(dirs[i]));
-    return "";
-}
-
-/* What no noise explains belongs to the number, be it of one session alone: the gravest word that one has. */
+/* What no noise explains belongs to the number, be it of one run alone: the gravest word that one has. */
 static const char *caveat_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
                              struct ifm_arena *arena)
 {
@@ -140,14 +128,15 @@ static const char *caveat_of(const struct ifm_folder *folders, const char *const
         text = ifm_arena_printf(arena, "; with care, as %s is %s (inferometer summary %s)", ifm_path_base(dirs[i]),
                                 ifm_trust_label(its), dirs[i]);
     }
-    return ifm_arena_printf(arena, "%s%s", drift_of(folders, dirs, n, arena), text);
+    return text;
 }
 
+/* The original's folder stands behind those of its sessions. */
 static enum ifm_status tell(const struct ifm_options *options, const struct ifm_again *again,
-                            const struct ifm_folder *folders, const char *const *dirs, const struct ifm_folder *first,
-                            struct ifm_arena *arena)
+                            const struct ifm_folder *folders, const char *const *dirs, struct ifm_arena *arena)
 {
     struct ifm_run_view *views = IFM_ARENA_ARRAY(arena, struct ifm_run_view, again->times);
+    const struct ifm_folder *first = &folders[again->times];
     const struct ifm_run_view original = {first->plan, first->derived, first->events};
     struct ifm_sessions sessions;
     struct ifm_text text = {0};
@@ -160,8 +149,9 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
         ifm_sessions_listing(&sessions, views, dirs, again->times, beside, again->epsilon, arena);
     if (why[0] != '\0')
         ifm_listing_remark(&listing, why);
-    ifm_listing_remark(&listing, ifm_sessions_answer(&sessions, again->times, again->epsilon,
-                                                     caveat_of(folders, dirs, again->times, arena), arena));
+    ifm_listing_remark(&listing,
+                       ifm_sessions_answer(&sessions, again->times, again->epsilon,
+                                           caveat_of(folders, dirs, again->times + (beside != NULL), arena), arena));
     listing.folds = true; /* long names, and nobody cuts columns of it: files have them all */
     ifm_cli_listing(&listing, options->format, &text);
     ifm_cli_print(&text, stdout);
@@ -184,8 +174,9 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_again asked = *again;
-    struct ifm_folder *folders = IFM_ARENA_ARRAY(arena, struct ifm_folder, again->times), original = {0};
-    const char **dirs = IFM_ARENA_ARRAY(arena, const char *, again->times);
+    struct ifm_folder *folders = IFM_ARENA_ARRAY(arena, struct ifm_folder, again->times + 1),
+                      *original = &folders[again->times];
+    const char **dirs = IFM_ARENA_ARRAY(arena, const char *, again->times + 1);
     enum ifm_status status = IFM_OK;
     unsigned number = 0, opened = 0;
     asked.epsilon = asked.epsilon > 0 ? asked.epsilon : EPSILON;
@@ -202,10 +193,11 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
         }
     }
     if (status == IFM_OK) {
-        open_original(options->dir, &original);
-        status = tell(options, &asked, folders, dirs, &original, arena);
+        dirs[again->times] = options->dir;
+        open_original(options->dir, original);
+        status = tell(options, &asked, folders, dirs, arena);
     }
-    ifm_folder_close(&original);
+    ifm_folder_close(original);
     for (unsigned i = 0; i < opened; i++)
         ifm_folder_close(&folders[i]);
     ifm_arena_destroy(arena);

@@ -408,6 +408,8 @@ bool ifm_derive_hides_order(const struct ifm_arm_work *arm);
 /* What to type for slots in which an arm runs behind itself. Where the repeats are fixed, longer slots make fewer
  * blocks, which decide nothing where blocks differ: then with as many repeats as keep the blocks, or make many. */
 const char *ifm_derive_longer_slots(const struct ifm_cell_work *work);
+/* What to type for more slots in which an arm runs behind itself: these, or more blocks where slots are long. */
+const char *ifm_derive_more_slots(const struct ifm_cell_work *work);
 /* `taken`: the disturbed blocks take the word anyway, and say so. */
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
                             bool taken);

@@ -2,6 +2,7 @@
 #include "document/remedy.h"
 
 #include "document/build.h"
+#include "model/longer.h"
 #include "model/machine_facts.h"
 #include <math.h>
 #include <string.h>
@@ -64,12 +65,21 @@ static bool is_known_quiet(const struct ifm_events *events)
     return any;
 }
 
+static const char *reason_of(const struct ifm_publication *from, const struct ifm_cell *cell)
+{
+    const struct ifm_event_stop *stop =
+        cell == NULL || from->events == NULL ? NULL : IFM_LAST(from->events, stop, cell->name, NULL);
+    return stop == NULL ? "" : stop->reason;
+}
+
 const char *ifm_remedy_of_few(const struct ifm_publication *from, const char *name)
 {
     static const struct ifm_remedy repeats = {"", "a larger --repeats", "a larger measure.repeats", NULL},
-                                   longer = {"", "a longer --cap", "a longer measure.cap", NULL};
+                                   longer = {"", "a longer --cap", "a longer measure.cap", NULL},
+                                   most = {"", "a larger measure.blocks_max", NULL, NULL};
     const struct ifm_cell *cell = ifm_plan_cell(from->plan, name);
-    return ifm_remedy_in(cell != NULL && ifm_repeats_ended(cell, from->events) ? &repeats : &longer, from);
+    const bool counted = cell != NULL && ifm_repeats_ended(cell, from->events);
+    return ifm_remedy_in(strcmp(reason_of(from, cell), "blocks_max") == 0 ? &most : counted ? &repeats : &longer, from);
 }
 
 /* What most often helps against what a rule found. */
@@ -159,8 +169,21 @@ const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm
     return has_programs(from->plan) ? replaced(text, "this arm", "this program", arena) : text;
 }
 
+/* Neither count nor cap ended it: a longer one of these would change nothing. */
+static const char *longer_by_rule(const struct ifm_publication *from, struct ifm_arena *arena)
+{
+    const struct ifm_cell *cell = from->plan->n_cells > 0 ? from->plan->cells : NULL;
+    const char *reason = reason_of(from, cell);
+    return strcmp(reason, "repeats") == 0 || strcmp(reason, "cap") == 0 || reason[0] == '\0'
+               ? ""
+               : ifm_longer(cell, from->events, 2, arena);
+}
+
 const char *ifm_remedy_longer(const struct ifm_publication *from, struct ifm_arena *arena)
 {
+    const char *by_rule = longer_by_rule(from, arena);
+    if (by_rule[0] != '\0')
+        return by_rule;
     const struct ifm_measure *measure = from->plan->n_cells > 0 ? &from->plan->cells[0].measure : NULL;
     const bool counts = measure != NULL && measure->stop == IFM_STOP_REPEATS;
     const struct ifm_remedy longer =

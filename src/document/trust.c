@@ -416,7 +416,7 @@ static struct ifm_trust by_gate(const struct ifm_publication *from, const struct
         .told = "",
         .arm = "",
         .rule = "",
-        .remedy = gate->further == 0 || more.hopeless ? "a quieter machine, or a limit further off"
+        .remedy = gate->further == 0 || more.hopeless ? ifm_judge_at_limit(&of, arena)
                   : words[0] != '\0'
                       ? ifm_arena_printf(arena, "%s: %s", more.flag[0] != '\0' ? more.flag : longer, words)
                       : ifm_arena_printf(arena, "%s, or a quieter machine", longer),

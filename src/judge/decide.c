@@ -154,8 +154,8 @@ static const char *what_would_help(const struct ifm_gate_result *result, bool fo
         return IFM_TOO_FEW_TO_FORETELL;
     if (result->further == 0)
         return ifm_arena_printf(arena,
-                                "the estimate lies so near it for this noise that no sensible number of %s decides; a "
-                                "quieter machine or another threshold would",
+                                "the estimate is within its noise of it, so that no number of %s can be foretold; four "
+                                "times as many about halve the interval",
                                 of);
     return ifm_arena_printf(arena, "about %llu more %s would probably decide", (unsigned long long)result->further, of);
 }

@@ -116,6 +116,9 @@ enum { IFM_NO_DIFFERENCE_MOST_PERCENT = 10 };
 /* Of an undecided comparison whose interval lies around zero its far end, rounded up to two digits, in percent; 0 where
  * the estimate is near an end of it, the medians show another thing, or as many blocks again would decide. */
 double ifm_judge_no_difference(const struct ifm_undecided *of);
+/* What tells more where an estimate lies within its noise of a gate's limit: "--repeats 4000, which about halves ...".
+ */
+const char *ifm_judge_at_limit(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* "--margin 1.5%", where a comparison that would take minutes more is as good as equal by it; "" elsewhere. */
 const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* What a rule found that took the word of the comparison; NULL = none did. */

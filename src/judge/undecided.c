@@ -1,6 +1,7 @@
 /* Why a comparison is undecided, and what would decide it: one answer for table, word of trust and library. */
 #include "judge/internal.h"
 
+#include "model/longer.h"
 #include "model/machine_facts.h"
 #include "stats/paired.h"
 #include <math.h>
@@ -82,34 +83,6 @@ const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_c
 
 /* ---- how long that takes ---- */
 
-/* "4.3" seconds are told as 5, 43 as 45, 432 as 440: whoever types them needs no digits, and never fewer. */
-static double rounded_up(double number)
-{
-    const double step = number <= 10 ? 1 : number < 100 ? 5 : pow(10, floor(log10(number)) - 1);
-    return ceil(number / step - 1e-9) * step;
-}
-
-/* What to type for so many more blocks; "" where no setting alone brings them. */
-static const char *flag_for(const struct ifm_undecided *of, const struct ifm_event_stop *stop,
-                            const struct ifm_more *more, struct ifm_arena *arena)
-{
-    const struct ifm_measure *measure = &of->cell->measure;
-    const bool session = strcmp(of->cell->workload, "session") == 0;
-    const double times = 1 + (double)more->blocks / (double)stop->blocks;
-    if (strcmp(stop->reason, "repeats") == 0) {
-        const double repeats = rounded_up(times * (double)measure->repeats),
-                     slot = fmax(1, floor((double)measure->repeats / (2 * (double)stop->blocks)));
-        const bool grows = measure->slot_steps == 0 && repeats > 2 * IFM_MANY_BLOCKS * slot;
-        const char *same =
-            !grows ? "" : ifm_arena_printf(arena, session ? ", measure.slot_steps=%.0f" : " --slot-steps %.0f", slot);
-        return ifm_arena_printf(arena, "%s%.0f%s", session ? "measure.repeats=" : "--repeats ", repeats, same);
-    }
-    if (strcmp(stop->reason, "cap") == 0)
-        return ifm_arena_printf(arena, "%s%.0fs", session ? "measure.cap=" : "--cap ",
-                                rounded_up(stop->elapsed_s + more->seconds));
-    return "";
-}
-
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     struct ifm_more more = {.flag = ""};
@@ -129,13 +102,14 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
         return more;
     more.seconds = stop->elapsed_s * (double)more.blocks / (double)stop->blocks;
     more.hopeless = more.seconds > IFM_MORE_MOST_S;
-    more.flag = more.hopeless ? "" : flag_for(of, stop, &more, arena);
+    more.flag =
+        more.hopeless ? "" : ifm_longer(of->cell, of->events, 1 + (double)more.blocks / (double)stop->blocks, arena);
     return more;
 }
 
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
 {
-    const double s = rounded_up(more->seconds), minutes = ceil(more->seconds / 60); /* as flag_for has it, to 15 min */
+    const double s = ifm_longer_rounded(more->seconds), minutes = ceil(more->seconds / 60); /* as --cap is, to 15 min */
     const unsigned long long n = (unsigned long long)more->blocks;
     const char *blocks = n == 1 ? "block" : "blocks";
     if (more->blocks == 0 || more->hopeless)
@@ -231,6 +205,17 @@ const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct i
 
 /* ---- the reason ---- */
 
+const char *ifm_judge_at_limit(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    enum { TIMES = 4 };
+    const struct ifm_event_stop *stop =
+        of->cell == NULL || of->events == NULL ? NULL : IFM_LAST(of->events, stop, of->cell->name, NULL);
+    const char *longer =
+        stop == NULL || TIMES * stop->elapsed_s > IFM_MORE_MOST_S ? "" : ifm_longer(of->cell, of->events, TIMES, arena);
+    return longer[0] == '\0' ? "a quieter machine, or another limit for the gate"
+                             : ifm_arena_printf(arena, "%s, which about halves the interval", longer);
+}
+
 /* What other work disturbed comes before what the rest of the blocks say. */
 const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
 {
@@ -281,14 +266,15 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
     if (more.blocks > 0)
         return projected(of, &more, blocks, gated ? " the gate" : "", arena);
-    const char *reason = more.few ? IFM_TOO_FEW_TO_FORETELL
-                         : gated  ? "so near the gate's limit that no sensible number of blocks decides"
-                         : needed != NULL && needed->reason[0] != '\0' ? needed->reason
-                                                                       : "no number of blocks can be foretold";
-    const bool at_limit = gated && !more.few; /* a longer run would end there too */
+    const char *reason =
+        more.few ? IFM_TOO_FEW_TO_FORETELL
+        : gated  ? "the estimate is within its noise of the gate's limit, so that no number of blocks can be foretold"
+        : needed != NULL && needed->reason[0] != '\0' ? needed->reason
+                                                      : "no number of blocks can be foretold";
+    const bool at_limit = gated && !more.few;
     const char *quiet = more.disturbed || more.busy
                             ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_quiet(of, arena))
-                        : at_limit ? IFM_REMEDY "another limit for the gate, or a quieter machine"
+                        : at_limit ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_at_limit(of, arena))
                                    : "";
     return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks, equal_words(of, &more, arena),
                             more.busy && !more.disturbed ? " under load" : "", reason, quiet);

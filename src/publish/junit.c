@@ -95,8 +95,8 @@ static const char *open_reason(const struct ifm_between_row *row, const char *ch
     if (row->further == 0)
         return ifm_arena_printf(
             arena,
-            "%s: the estimate lies so near it for this noise that no sensible number of %s decides; a quieter "
-            "machine or a wider measure.margin would",
+            "%s: the estimate is within its noise of it, so that no number of %s can be foretold; four times as many "
+            "in each run about halve the interval",
             lead, counted);
     return ifm_arena_printf(arena, "%s: about %llu more %s in each run would probably decide", lead,
                             (unsigned long long)row->further, counted);

@@ -97,30 +97,50 @@ static const char *ends_of(const struct quote *a, const struct ifm_sessions_row 
 
 static const char *range_of(const struct quote *a, const struct ifm_sessions_row *row)
 {
-    return ifm_arena_printf(a->arena, "%s over %zu runs", ends_of(a, row), row->with + !isnan(row->original));
+    return ifm_arena_printf(a->arena, "%s over %zu runs", ends_of(a, row), ifm_sessions_runs(row));
 }
 
-/* "; 2 modes in 3 of 3 reruns: 62 % at 10.0 ms, 38 % at 19.9 ms": such a mean is no time that the arm takes. */
+/* "; 2 modes in 3 of 4 runs: 62 % at 10.0 ms, 38 % at 19.9 ms": such a mean is no time that the arm takes. */
 static const char *modes_of(const struct quote *a, const struct ifm_sessions_row *row, const char *lead)
 {
-    return row->modes == NULL ? ""
-                              : ifm_arena_printf(a->arena, "%s%.0f modes in %zu of %zu reruns: %s", lead,
-                                                 row->modes->number, row->modal, a->n, row->modes->text);
+    return row->modes == NULL
+               ? ""
+               : ifm_arena_printf(a->arena, "%s%.0f modes in %zu of %zu runs: %s", lead, row->modes->number, row->modal,
+                                  ifm_sessions_runs(row), row->modes->text);
+}
+
+/* It repeats with the run, whose length it is of. */
+static const char *drift_of(const struct quote *a, const struct ifm_sessions_row *row, const char *lead)
+{
+    return row->drifting == 0
+               ? ""
+               : ifm_arena_printf(a->arena, "%sdrifts inside %zu of %zu runs, holds for runs as long as these", lead,
+                                  row->drifting, ifm_sessions_runs(row));
 }
 
 static const char *quoted(const struct quote *a, const struct ifm_sessions_row *row)
 {
     const bool equal = row->metric == IFM_M_SPEEDUP && strcmp(row->word, "equivalent") == 0;
-    const char *open = row->undecided == 0 ? "" : ifm_arena_printf(a->arena, ", %zu undecided", row->undecided);
-    return ifm_arena_printf(a->arena, "%s%s %s (%s%s%s%s)", name_of(a, row), is_one_cell(a) ? "" : ":",
-                            shown(row, row->mean, a->arena), equal ? "equivalent, " : "", range_of(a, row), open,
+    const char *open = row->open == 0 ? "" : ifm_arena_printf(a->arena, ", %zu undecided", row->open);
+    return ifm_arena_printf(a->arena, "%s%s %s%s (%s%s%s%s%s)", name_of(a, row), is_one_cell(a) ? "" : ":",
+                            shown(row, row->mean, a->arena), row->drifting > 0 ? " with care" : "",
+                            equal ? "equivalent, " : "", range_of(a, row), open, drift_of(a, row, "; "),
                             modes_of(a, row, "; "));
 }
 
-/* Too few decide it; else they do not decide it alike. */
-static bool is_open(const struct ifm_sessions_row *row)
+/* Too few decide it, of the reruns or of all runs; "" = they do not decide it alike. */
+static const char *open_of(const struct quote *a, const struct ifm_sessions_row *row)
 {
-    return row->undecided + 1 >= row->with || 2 * row->undecided >= row->with;
+    const size_t runs = ifm_sessions_runs(row);
+    if (row->undecided + 1 >= row->with || 2 * row->undecided >= row->with)
+        return ifm_arena_printf(a->arena, "undecided in %zu of %zu reruns", row->undecided, a->n);
+    return 2 * row->open >= runs ? ifm_arena_printf(a->arena, "undecided in %zu of %zu runs", row->open, runs) : "";
+}
+
+/* That is an answer where the size is none. */
+static const char *each_time(const struct quote *a, const struct ifm_sessions_row *row)
+{
+    return ifm_is_empty(row->word) || row->open > 0 ? "" : ifm_arena_printf(a->arena, "%s each time, but ", row->word);
 }
 
 static const char *denied(const struct quote *a, const struct ifm_sessions_row *row)
@@ -128,14 +148,16 @@ static const char *denied(const struct quote *a, const struct ifm_sessions_row *
     const char *name = name_of(a, row), *why;
     if (isnan(row->mean))
         return ifm_arena_printf(a->arena, "%s (%zu of %zu reruns have it)", name, row->with, a->n);
-    if (row->quotable == IFM_REPEATABLE_NO)
-        why = ifm_arena_printf(a->arena, "further than %.3g %% from the mean of the reruns", 100 * a->epsilon);
+    if (row->contradicts)
+        why = "faster in one and slower in another";
+    else if (row->answer == IFM_REPEATABLE_NO)
+        why = ifm_arena_printf(a->arena, "%sfurther than %.3g %% from the mean of the reruns", each_time(a, row),
+                               100 * a->epsilon);
     else if (row->with < a->n)
         why = ifm_arena_printf(a->arena, "%zu of %zu reruns have it", row->with, a->n);
-    else if (is_open(row))
-        why = ifm_arena_printf(a->arena, "undecided in %zu of %zu reruns", row->undecided, a->n);
     else
-        why = "not the same way in all";
+        why = open_of(a, row);
+    why = why[0] == '\0' ? "not the same way in all" : why;
     return ifm_arena_printf(a->arena, "%s (%s, %s)", name, range_of(a, row), why);
 }
 
@@ -155,13 +177,21 @@ static const char *list(const struct quote *a, bool yes)
     return count <= NAMED ? text : ifm_arena_printf(a->arena, "%s and %zu more", text, count - NAMED);
 }
 
-/* What the ratios say nothing of. */
+/* What the ratios say nothing of: "; not the time of base, the energy of base". */
 static const char *others_of(const struct quote *a)
 {
-    if (!is_ratio(a->sessions) || a->sessions->others == IFM_REPEATABLE_YES)
-        return "";
-    return a->sessions->others == IFM_REPEATABLE_NO ? "; not their times: not all of these repeat"
-                                                    : "; not their times: a rerun lacks one";
+    const char *text = "";
+    size_t count = 0;
+    for (size_t i = 0; is_ratio(a->sessions) && i < a->sessions->n; i++) {
+        const struct ifm_sessions_row *row = &a->sessions->rows[i];
+        const bool time = row->metric == IFM_M_STEP_NS;
+        if ((!time && row->metric != IFM_M_ENERGY_PER_STEP_J) || row->answer == IFM_REPEATABLE_YES)
+            continue;
+        if (count++ < NAMED)
+            text = ifm_arena_printf(a->arena, "%s%s %s of %s", text, count > 1 ? "," : "; not",
+                                    time ? "the time" : "the energy", name_of(a, row));
+    }
+    return count <= NAMED ? text : ifm_arena_printf(a->arena, "%s and %zu more", text, count - NAMED);
 }
 
 static const char *answer_of(const struct quote *a, const char *caveat)
@@ -219,12 +249,14 @@ static const char *quote_word(const struct quote *a, const struct ifm_sessions_r
     if (strcmp(row->outputs, "differ") == 0)
         return "no: outputs differ";
     if (row->quotable == IFM_REPEATABLE_YES)
-        return "yes";
-    if (row->quotable == IFM_REPEATABLE_NO)
+        return row->drifting > 0 ? "with care" : "yes";
+    if (row->contradicts)
+        return "no: not decided alike";
+    if (row->answer == IFM_REPEATABLE_NO)
         return ifm_arena_printf(a->arena, "no: beyond ±%.3g %%", 100 * a->epsilon);
     if (row->with < a->n)
         return ifm_arena_printf(a->arena, "no: %zu of %zu have it", row->with, a->n);
-    return is_open(row) ? "no: undecided" : "no: not decided alike";
+    return open_of(a, row)[0] != '\0' ? "no: undecided" : "no: not decided alike";
 }
 
 /* Two digits; nothing that is rounded away. */
@@ -250,7 +282,7 @@ static void hide(const struct quote *a, const struct ifm_sessions_row *row, cons
 static void show(const struct quote *a, const struct ifm_sessions_row *row, const char *number, const char *lacking,
                  struct ifm_listing *listing)
 {
-    const char *modes = modes_of(a, row, "");
+    const char *drifts = drift_of(a, row, ""), *modes = modes_of(a, row, drifts[0] == '\0' ? "" : "; ");
     ifm_listing_show(listing, "number", number);
     ifm_listing_show(listing, "quote", quote_word(a, row));
     ifm_listing_show(listing, "range of all runs", ends_of(a, row));
@@ -261,8 +293,8 @@ static void show(const struct quote *a, const struct ifm_sessions_row *row, cons
     set_share(listing, "within_percent", row->within);
     if (lacking != NULL)
         ifm_listing_show_note(listing, ifm_arena_printf(a->arena, "%s has not: %s", lacking, row->reason));
-    else if (modes[0] != '\0')
-        ifm_listing_show_note(listing, modes);
+    else if (drifts[0] != '\0' || modes[0] != '\0')
+        ifm_listing_show_note(listing, ifm_arena_printf(a->arena, "%s%s", drifts, modes));
 }
 
 static void add(const struct quote *a, const struct ifm_plan *plan, const struct ifm_sessions_row *row,

@@ -13,7 +13,7 @@ struct ifm_listing ifm_sessions_listing(const struct ifm_sessions *sessions, con
 /* "repeatable", "not repeatable", "not answered". */
 const char *ifm_repeatable_words(enum ifm_repeatable answer);
 /* Which number may be quoted after `n` reruns, in a sentence: "quote int4 2.00x (1.98x to 2.03x over 4 runs); not
- * their times: not all of these repeat". Of speed-ups, or where there are none of times. `caveat` ends it where one may
+ * the time of f16". Of speed-ups, or where there are none of times. `caveat` ends it where one may
  * be. */
 const char *ifm_sessions_answer(const struct ifm_sessions *sessions, size_t n, double epsilon, const char *caveat,
                                 struct ifm_arena *arena);

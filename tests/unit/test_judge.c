@@ -205,7 +205,8 @@ static void an_estimate_on_the_threshold_is_never_decided(void **state)
     fx_gate(&fx, "speedup", "", IFM_GATE_AT_LEAST, fx_value(&fx, "other", "speedup")->number, true);
     finish(&fx, IFM_OUTCOME_INCONCLUSIVE, IFM_INVALID);
     assert_int_equal(fx.verdict->gates[0].further, 0);
-    assert_facts(fx.verdict->gates[0].reason, "so near it|no sensible number of blocks");
+    assert_facts(fx.verdict->gates[0].reason,
+                 "within its noise of it|no number of blocks can be foretold|four times as many");
     fx_stop(&fx);
 }
 

@@ -68,7 +68,7 @@ static void an_inconclusive_gate_is_not_solid(void **state)
         .outcome = IFM_OUTCOME_INCONCLUSIVE, .exit_code = IFM_INVALID, .gates = &result, .n_gates = 1};
     s->publication.verdict = &verdict;
     assert_int_equal(again(s).word, IFM_TRUST_UNDECIDED);
-    assert_string_equal(again(s).remedy, "a quieter machine, or a limit further off");
+    assert_string_equal(again(s).remedy, "a quieter machine, or another limit for the gate");
     s->derived.busy = true;
     assert_int_equal(again(s).word, IFM_TRUST_NOISY);
     s->derived.busy = false;
@@ -214,10 +214,13 @@ static void an_open_gate_and_its_comparison_need_the_same_blocks(void **state)
     assert_has(again(s).remedy, "about 33 more blocks");
     assert_has(why(s), "about 33 more blocks would decide the gate");
     result.further = 0; /* nothing decides the gate, and so nothing is promised */
-    assert_string_equal(again(s).remedy, "another limit for the gate, or a quieter machine"); /* and no longer run */
-    assert_string_equal(again(s).cause, "after 24 blocks: so near the gate's limit that no sensible number of blocks "
-                                        "decides");
-    assert_has(why(s), "near the gate's limit");
+    assert_string_equal(again(s).remedy, "a quieter machine, or another limit for the gate");
+    assert_string_equal(again(s).cause, "after 24 blocks: the estimate is within its noise of the gate's limit, so "
+                                        "that no number of blocks can be foretold");
+    ended(s, "cap", 24, 10); /* four times as many tell more all the same, which is no promise */
+    assert_string_equal(again(s).remedy, "--cap 40s, which about halves the interval");
+    ended(s, "cap", 24, 1000);
+    assert_string_equal(again(s).remedy, "a quieter machine, or another limit for the gate");
     const struct ifm_undecided baseline = asked(s, "plain");
     assert_string_equal(ifm_judge_undecided(&baseline, s->arena), "");
 }
@@ -237,8 +240,9 @@ static void what_would_decide_is_told_as_time(void **state)
     ended(s, "repeats", 24, 0.1);
     assert_has(why(s), "about 100 more blocks (less than 1 s) would decide");
     assert_has(why(s), ": --repeats ");
-    ended(s, "mde", 24, 10); /* a longer cap changes nothing */
-    assert_lacks(why(s), "--");
+    ended(s, "mde", 24, 10); /* a longer cap alone changes nothing */
+    assert_has(why(s), ": --mde 0.044 --cap 55s");
+    assert_has(again(s).remedy, "--mde 0.044 --cap 55s: about 100 more blocks");
     ended(s, "cap", 24, 900); /* 3750 s */
     assert_string_equal(why(s), "undecided after 24 blocks: an hour more may not decide. Remedy: a wider margin");
     assert_has(again(s).remedy, "an hour more may not decide");
@@ -334,8 +338,8 @@ static void one_run_has_one_main_cause(void **state)
 {
     (void)state;
     static const struct ifm_finding load[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", "", "",
-         "other programs took up to 98 % of each CPU as the run began", .kind = IFM_FINDING_LOAD},
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "other programs took up to 98 % of each CPU as the run began",
+         .kind = IFM_FINDING_LOAD},
         {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it drifts by 3 %", .kind = 0}};
     struct sample *s = open_sample(load, 2);
     ended(s, "cap", 24, 10);

@@ -50,6 +50,9 @@ static void too_few_blocks_ask_for_what_ended_the_run(void **state)
     assert_string_equal(again(s).remedy, "measure more blocks, with a larger --repeats");
     ended(s, "cap", 1, 1);
     assert_string_equal(again(s).remedy, "measure more blocks, with a longer --cap");
+    ended(s, "blocks_max", 1, 1);
+    assert_string_equal(again(s).remedy, "measure more blocks, with a larger measure.blocks_max");
+    ended(s, "cap", 1, 1);
     s->derived.findings[0].kind = IFM_FINDING_LOAD; /* a quiet machine alone makes no blocks */
     s->derived.busy = true;
     s->numbers[CHANGE].value.text = "undecided";

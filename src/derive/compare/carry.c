@@ -6,6 +6,7 @@
  * last one, as of programs that write two files in turn: that is seen in slots whose last one was another arm's. */
 #include "derive/internal.h"
 
+#include "model/longer.h"
 #include "stats/stats.h"
 #include <math.h>
 
@@ -304,10 +305,27 @@ static void say_hidden(const struct ifm_arm_work *arm, bool changes_the_word, bo
     said->takes_word = warns;
 }
 
-/* What ended the run would end one of longer slots after fewer blocks. */
+/* Samples in the baseline's slots. */
+static double held_of(const struct ifm_cell_work *work)
+{
+    const struct ifm_record *r = work->record;
+    for (size_t k = r->n_slots; k-- > 0;)
+        if (r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].arm == work->baseline->index)
+            return r->slots[k].samples;
+    return 0;
+}
+
+enum { STEPS = 12 };
+
+const char *ifm_derive_more_slots(const struct ifm_cell_work *work)
+{
+    const char *longer = held_of(work) < STEPS ? "" : ifm_longer(work->cell, work->d->facts->events, 2, work->d->arena);
+    return longer[0] != '\0' ? longer : ifm_derive_longer_slots(work);
+}
+
+/* Twelve samples, or twice what they hold. What ended the run would end one of longer slots after fewer blocks. */
 const char *ifm_derive_longer_slots(const struct ifm_cell_work *work)
 {
-    enum { STEPS = 12 };
     static const char *const names[][3] = {{"--slot-steps ", " --repeats ", " --cap "},
                                            {"measure.slot_steps=", ", measure.repeats=", ", measure.cap="}};
     const char *const *name = names[strcmp(work->cell->workload, "session") == 0];
@@ -316,22 +334,27 @@ const char *ifm_derive_longer_slots(const struct ifm_cell_work *work)
     const struct ifm_slot *first = NULL, *last = NULL;
     size_t blocks = work->n_measured > IFM_MANY_BLOCKS ? IFM_MANY_BLOCKS : work->n_measured;
     blocks = blocks < IFM_BLOCKS_NEEDED ? IFM_BLOCKS_NEEDED : blocks;
-    const char *slots = ifm_arena_printf(work->d->arena, "%s%d", name[0], STEPS);
-    const unsigned long long repeats = 2ULL * STEPS * blocks;
+    const double held = held_of(work), steps = held < STEPS ? STEPS : 2 * held;
+    const char *slots = ifm_arena_printf(work->d->arena, "%s%.0f", name[0], steps);
+    const double repeats = 2 * steps * (double)blocks;
+    const char *least = measure->stop == IFM_STOP_REPEATS
+                            ? ifm_longer_slot_min(work->cell, work->d->facts->events, steps, work->d->arena)
+                            : "";
+    if (least[0] != '\0')
+        least = ifm_arena_printf(work->d->arena, "%s%s", name[0][0] == '-' ? " " : ", ", least);
     if (measure->stop == IFM_STOP_REPEATS)
-        return repeats <= measure->repeats ? slots
-                                           : ifm_arena_printf(work->d->arena, "%s%s%llu", slots, name[1], repeats);
-    double samples = STEPS;
+        return repeats <= (double)measure->repeats
+                   ? slots
+                   : ifm_arena_printf(work->d->arena, "%s%s%.0f%s", slots, name[1], repeats, least);
     for (size_t k = 0; k < r->n_slots; k++) {
         const struct ifm_slot *slot = &r->slots[k];
         if (slot->phase != IFM_PHASE_MEASURE)
             continue;
         first = first == NULL ? slot : first;
         last = slot;
-        samples = slot->arm == work->baseline->index ? slot->samples : samples;
     }
     const double seconds = last == NULL ? 0 : 1e-9 * (double)(last->end_ns - first->start_ns),
-                 each = seconds / fmax((double)work->n_measured, 1) * fmax(STEPS / samples, 1),
+                 each = seconds / fmax((double)work->n_measured, 1) * (held > 0 ? fmax(steps / held, 1) : 1),
                  cap_s = ceil(each * (double)blocks);
     return cap_s <= measure->cap_s ? slots : ifm_arena_printf(work->d->arena, "%s%s%.0fs", slots, name[2], cap_s);
 }

@@ -413,7 +413,7 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
             100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
             ifm_derive_hides_order(arm) ? ""
                                         : ifm_arena_printf(arm->d->arena, IFM_REMEDY "%s, which makes more of them",
-                                                           ifm_derive_longer_slots(arm->work)))
+                                                           ifm_derive_more_slots(arm->work)))
             ->takes_word = true;
     *word = stands ? *word : "undecided";
     return a;

@@ -91,41 +91,85 @@ double ifm_sessions_high(const struct ifm_sessions_row *row)
     return fmax(row->most, row->original);
 }
 
-/* What the comparisons of the sessions decide, two or more of them, and more than are undecided. */
-static void decide(const struct ifm_run_view *views, size_t n, struct ifm_sessions_row *row)
+/* The run at `i`, the original behind its sessions, where it has the number; NULL = it has not. */
+static const struct ifm_run_view *run_with(const struct ifm_run_view *views, size_t n,
+                                           const struct ifm_run_view *original, const struct ifm_sessions_row *row,
+                                           size_t i)
 {
-    size_t decided = 0;
+    const struct ifm_run_view *run = i < n ? &views[i] : original;
+    return run == NULL || lacking(value_of(run, row)) != NULL ? NULL : run;
+}
+
+/* An equivalence holds in a run that lies inside the margin; a direction in one that lies on its side of 1. */
+static bool is_alike(const struct ifm_run_view *views, const struct ifm_sessions_row *row)
+{
+    const double low = ifm_sessions_low(row), high = ifm_sessions_high(row),
+                 edge = 1 + ifm_plan_cell(views[0].plan, row->cell)->measure.margin + 1e-12;
+    return strcmp(row->word, "equivalent") == 0 ? low >= 1 / edge && high <= edge : low > 1 || high < 1;
+}
+
+/* What the comparisons decide: two sessions or more, more of them than not, most of all runs, and none otherwise. */
+static void decide(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original,
+                   struct ifm_sessions_row *row)
+{
+    size_t decided = 0, faster = 0, slower = 0;
     bool same = true;
-    row->word = "";
-    for (size_t i = 0; i < n; i++) {
-        const struct ifm_value *change = ifm_derived_value(views[i].derived, row->cell, row->arm, IFM_M_CHANGE_PERCENT);
-        if (lacking(value_of(&views[i], row)) != NULL)
+    for (size_t i = 0; i <= n; i++) {
+        const struct ifm_run_view *run = run_with(views, n, original, row, i);
+        if (run == NULL)
             continue;
+        const struct ifm_value *change = ifm_derived_value(run->derived, row->cell, row->arm, IFM_M_CHANGE_PERCENT);
         if (change == NULL || change->state != IFM_STATE_OK || strcmp(change->text, "undecided") == 0) {
-            row->undecided++;
+            row->undecided += i < n;
+            row->open++;
             continue;
         }
-        same &= decided == 0 || strcmp(row->word, change->text) == 0;
-        row->word = decided++ == 0 ? change->text : row->word;
+        same &= row->word[0] == '\0' || strcmp(row->word, change->text) == 0;
+        row->word = change->text;
+        decided += i < n;
+        faster += strcmp(change->text, "faster") == 0;
+        slower += strcmp(change->text, "slower") == 0;
     }
-    const bool sides = ifm_sessions_low(row) <= 1 && ifm_sessions_high(row) >= 1;
-    if (decided < 2 || decided <= row->undecided || !same || (sides && strcmp(row->word, "equivalent") != 0))
+    row->contradicts = faster > 0 && slower > 0;
+    if (decided < 2 || decided <= row->undecided || 2 * row->open >= ifm_sessions_runs(row) || !same ||
+        !is_alike(views, row))
         row->word = "";
 }
 
-static void find_modes(const struct ifm_run_view *views, size_t n, struct ifm_sessions_row *row)
+size_t ifm_sessions_runs(const struct ifm_sessions_row *row)
 {
-    for (size_t i = 0; i < n; i++)
-        for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(views[i].derived, row->cell, f)) != NULL;)
-            if (f->kind == IFM_FINDING_MODES && strcmp(f->arm, row->arm) == 0 && row->modal++ == 0)
-                row->modes = ifm_derived_value(views[i].derived, row->cell, row->arm, IFM_M_MODES_COUNT);
+    return row->with + !isnan(row->original);
 }
 
+/* What noise does not explain inside a run, and repeats with it. */
+static void find_shape(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original,
+                       struct ifm_sessions_row *row)
+{
+    const enum ifm_finding_kind drifts =
+        row->metric == IFM_M_SPEEDUP ? IFM_FINDING_RATIO_DRIFTS : IFM_FINDING_TIME_DRIFTS;
+    for (size_t i = 0; i <= n; i++) {
+        const struct ifm_run_view *run = run_with(views, n, original, row, i);
+        bool moves = false;
+        for (const struct ifm_finding *f = NULL;
+             run != NULL && (f = ifm_derived_finding(run->derived, row->cell, f)) != NULL;) {
+            if (strcmp(f->arm, row->arm) != 0)
+                continue;
+            moves |= f->kind == drifts;
+            if (row->metric == IFM_M_STEP_NS && f->kind == IFM_FINDING_MODES && row->modal++ == 0)
+                row->modes = ifm_derived_value(run->derived, row->cell, row->arm, IFM_M_MODES_COUNT);
+        }
+        row->drifting += moves;
+    }
+}
+
+/* Sizes of a speed-up that lie apart are not known: no answer yet. Directions that do deny it. */
 static enum ifm_repeatable quotable(const struct ifm_sessions_row *row)
 {
-    return row->answer == IFM_REPEATABLE_YES && row->metric == IFM_M_SPEEDUP && row->word[0] == '\0'
-               ? IFM_REPEATABLE_UNKNOWN
-               : row->answer;
+    if (row->metric != IFM_M_SPEEDUP)
+        return row->answer;
+    if (row->contradicts)
+        return IFM_REPEATABLE_NO;
+    return row->answer == IFM_REPEATABLE_YES && row->word[0] != '\0' ? IFM_REPEATABLE_YES : IFM_REPEATABLE_UNKNOWN;
 }
 
 /* Outputs by the same seed that differ are no repetition, whatever the times say. */
@@ -150,9 +194,9 @@ static void add(const struct ifm_run_view *views, size_t n, const struct ifm_run
     measure(views, n, original, epsilon, &row);
     row.word = "";
     if (row.metric == IFM_M_SPEEDUP)
-        decide(views, n, &row);
-    if (row.metric == IFM_M_STEP_NS)
-        find_modes(views, n, &row);
+        decide(views, n, original, &row);
+    if (row.metric == IFM_M_SPEEDUP || row.metric == IFM_M_STEP_NS)
+        find_shape(views, n, original, &row);
     row.quotable = quotable(&row);
     IFM_ARENA_GROW(arena, out->rows, out->n, out->capacity);
     out->rows[out->n++] = row;

@@ -22,11 +22,13 @@ struct ifm_sessions_row {
     size_t with, lacks;       /* how many sessions have it; the first that does not, or their number */
     const char *reason;       /* why that one does not; "" = all have it */
     const char *outputs;      /* "equal" or "differ"; "" where the last checks recorded none */
-    const char *word;         /* of a speed-up: what its sessions decide, "faster"; "" = nothing, or not one thing */
+    const char *word;         /* of a speed-up: what its runs decide, "faster"; "" = nothing, or not one thing */
     size_t undecided;         /* of a speed-up: sessions that have it and do not decide it */
+    size_t open;              /* the same of all runs, the original among them */
+    bool contradicts;         /* one run decides "faster" and one "slower" */
     enum ifm_repeatable quotable;
-    const struct ifm_value *modes; /* of a time: those of the first session that says that they mislead; NULL = none */
-    size_t modal;                  /* sessions that say so */
+    const struct ifm_value *modes; /* of a time: those of the first run that says that they mislead; NULL = none */
+    size_t modal, drifting;        /* runs that say so; runs in which it drifts from start to end */
 };
 
 struct ifm_sessions {
@@ -38,7 +40,8 @@ struct ifm_sessions {
     enum ifm_repeatable ratios; /* of the speed-ups alone, which a change of the whole machine leaves alone */
     enum ifm_repeatable others; /* of times and energy */
     /* Of all speed-ups, or where there are none of times and energy: repeatable, by equal outputs, and of a speed-up
-     * decided by two sessions or more and by most, against none, and on one side of 1 in every run. */
+     * decided by two sessions or more and by most runs, against none, and on one side of 1 (inside the margin) in every
+     * run. No: outputs or directions contradict each other, or a time does not repeat. */
     enum ifm_repeatable quotable;
 };
 
@@ -51,6 +54,7 @@ void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_r
 /* The ends of all runs, the original among them. */
 double ifm_sessions_low(const struct ifm_sessions_row *row);
 double ifm_sessions_high(const struct ifm_sessions_row *row);
+size_t ifm_sessions_runs(const struct ifm_sessions_row *row); /* that have the number, the original among them */
 /* What keeps the original from standing beside its sessions, as "environment.cpu.model": it was measured on another
  * machine or device, or read other files. NULL: nothing does. */
 const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struct ifm_run_view *session,
