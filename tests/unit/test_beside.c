@@ -401,8 +401,8 @@ static void a_machine_that_alternates_is_no_order_of_arms(void **state)
     static const struct {
         double odd, base, other; /* times as long: slots of odd number, and behind another arm */
         bool alternates, ordered;
-    } cases[] = {{0.77, 1, 1, true, false},      {1.3, 1, 1, true, false},      {1, 1.3, 1.3, false, true},
-                 {1, 1.3, 1, false, true},       {1, 1, 0.77, false, true},     {1, 0.77, 0.77, false, true},
+    } cases[] = {{0.77, 1, 1, true, false},     {1.3, 1, 1, true, false},  {1, 1.3, 1.3, false, true},
+                 {1, 1.3, 1, false, true},      {1, 1, 0.77, false, true}, {1, 0.77, 0.77, false, true},
                  {0.77, 1.5, 1.5, false, true}, {1, 1, 1, false, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (unsigned blocks = 16; blocks <= 40; blocks += 8) {
@@ -429,7 +429,6 @@ static void a_machine_that_alternates_is_no_order_of_arms(void **state)
             const bool ordered = fx_finding(&fx, "rule-07", IFM_CARRIED_WORDS) != NULL;
             if ((said != NULL) != cases[i].alternates || ordered != cases[i].ordered)
                 fail_msg("case %zu, %u blocks: alternates %d, ordered %d", i, blocks, said != NULL, ordered);
-            if (said != NULL)
             const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
             assert_true(!cases[i].alternates || (change->low < 2 && change->high > -2));
             fx_stop(&fx);
