@@ -55,8 +55,8 @@ static struct ifm_value rss_of(const struct ifm_arm_work *arm)
     if (slots.read == 0 && ifm_derive_column_total(arm, "child_cpu_ns").read == 0)
         return ifm_value_absent("the memory of the programs was not read", "", 0, "slots");
     if (slots.read == 0)
-        return ifm_value_absent("no program's peak was seen above the lab's own, which the kernel counts with it", "",
-                                0, "slots");
+        return ifm_value_absent("no program's peak was seen above inferometer's own, which the kernel counts with it",
+                                "", 0, "slots");
     return ifm_value_count_of(slots.largest, slots.read, "slots");
 }
 

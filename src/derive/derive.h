@@ -29,6 +29,7 @@ enum ifm_finding_kind {
     IFM_FINDING_CACHES,        /* serve an arm, and memory its baseline */
     IFM_FINDING_ORDER,         /* the time depends on which arm ran before */
     IFM_FINDING_ORDER_HIDDEN,  /* whether it does cannot be told from the load */
+    IFM_FINDING_ALTERNATES,    /* the time does, from slot to slot, of both arms */
     IFM_FINDING_TYPICAL,       /* what is typical and what is paid disagree */
     IFM_FINDING_CLOCKS,        /* of an arm and its baseline differ */
     IFM_FINDING_DISTURBS,      /* an arm does, and not the machine */
@@ -74,7 +75,9 @@ struct ifm_finding {
 #define IFM_OF_BASELINE_WORDS "of the baseline "
 /* How the finding begins of an arm whose interval is wide by what another left behind (rule 7). */
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"
-/* ... and where that cannot be told from the load. */
+/* Of the machine, where that looks like it. */
+#define IFM_ALTERNATES_WORDS "the time alternates from slot to slot"
+/* ... and where it cannot be told from the load, or from that. */
 #define IFM_ORDER_HIDDEN_WORDS "whether the order of slots matters"
 /* Of a program whose processor time is decided where its time is not. */
 #define IFM_CPU_DECIDES "; CPU time alone, without what it waits, decides: inferometer ci OLD NEW --metric cpu"

@@ -144,6 +144,7 @@ const char *ifm_finding_name(enum ifm_finding_kind kind)
         [IFM_FINDING_CACHES] = "caches",
         [IFM_FINDING_ORDER] = "order",
         [IFM_FINDING_ORDER_HIDDEN] = "order_hidden",
+        [IFM_FINDING_ALTERNATES] = "alternates",
         [IFM_FINDING_TYPICAL] = "typical",
         [IFM_FINDING_CLOCKS] = "clocks",
         [IFM_FINDING_DISTURBS] = "disturbs",

@@ -398,6 +398,7 @@ struct ifm_carried {
     double usual;      /* by the share of slots behind another arm */
     double low, high;  /* what it may be, were any part of the slots that count behind another; holds 0 */
     const char *words; /* "" where disturbed slots hide it */
+    const char *alternates; /* "83.1 ms, 107 ms": times of even and odd slots, of both arms, look like it; "" = no */
     bool hidden;       /* a part of it cannot be told from the load */
 };
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);

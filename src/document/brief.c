@@ -347,7 +347,20 @@ static const char *took_words(const struct ifm_builder *builder, const char *tex
     return ifm_arena_printf(builder->arena, "not called faster or slower: %.*s", (int)first_clause(why), why);
 }
 
-/* In two lines at most, or one. */
+static const char others_too[] = "; others too";
+
+/* Where a text of `room` bytes ends, by whole clauses: a cut one answers nothing. One that has none stays as it is. */
+static size_t whole_clauses(const char *text, size_t room)
+{
+    const size_t length = strlen(text);
+    size_t end = 0;
+    for (size_t i = 1; i < length && i <= room && length > room; i++)
+        if (strncmp(text + i, "; ", 2) == 0 || strncmp(text + i, IFM_REMEDY, sizeof IFM_REMEDY - 1) == 0)
+            end = i;
+    return end > 0 && strstr(text + end, "--") == NULL ? end : length; /* nor one without the flag that it is about */
+}
+
+/* In two lines at most, or one, but for one long clause. */
 static const char *note_words(const struct ifm_builder *builder, size_t at, const struct ifm_trust *trust, bool two)
 {
     const struct ifm_document *document = builder->document;
@@ -355,20 +368,20 @@ static const char *note_words(const struct ifm_builder *builder, size_t at, cons
     const char *others = "";
     for (size_t k = at + 1; note->open && k < document->n_notes; k++)
         if (document->notes[k].open && alike_before(document, k) == at)
-            others = "; others too";
+            others = others_too;
     if (is_told(note, trust))
         return ifm_arena_printf(builder->arena, "%s%s", took_words(builder, note->text), others);
     const size_t room = (two ? 2 * WIDTH - 12 : WIDTH - 5) - strlen(others);
-    return ifm_arena_printf(builder->arena, "%s%s", ifm_cut(builder, beside_trust(builder, note->text, trust), room),
-                            others);
+    const char *text = beside_trust(builder, note->text, trust);
+    return ifm_arena_printf(builder->arena, "%.*s%s", (int)whole_clauses(text, room), text, others);
 }
 
 /* The texts of notes that have lines of their own, of `room` lines: why comparisons are open first, the first of them
- * in two lines; then why numbers are refused. Alike ones are one. Returns how many are left out. */
-static size_t choose(const struct ifm_builder *builder, const struct ifm_trust *trust, size_t room, const char **texts)
+ * in two lines; then why numbers are refused. Alike ones are one. */
+static void choose(const struct ifm_builder *builder, const struct ifm_trust *trust, size_t room, const char **texts)
 {
     const struct ifm_document *document = builder->document;
-    size_t rest = 0, n = 0, used = 0, left_out = 0;
+    size_t rest = 0, n = 0, used = 0;
     for (size_t i = 0; i < document->n_notes; i++)
         rest += !is_again(builder, i, trust);
     /* a line that says that one more is hidden is as long as that one */
@@ -386,8 +399,31 @@ static size_t choose(const struct ifm_builder *builder, const struct ifm_trust *
                 used += lines;
             }
             n += texts[i] != NULL;
-            left_out += texts[i] == NULL;
         }
+}
+
+/* A note for which no line is left and that says of another arm what one above does, is that one: a row without the
+ * mark is taken for unlike. Returns how many are still left out. */
+static size_t join_alike(const struct ifm_builder *builder, const struct ifm_trust *trust, const char **texts,
+                         unsigned *numbers)
+{
+    const struct ifm_document *document = builder->document;
+    size_t left_out = 0;
+    for (size_t i = 0; i < document->n_notes; i++) {
+        if (texts[i] != NULL || is_again(builder, i, trust))
+            continue;
+        size_t k = 0;
+        while (k < document->n_notes &&
+               !(texts[k] != NULL && are_alike(document->notes[k].text, document->notes[i].text)))
+            k++;
+        left_out += k == document->n_notes;
+        if (k == document->n_notes)
+            continue;
+        const unsigned number = numbers[document->notes[k].number];
+        if (numbers[document->notes[i].number] != number && strstr(texts[k], others_too) == NULL)
+            texts[k] = ifm_arena_printf(builder->arena, "%s%s", texts[k], others_too);
+        numbers[document->notes[i].number] = number;
+    }
     return left_out;
 }
 
@@ -402,15 +438,16 @@ static size_t add_notes(struct ifm_builder *builder, const struct ifm_trust *tru
     unsigned shown = 0;
     if (document->n_notes == 0)
         return 0;
-    const size_t left_out = choose(builder, trust, LINES > taken + LEAST ? LINES - taken : LEAST, texts);
+    choose(builder, trust, LINES > taken + LEAST ? LINES - taken : LEAST, texts);
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     list->id = "note";
-    for (size_t i = 0; i < document->n_notes; i++) {
-        if (texts[i] == NULL)
-            continue;
-        numbers[document->notes[i].number] = ++shown;
-        ifm_add_sentence(builder, list, texts[i])->number = shown;
-    }
+    for (size_t i = 0; i < document->n_notes; i++)
+        if (texts[i] != NULL)
+            numbers[document->notes[i].number] = ++shown;
+    const size_t left_out = join_alike(builder, trust, texts, numbers);
+    for (size_t i = 0; i < document->n_notes; i++)
+        if (texts[i] != NULL)
+            ifm_add_sentence(builder, list, texts[i])->number = numbers[document->notes[i].number];
     for (size_t i = 0; i < document->n_notes; i++)
         if (document->notes[i].open && texts[i] == NULL && !is_trust(&document->notes[i], trust))
             numbers[document->notes[i].number] = numbers[document->notes[alike_before(document, i)].number];

@@ -200,12 +200,12 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
 /* wide.c: why the interval of `speedup` is more than twice as wide as its times' are together; "" where it is not, or
  * no rule says. */
-const char *ifm_drift_in_interval(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                                  const struct ifm_arm *arm, const struct ifm_value *time);
-/* "2 modes: of its runs 54 % at 11 ms, 46 % at 21 ms" of a time whose mean and median mislead; "" of any other. */
-const char *ifm_modes_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm);
 const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
+/* What to know of a time: "2 modes: of its runs 54 % at 11 ms, 46 % at 21 ms", which a file tells of among what was
+ * found, or how mean and median lie, or a drift; "" = nothing. */
+const char *ifm_time_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                           const struct ifm_value *value);
 /* Lines below a table: "mean and p50 disagree: b 0.73x by the mean, 1.05x by p50" where they do, beyond the margin and
  * what is chance, and no finding says it; and ifm_unseen_words. */
 void ifm_add_cautions(struct ifm_builder *builder, const struct ifm_cell *cells, size_t n, enum ifm_level level,

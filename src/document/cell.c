@@ -82,8 +82,8 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
         beside = beside[0] == '\0' ? unlike : ifm_arena_printf(builder->arena, "%s; %s", unlike, beside);
     const char *wider = strcmp(word, "undecided") == 0 ? "" : ifm_wider_than_times(builder, cell, arm, value);
     if (wider[0] != '\0')
-        beside = ifm_arena_printf(builder->arena, "%s%s%s", beside[0] == '\0' ? "wider than by its times" : beside,
-                                  beside[0] == '\0' ? ": " : "; ", wider);
+        beside = ifm_arena_printf(builder->arena, "wider than its times are, %s%s%s", wider,
+                                  beside[0] == '\0' ? "" : "; ", beside);
     field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
     if (field.note > 0) {
         struct ifm_note *note = &builder->document->notes[field.note - 1];
@@ -115,38 +115,6 @@ static struct ifm_field quantity_field(struct ifm_builder *builder, const struct
     const char *text = ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow, lead, value->text, remedy);
     field.note = ifm_add_note(builder, text, "");
     return field;
-}
-
-#define BELOW 1.25
-/* A mean that its median does not show, so that whoever sees both doubts neither; "" where they are near. Of a
- * program few runs are measured, and one that is slow moves their mean: from less on. */
-static const char *slow_steps(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                              const struct ifm_value *mean)
-{
-    const bool programs = ifm_cell_counts_programs(cell);
-    const double apart = programs ? 1.25 : 3;
-    const struct ifm_value *median = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
-    if (!ifm_is_ok(median))
-        return "";
-    if (mean->number * BELOW < median->number)
-        return programs ? "the mean is below the median (p50): some runs take much less"
-                        : "the mean is below the median (p50): some steps take much less";
-    if (!(mean->number > apart * median->number))
-        return "";
-    return programs ? "the mean is far above the median (p50): some runs take much longer"
-                    : "the mean is far above the median (p50): some steps take much longer";
-}
-
-/* What to know of a time: modes, which a file tells of among what was found, or how mean and median lie, or a drift. */
-static const char *time_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                              const struct ifm_value *value)
-{
-    const char *modes = builder->most == IFM_LEVEL_BRIEF ? ifm_modes_words(builder, cell, arm) : "";
-    const char *slow = modes[0] == '\0' ? slow_steps(builder, cell, arm, value) : "";
-    const char *drift = slow[0] == '\0' ? ifm_drift_in_interval(builder, cell, arm, value) : "";
-    return modes[0] == '\0'   ? slow[0] == '\0' ? drift : slow
-           : drift[0] == '\0' ? modes
-                              : ifm_arena_printf(builder->arena, "%s; %s", modes, drift);
 }
 
 /* What an arm stores and loses that had nothing to do says nothing of what it would do: it is as inactive as its time.
@@ -185,7 +153,7 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
         return comparison_field(builder, cell, arm, value, told);
     if (ifm_metrics[metric].rounding == IFM_ROUNDING_RATIO && ifm_is_ok(value))
         return ratio_field(builder, cell, metric, value->number);
-    const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? time_words(builder, cell, arm, value) : "";
+    const char *slow = metric == IFM_M_STEP_NS && ifm_is_ok(value) ? ifm_time_words(builder, cell, arm, value) : "";
     /* on a terminal it stands beside the time and decides nothing: as p50 without an interval, which some rows lack */
     const bool aside = metric == IFM_M_COMMAND_CPU_NS && builder->most == IFM_LEVEL_BRIEF && ifm_is_ok(value);
     struct ifm_value bare;
@@ -264,9 +232,15 @@ static void fill_row(struct ifm_builder *builder, const struct ifm_cell *cell, c
         *ifm_grid_at(grid, row, c + 1) = ifm_cell_field(builder, cell, arm, metric, false);
     }
     const struct ifm_value *time = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS);
-    if (time != NULL && time->n > 0 && grid->n_columns > n_shown + 1)
-        *ifm_grid_at(grid, row, n_shown + 1) =
-            ifm_field_text(ifm_arena_printf(builder->arena, "%lld", (long long)time->n), IFM_TONE_PLAIN);
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    if (time == NULL || time->n <= 0 || grid->n_columns <= n_shown + 1)
+        return;
+    /* those that the comparison rests on, of those that the time is of */
+    const bool fewer = ifm_is_ok(change) && change->n < time->n && strcmp(change->n_of, time->n_of) == 0;
+    *ifm_grid_at(grid, row, n_shown + 1) = ifm_field_text(
+        fewer ? ifm_arena_printf(builder->arena, "%lld of %lld", (long long)change->n, (long long)time->n)
+              : ifm_arena_printf(builder->arena, "%lld", (long long)time->n),
+        IFM_TONE_PLAIN);
 }
 
 /* What n counts, as the first arm that has a count names it; NULL when none has. */

@@ -19,6 +19,7 @@ static void add(struct ifm_builder *builder, const char *what, const char *text,
     struct ifm_line *line =
         ifm_add_line(builder, section, level, IFM_AS_ASIDE, ifm_arena_printf(builder->arena, "%s: ", what));
     ifm_say_code(builder, line, text);
+    line->spans[line->n - 1].measured = true;
 }
 
 /* A hook that all arms share is said once, in front of their commands. */

@@ -45,6 +45,7 @@ struct ifm_span {
     const char *text;
     enum ifm_tone tone;
     bool code;     /* a name as it is typed */
+    bool measured; /* as somebody else typed it: nothing in it is ours to replace */
     unsigned note; /* a footnote behind it; 0 = none */
     const char *target;
 };

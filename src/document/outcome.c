@@ -137,7 +137,7 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
         (!ifm_is_ok(all) && !speedup->has_interval && !points_away(speedup->number, ratio.number)))
         return "";
     return ifm_arena_printf(builder->arena,
-                            ifm_is_ok(all) ? "of undisturbed blocks; of all blocks, as in the time column: %sx"
+                            ifm_is_ok(all) ? "of undisturbed blocks; of all, as the times are: %sx"
                                            : "block by block (%sx by the times, which slow blocks move more)",
                             ifm_quantity_of(&ratio, builder->arena).number);
 }
@@ -305,7 +305,15 @@ static void say_energy_change(struct ifm_builder *builder, struct ifm_line *line
         ifm_say(builder, line, IFM_TONE_PLAIN, " %s", range);
 }
 
-/* Of programs, where a gate asks for it, or where it is decided and the time is not. */
+/* Disturbed blocks took the word of the time: what they did lies in the processor time too, by what programs share. */
+static bool is_disturbed(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_finding *took =
+        ifm_derived_dispute(builder->from->derived, cell->name, arm->name, IFM_M_CHANGE_PERCENT);
+    return took != NULL && strcmp(took->rule, "rule-02") == 0;
+}
+
+/* Of programs, where a gate asks for it, or where it is decided and the time is not for want of a difference. */
 static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                            const struct ifm_arm *arm, bool bare)
 {
@@ -313,7 +321,8 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
     if (!ifm_is_ok(cpu))
         return;
-    bool wanted = ifm_is_ok(change) && strcmp(change->text, "undecided") == 0 && strcmp(cpu->text, "undecided") != 0;
+    bool wanted = ifm_is_ok(change) && strcmp(change->text, "undecided") == 0 && strcmp(cpu->text, "undecided") != 0 &&
+                  !is_disturbed(builder, cell, arm);
     for (size_t g = 0; g < builder->from->plan->n_gates; g++)
         wanted |= ifm_metric_of(builder->from->plan->gates[g].metric) == IFM_M_CHANGE_CPU_PERCENT;
     if (!wanted)

@@ -231,6 +231,23 @@ static bool is_few(const struct ifm_finding *finding)
     return finding->kind == IFM_FINDING_FEW_BLOCKS;
 }
 
+/* Blocks of a row that the machine disturbed, where they are half of all or more; 0 = they are not. */
+static double most_marked(const struct ifm_publication *from, double *all)
+{
+    for (size_t i = 0; i < from->derived->n_numbers; i++) {
+        const struct ifm_number *marked = &from->derived->numbers[i];
+        if (marked->metric != IFM_M_BLOCKS_MARKED || !ifm_is_ok(&marked->value) || marked->value.number <= 0 ||
+            !ifm_is_row_named(from, marked->cell, marked->arm))
+            continue;
+        const struct ifm_value *count = ifm_derived_value(from->derived, marked->cell, marked->arm, IFM_M_BLOCKS_COUNT);
+        if (ifm_is_ok(count) && 2 * marked->value.number >= count->number) {
+            *all = count->number;
+            return marked->value.number;
+        }
+    }
+    return 0;
+}
+
 /* Was anything found that makes times spread? */
 static bool is_noise_found(const struct ifm_publication *from)
 {
@@ -239,7 +256,8 @@ static bool is_noise_found(const struct ifm_publication *from)
         if (ifm_gravity_of(from, f) == IFM_TOUCHES_NUMBERS && word_of(f) == IFM_TRUST_NOISY && !is_few(f))
             return true;
     }
-    return from->derived->busy;
+    double all;
+    return from->derived->busy || most_marked(from, &all) > 0;
 }
 
 struct decisions {
@@ -497,6 +515,18 @@ static const char *scope_of(const struct ifm_publication *from, const struct ifm
     return answers || (any && trust->word == IFM_TRUST_SOLID) ? ifm_remedy_in(&again, from) : "";
 }
 
+/* Of too few blocks: what brings more of them, and what else would spoil these. */
+static void add_few(const struct ifm_publication *from, const struct decisions *d, struct ifm_trust *trust,
+                    struct ifm_arena *arena)
+{
+    double all;
+    const double marked = most_marked(from, &all);
+    trust->remedy = d->nearest.flag[0] != '\0' ? d->nearest.flag : trust->remedy;
+    if (marked > 0)
+        trust->cause =
+            ifm_arena_printf(arena, "the machine disturbed %.0f of %.0f blocks; %s", marked, all, trust->cause);
+}
+
 /* A gate that has no answer was asked too. */
 static bool is_settled(const struct ifm_publication *from, const struct decisions *d)
 {
@@ -537,8 +567,8 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     } else if (gravity == IFM_TOUCHES_NUMBERS && !is_open(&decisions, finding)) {
         trust = by_finding(from, finding, word_beside(&decisions, finding), arena);
         told = true;
-        if (is_few(finding) && decisions.nearest.flag[0] != '\0')
-            trust.remedy = decisions.nearest.flag;
+        if (is_few(finding))
+            add_few(from, &decisions, &trust, arena);
     } else if (decisions.took != NULL) {
         trust = by_finding(from, decisions.took, word_of(decisions.took), arena);
         if (decisions.nearest.disturbed && trust.word == IFM_TRUST_NOISY && trust.remedy[0] != '\0')

@@ -151,15 +151,28 @@ static bool fits(const char *label, const char *text)
     return ifm_lines_of(text, strlen(label) + 2, INDENT) <= LINES;
 }
 
+/* A rule took a word that was not asked for: what a gate decided is not undecided. */
+static const char *without_word(const char *cause, struct ifm_arena *arena)
+{
+    static const char first[] = "undecided: ", last[] = ": undecided";
+    cause += strncmp(cause, first, sizeof first - 1) == 0 ? sizeof first - 1 : 0;
+    const size_t length = strlen(cause), tail = sizeof last - 1;
+    return length > tail && strcmp(cause + length - tail, last) == 0
+               ? ifm_arena_printf(arena, "%.*s", (int)(length - tail), cause)
+               : cause;
+}
+
 /* Whole clauses of the cause, else its first words; a cause that ends in its word keeps it. */
 static const char *cause_line(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
     struct ifm_arena *arena = builder->arena;
+    const bool settled = trust->word == IFM_TRUST_NOISY && trust->settled;
     const char *label = ifm_trust_label(trust->word), *own = trust->brief[0] != '\0' ? trust->brief : trust->cause;
+    own = settled ? without_word(own, arena) : own;
     const char *gap = ifm_trust_gap(trust), *whole = ifm_arena_printf(arena, "%s%s%s", trust->place, gap, own);
     const size_t place = strlen(trust->place) + strlen(gap);
     const char *also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
-    const char *held = trust->word == IFM_TRUST_NOISY && trust->settled ? "decided all the same; " : "";
+    const char *held = settled ? "decided all the same; " : "";
     for (const char *cause = whole, *less;; cause = ifm_arena_printf(arena, "%.*s%s", (int)place, whole, less)) {
         const bool lost = strstr(whole, "undecided") != NULL && strstr(cause, "undecided") == NULL;
         const char *tail = ifm_arena_printf(arena, "%s%s", lost ? ": undecided" : "", also),

@@ -24,17 +24,15 @@ static const char *cause_of(const struct ifm_derived *derived, const struct ifm_
 {
     const struct ifm_finding *widened = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER)
-        return alike_in(derived, widened)
-                   ? "it takes another time right after another arm than after itself, and its interval holds both, as "
-                     "others here do"
-                   : "it takes another time right after another arm than after itself, and its interval holds both";
+        return alike_in(derived, widened) ? "by another time right after another arm than after itself, as others here"
+                                          : "by another time right after another arm than after itself";
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER_HIDDEN)
-        return "its interval holds what the order of arms may do";
+        return "by what the order of arms may do";
     if (widened != NULL)
-        return "its interval holds the change at one clock too";
+        return "by the change at one clock";
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell->name, f)) != NULL;)
         if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_RATIO_DRIFTS)
-            return "it changed in the run, and its interval holds both ends";
+            return "by both ends of a change in the run";
     return "";
 }
 
@@ -50,8 +48,8 @@ const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct
     return cause_of(builder->from->derived, cell, arm);
 }
 
-const char *ifm_drift_in_interval(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                                  const struct ifm_arm *arm, const struct ifm_value *time)
+static const char *drift_in_interval(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                     const struct ifm_arm *arm, const struct ifm_value *time)
 {
     const double shows = 0.03; /* of the time: a narrow interval misleads nobody */
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;)
@@ -60,7 +58,8 @@ const char *ifm_drift_in_interval(const struct ifm_builder *builder, const struc
     return "";
 }
 
-const char *ifm_modes_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+static const char *modes_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                               const struct ifm_arm *arm)
 {
     const struct ifm_value *modes = ifm_value_of(builder, cell, arm, IFM_M_MODES_COUNT);
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;)
@@ -68,6 +67,57 @@ const char *ifm_modes_words(const struct ifm_builder *builder, const struct ifm_
             return ifm_arena_printf(builder->arena, "%.0f modes: of its %s %s", modes->number,
                                     ifm_cell_counts_programs(cell) ? "runs" : "samples", modes->text);
     return "";
+}
+
+/* Is the mean of an arm's time so far above its median? */
+static bool is_far_above(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                         double apart)
+{
+    const struct ifm_value *mean = ifm_value_of(builder, cell, arm, IFM_M_STEP_NS),
+                           *median = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
+    return ifm_is_ok(mean) && ifm_is_ok(median) && mean->number > apart * median->number;
+}
+
+/* Beside an arm of which it is said those say it too that are nearly so: rows without a mark are taken for unlike. */
+static bool is_beside_far(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                          double apart, double near)
+{
+    bool any = false;
+    for (size_t a = 0; a < cell->n_arms; a++)
+        any |= is_far_above(builder, cell, &cell->arms[a], apart);
+    return any && is_far_above(builder, cell, arm, near);
+}
+
+#define BELOW 1.25
+/* A mean that its median does not show, so that whoever sees both doubts neither; "" where they are near. Of a
+ * program few runs are measured, and one that is slow moves their mean: from less on. */
+static const char *slow_steps(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                              const struct ifm_value *mean)
+{
+    const bool programs = ifm_cell_counts_programs(cell);
+    const double apart = programs ? 1.25 : 3, near = programs ? 1.1 : 1.5;
+    const struct ifm_value *median = ifm_value_of(builder, cell, arm, IFM_M_LATENCY_NS_P50);
+    if (!ifm_is_ok(median))
+        return "";
+    if (mean->number * BELOW < median->number)
+        return programs ? "the mean is below the median (p50): some runs take much less"
+                        : "the mean is below the median (p50): some steps take much less";
+    if (!is_beside_far(builder, cell, arm, apart, near))
+        return "";
+    return programs ? "the mean is far above the median (p50): some runs take much longer"
+                    : "the mean is far above the median (p50): some steps take much longer";
+}
+
+/* What to know of a time: modes, which a file tells of among what was found, or how mean and median lie, or a drift. */
+const char *ifm_time_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                           const struct ifm_value *value)
+{
+    const char *modes = builder->most == IFM_LEVEL_BRIEF ? modes_words(builder, cell, arm) : "";
+    const char *slow = modes[0] == '\0' ? slow_steps(builder, cell, arm, value) : "";
+    const char *drift = slow[0] == '\0' ? drift_in_interval(builder, cell, arm, value) : "";
+    return modes[0] == '\0'   ? slow[0] == '\0' ? drift : slow
+           : drift[0] == '\0' ? modes
+                              : ifm_arena_printf(builder->arena, "%s; %s", modes, drift);
 }
 
 static bool is_told(const struct ifm_derived *derived, const char *cell, const char *arm)
@@ -95,7 +145,7 @@ static const char *disagreement(const struct ifm_derived *derived, const struct 
     struct ifm_value median = *mean;
     median.number = base->number / own->number;
     const double by_mean = log(mean->number), by_median = log(median.number);
-    const bool chance = mean->has_interval && mean->low <= median.number && median.number <= mean->high;
+    const bool chance = !mean->has_interval || (mean->low <= median.number && median.number <= mean->high);
     if (chance || !(fabs(by_mean) > margin && fabs(by_median) > margin && by_mean * by_median < 0))
         return "";
     return ifm_arena_printf(arena, "%s %sx by the mean, %sx by p50", name, ifm_quantity_of(mean, arena).number,

@@ -283,8 +283,8 @@ static void tell_isolated(struct ifm_doctor *d)
     if (ifm_probe_line(d->root, line, sizeof line, "%s", file) && line[0] != '\0')
         ifm_doctor_ok(d, "%s", line);
     else
-        ifm_doctor_absent(d, "boot with isolcpus=CPUS nohz_full=CPUS, and start the lab with `taskset -c CPUS`", "%s",
-                          ifm_probe_exists(d->root, "%s", file) ? "none" : "the kernel does not say");
+        ifm_doctor_absent(d, "boot with isolcpus=CPUS nohz_full=CPUS, and start inferometer with `taskset -c CPUS`",
+                          "%s", ifm_probe_exists(d->root, "%s", file) ? "none" : "the kernel does not say");
 }
 
 static void tell_memory_lock(struct ifm_doctor *d)

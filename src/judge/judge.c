@@ -434,7 +434,7 @@ static void collect(struct judging *j, enum ifm_outcome outcome, const char *end
         const bool alone = j->plan->n_cells == 1 && ifm_cell_counts_programs(j->plan->cells) && r->arm[0] != '\0';
         const char *place =
             r->cell[0] == '\0' ? ""
-            : alone            ? ifm_arena_printf(j->arena, " (%s)", r->arm)
+            : alone            ? ifm_arena_printf(j->arena, " (arm %s)", r->arm)
                     : ifm_arena_printf(j->arena, " (cell %s%s%s)", r->cell, r->arm[0] != '\0' ? ", arm " : "", r->arm);
         const char *is = outcome == IFM_OUTCOME_FAIL      ? "fails"
                          : outcome == IFM_OUTCOME_PASS    ? "passes"

@@ -56,7 +56,8 @@ static bool has_limit(const struct ifm_verdict *verdict, const char *cell, const
     for (size_t i = 0; i < verdict->n_gates; i++)
         if (strcmp(verdict->gates[i].cell, cell) == 0 && strcmp(verdict->gates[i].arm, arm) == 0) {
             const enum ifm_metric_id metric = ifm_metric_of(verdict->gates[i].gate->metric);
-            if (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP || metric == IFM_M_CHANGE_CPU_PERCENT)
+            /* the row's word is of the time, and of its interval */
+            if ((metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) && verdict->gates[i].gate->interval)
                 return true;
         }
     return false;

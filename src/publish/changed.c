@@ -128,9 +128,9 @@ static const char *item_of(const struct changed *c, const struct ifm_between_row
     if (telling == CHANGE) /* in the digits of its interval, which the table below has */
         return ifm_arena_printf(c->arena, "%s %.*s", name, (int)(range == NULL ? strlen(text) : (size_t)(range - text)),
                                 text);
-    return telling == NAME
+    return telling == NAME || range == NULL
                ? name
-               : ifm_arena_printf(c->arena, "%s (%.0f to +%.0f %%)", name, floor(change.low), ceil(change.high));
+               : ifm_arena_printf(c->arena, "%s %.*s %%", name, (int)strcspn(range + 1, "]") + 1, range + 1);
 }
 
 /* The rows under some words: "int8 -5.1 %, int4 ..."; "" = there is none. */
@@ -146,21 +146,25 @@ static const char *list_of(const struct changed *c, const char *said, enum telli
     return n <= NAMED ? list : ifm_arena_printf(c->arena, "%s and %zu more", list, n - NAMED);
 }
 
-/* " (each within -2 to +1 %)" of the rows that show no change. */
+/* " (within [-1.2, +0.9] %)" of the row that shows no change, as the table has it; of several what holds each. */
 static const char *bounds_of(const struct changed *c)
 {
     double low = 0, high = 0;
+    const char *alone = NULL;
     size_t n = 0;
     for (size_t i = 0; i < c->between->n; i++) {
         const struct ifm_between_row *row = &c->between->rows[i];
         if (strcmp(said_of(c, row), "no change seen") != 0)
             continue;
         const struct ifm_value change = ifm_comparison_for_people(row->metric, &row->change);
+        alone = strstr(ifm_comparison_change(&change, c->arena), "[");
         n++;
         low = fmin(low, change.low);
         high = fmax(high, change.high);
     }
-    return ifm_arena_printf(c->arena, " (%swithin %.0f to +%.0f %%)", n == 1 ? "" : "each ", floor(low), ceil(high));
+    return n == 1 && alone != NULL
+               ? ifm_arena_printf(c->arena, " (within %.*s %%)", (int)strcspn(alone, "]") + 1, alone)
+               : ifm_arena_printf(c->arena, " (each within %.0f to +%.0f %%)", floor(low), ceil(high));
 }
 
 /* A reason without its rule and what explains it further. */
@@ -315,7 +319,11 @@ static void add_row(struct ifm_listing *listing, const struct changed *c, const 
                          !ok                    ? ifm_state_label(row->change.state)
                          : row->word[0] != '\0' ? row->word
                                                 : "not comparable");
-    ifm_listing_set_text(listing, "change", ok ? ifm_comparison_change(&change, c->arena) : "");
+    const char *changed = ok ? ifm_comparison_change(&change, c->arena) : "";
+    const double family = 0.05 / (1 - change.level); /* Bonferroni: why its level is no usual one */
+    if (strstr(changed, " at ") != NULL)
+        changed = ifm_arena_printf(c->arena, "%s (%.0f ratios)", changed, family);
+    ifm_listing_set_text(listing, "change", changed);
     if (row->beside) {
         ifm_listing_set_text(listing, "was",
                              ifm_is_ok(&row->reference) ? ifm_quantity_number(&row->reference, c->arena) : "");

@@ -42,6 +42,8 @@ struct ifm_listing ifm_comparison_begin_runs(struct ifm_arena *arena)
 static const char *with_sign(double number, int decimals, struct ifm_arena *arena)
 {
     const char *text = ifm_quantity_digits(number, decimals, arena);
+    if (strspn(text, "-0.") == strlen(text)) /* "-0" is on neither side */
+        return text + (text[0] == '-');
     return text[0] == '-' ? text : ifm_arena_printf(arena, "+%s", text);
 }
 

@@ -127,6 +127,7 @@ static void a_ceiling_that_moves_leaves_no_bound(void **state)
     assert_non_null(weak);
     assert_non_null(strstr(weak->text, "only 63.8 to 80.4 %"));
     assert_non_null(strstr(weak->text, "(below 90 %), and that ceiling moved by 2"));
+    assert_non_null(strstr(weak->weak.share, " % of a read ceiling that moved by 2")); /* beside another cause too */
     assert_non_null(strstr(weak->text, ", 10th to 90th percentile)"));
     assert_null(strstr(weak->text, "would leave"));
     fx_stop(&fx);

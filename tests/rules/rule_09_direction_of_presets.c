@@ -143,7 +143,7 @@ static void each_gate_of_significant_alone(void **state)
     j.fx.block_noise = 0.5;
     j.fx.blocks = 390;
     j.fx.samples = 3;
-    fails_alone(&j, "significant", "significant: effect size");
+    fails_alone(&j, "significant", "significant: Cliff's delta");
     jd_start(&j);
     j.fx.parts[0].step_ns[1] = 380000;
     fails_alone(&j, "significant", "significant: speed-up");

@@ -393,6 +393,48 @@ static void a_load_hides_what_the_order_of_slots_does(void **state)
     }
 }
 
+/* A machine whose every other slot is slow, whichever arm runs, and arms that are slow behind one another, or one of
+ * them alone: an arm is blamed where it is one's doing. */
+static void a_machine_that_alternates_is_no_order_of_arms(void **state)
+{
+    (void)state;
+    static const struct {
+        double odd, base, other; /* times as long: slots of odd number, and behind another arm */
+        bool alternates, ordered;
+    } cases[] = {{0.77, 1, 1, true, false},     {1.3, 1, 1, true, false},  {1, 1.3, 1.3, false, true},
+                 {1, 1.3, 1, false, true},      {1, 1, 0.77, false, true}, {1, 0.77, 0.77, false, true},
+                 {0.77, 1.5, 1.5, false, true}, {1, 1, 1, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (unsigned blocks = 16; blocks <= 40; blocks += 8) {
+            struct fixture fx;
+            struct ifm_random random = ifm_random_start(20261128, blocks);
+            fx_start(&fx);
+            fx.blocks = blocks;
+            fx.samples = 1;
+            fx_generate(&fx);
+            make(&fx, &(struct model){1, cases[i].base, 0, 1, 0.02, false},
+                 &(struct model){1, cases[i].other, 0, 1, 0.02, false}, &random);
+            struct ifm_record *r = &fx.parts[0].record;
+            int64_t now = 1000;
+            for (size_t k = 0; k < r->n_slots; k++) {
+                struct ifm_sample *sample = &r->samples[r->first[k]];
+                sample->duration_ns = llround((k % 2 == 1 ? cases[i].odd : 1) * (double)sample->duration_ns);
+                r->slots[k].start_ns = sample->start_ns = now;
+                r->slots[k].end_ns = now += sample->duration_ns;
+                now += 500;
+            }
+            fx_end_events(&fx);
+            fx_derive(&fx);
+            const struct ifm_finding *said = fx_finding(&fx, "rule-07", IFM_ALTERNATES_WORDS "|whichever arm runs");
+            const bool ordered = fx_finding(&fx, "rule-07", IFM_CARRIED_WORDS) != NULL;
+            if ((said != NULL) != cases[i].alternates || ordered != cases[i].ordered)
+                fail_msg("case %zu, %u blocks: alternates %d, ordered %d", i, blocks, said != NULL, ordered);
+            const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
+            assert_true(!cases[i].alternates || (change->low < 2 && change->high > -2));
+            fx_stop(&fx);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +445,7 @@ int main(void)
         cmocka_unit_test(a_gate_is_held_against_the_widened_interval),
         cmocka_unit_test(no_finding_says_what_the_interval_does_not),
         cmocka_unit_test(a_load_hides_what_the_order_of_slots_does),
+        cmocka_unit_test(a_machine_that_alternates_is_no_order_of_arms),
         cmocka_unit_test(a_level_that_wanders_is_in_the_interval_of_the_mean),
         cmocka_unit_test(rare_slow_runs_are_no_carry_over),
         cmocka_unit_test(a_cap_that_keeps_the_blocks_is_named),

@@ -97,12 +97,14 @@ static void no_change_is_seen_up_to_ten_percent(void **state)
                                      row("one", "b", IFM_M_SPEEDUP, "undecided", percent(-2, -25, 30)),
                                      row("one", "c", IFM_M_SPEEDUP, "undecided", percent(3, 1, 5))};
     said(rows, 3, NULL,
-         "branch against main, by speed-up: undecided: c; no change seen: a (within -1 to +1 %); "
-         "too wide to tell: b (-24 to +34 %)\n");
+         "branch against main, by speed-up: undecided: c; no change seen: a (within [-0.60, +0.40] %); "
+         "too wide to tell: b [-23, +33] %\n");
     rows[0].change = percent(0, -9, 11.2); /* -10.1 % of the speed */
-    said(rows, 1, NULL, "branch against main, by speed-up: too wide to tell: a (-11 to +10 %)\n");
+    said(rows, 1, NULL, "branch against main, by speed-up: too wide to tell: a [-10.1, +9.9] %\n");
     rows[0].change = percent(0, -9, 11.1);
-    said(rows, 1, NULL, "branch against main, by speed-up: no change seen: a (within -10 to +10 %)\n");
+    said(rows, 1, NULL, "branch against main, by speed-up: no change seen: a (within [-10.0, +9.9] %)\n");
+    rows[0].change = percent(-2, -28.6, 0.2);
+    said(rows, 1, NULL, "branch against main, by speed-up: too wide to tell: a [0, +40] %\n"); /* no "-0" */
 }
 
 static void a_cell_that_is_not_to_be_used_has_no_word(void **state)

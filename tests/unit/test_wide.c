@@ -14,7 +14,8 @@ static void a_mean_and_a_median_that_disagree_are_told(void **state)
                  {2, 1.9, 2.1, 750000, false, NULL},          /* one side */
                  {2, 1.9, 2.1, 801000, false, NULL},          /* within the margin */
                  {1.001, 0.9995, 1.002, 850000, false, NULL}, /* the mean is */
-                 {1.02, 0.9, 1.1, 850000, false, NULL}};      /* within what the noise of the mean covers */
+                 {1.02, 0.9, 1.1, 850000, false, NULL},       /* within what the noise of the mean covers */
+                 {2, 0, 0, 850000, false, NULL}};             /* nothing says how much that is */
     const struct ifm_finding typical = {IFM_SEVERITY_WARNING,       "rule-07", D, "half", "they disagree",
                                         .kind = IFM_FINDING_TYPICAL};
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -22,6 +23,7 @@ static void a_mean_and_a_median_that_disagree_are_told(void **state)
         s->numbers[SPEEDUP].value.number = cases[i].speedup;
         s->numbers[SPEEDUP].value.low = cases[i].low;
         s->numbers[SPEEDUP].value.high = cases[i].high;
+        s->numbers[SPEEDUP].value.has_interval = cases[i].high > 0;
         s->numbers[PROBE_RATE] = (struct ifm_number){D, "plain", IFM_M_LATENCY_NS_P50, RATE(800000, 799000, 801000)};
         s->numbers[HALF_RATE] =
             (struct ifm_number){D, "half", IFM_M_LATENCY_NS_P50, RATE(cases[i].p50, 0.9 * cases[i].p50, 880000)};
@@ -38,10 +40,30 @@ static void a_mean_and_a_median_that_disagree_are_told(void **state)
     }
 }
 
+/* Where disturbed blocks took the word of the time, processor time has none that no gate asks for. */
+static void disturbed_blocks_take_the_word_of_cpu_time_too(void **state)
+{
+    (void)state;
+    static const struct ifm_finding found[] = {{IFM_SEVERITY_WARNING, "rule-02", D, "half",
+                                                "undecided: the machine disturbed 14 of 14 blocks",
+                                                .takes_word = true}};
+    for (size_t n = 0; n <= COUNT(found); n++) {
+        struct sample *s = sample_of(found, n);
+        s->numbers[CHANGE].value.text = "undecided";
+        s->numbers[HALF_ENERGY] = (struct ifm_number){D, "half", IFM_M_CHANGE_CPU_PERCENT, RATE(-6.15, -10.86, -1.19)};
+        s->numbers[HALF_ENERGY].value.text = "less";
+        sample_fill(s->numbers, COUNT(decided));
+        char *text = brief(s);
+        assert_int_equal(strstr(text, "CPU time per run") != NULL, n == 0);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mean_and_a_median_that_disagree_are_told),
+        cmocka_unit_test(disturbed_blocks_take_the_word_of_cpu_time_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,7 +167,12 @@ static void say_unsteady(const struct ifm_cell_work *work, const struct nearest 
     if (!weak)
         return;
     said->kind = IFM_FINDING_WEAK_BASELINE;
-    said->weak = (struct ifm_weakness){share, brief, NULL};
+    const char *moved = near->known
+                            ? ifm_arena_printf(work->d->arena, "%s %% of a %s ceiling that moved by %s %%", range,
+                                               ifm_ceiling_name(near->kind),
+                                               percent_above(near->range.moved, IFM_ROOF_STEADY, work->d->arena))
+                            : share;
+    said->weak = (struct ifm_weakness){moved, brief, NULL};
 }
 
 static void say_weak(const struct ifm_cell_work *work, const struct nearest *near)

@@ -193,6 +193,73 @@ struct carried_part {
     const char *words;
 };
 
+/* ---- a machine that alternates ---- */
+
+/* In mirrored blocks of two arms one that runs behind itself does so in slots of even number alone, so that a machine
+ * whose every other slot is slow looks like carry-over, of both arms. The first slot of a block, which is even too,
+ * has either kind before it, and tells the two apart. */
+struct parity {
+    size_t n[2][2]; /* by the slot's number, even or odd, and what ran before, its own or another arm */
+    double mean[2][2], squares, ns[2]; /* of ln(time); about the four means; time by number, all of one */
+};
+
+static struct parity parity_of(const struct counting *c)
+{
+    const struct ifm_record *r = c->arm->work->record;
+    const double drift = drift_of(c);
+    struct parity p = {.squares = 0};
+    bool other;
+    for (size_t k = 1; k < r->n_slots; k++) {
+        if (!counts(c, k, &other))
+            continue;
+        const double ns = ifm_derive_slot_step_ns(r, k), value = log(ns) - drift * (double)k;
+        double *mean = &p.mean[k % 2][other];
+        const double off = value - *mean;
+        *mean += off / (double)++p.n[k % 2][other];
+        p.squares += off * (value - *mean);
+        p.ns[k % 2] += ns;
+    }
+    for (size_t odd = 0; odd < 2; odd++)
+        p.ns[odd] /= fmax((double)(p.n[odd][0] + p.n[odd][1]), 1);
+    return p;
+}
+
+/* Of the one of two conditions with the other held: of odd numbers, or of another arm before. False where no pair of
+ * groups differs in that alone. */
+static bool measure_held(const struct parity *p, bool of_number, struct effect *out)
+{
+    double sum = 0, weights = 0, t, n = 0, groups = 0;
+    for (size_t i = 0; i < 2; i++) {
+        const size_t *one = of_number ? &p->n[0][i] : &p->n[i][0], *two = of_number ? &p->n[1][i] : &p->n[i][1];
+        const double change = of_number ? p->mean[1][i] - p->mean[0][i] : p->mean[i][1] - p->mean[i][0];
+        const double a = (double)*one, b = (double)*two, weight = a + b > 0 ? a * b / (a + b) : 0;
+        sum += weight * change;
+        weights += weight;
+        for (size_t k = 0; k < 2; k++) {
+            n += (double)p->n[i][k];
+            groups += p->n[i][k] > 0;
+        }
+    }
+    if (weights <= 0 || ifm_stats_t_quantile(0.5 + 0.5 * SURELY, n - groups, &t) != IFM_STAT_OK)
+        return false;
+    out->mean = sum / weights;
+    out->half = t * sqrt(p->squares / (n - groups) / weights);
+    return true;
+}
+
+/* All of one number against all of the other, where what ran before has no part that could be held. */
+static bool measure_numbers(struct parity p, struct effect *out)
+{
+    if (measure_held(&p, true, out))
+        return true;
+    for (size_t odd = 0; odd < 2; odd++) {
+        p.mean[odd][0] = p.n[odd][0] > 0 ? p.mean[odd][0] : p.mean[odd][1];
+        p.n[odd][0] += p.n[odd][1];
+        p.n[odd][1] = 0;
+    }
+    return measure_held(&p, true, out);
+}
+
 static struct counting counting_of(const struct ifm_arm_work *arm, bool disturbed_too, size_t lag)
 {
     const struct ifm_record *r = arm->work->record;
@@ -247,10 +314,50 @@ static struct carried_part part_of(const struct ifm_arm_work *arm, size_t lag)
     return fabs(all.usual) > fabs(quiet.usual) ? all : quiet;
 }
 
-struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
+/* Does the number of the slot explain what was taken for carry-over of the arm, and by how much are odd ones longer? */
+enum explained { UNEXPLAINED = 0, BY_EITHER, BY_NUMBER };
+static enum explained explained_in(const struct ifm_arm_work *arm, size_t lag, struct effect *odd, struct parity *p)
+{
+    const struct counting quiet = counting_of(arm, false, lag), all = counting_of(arm, true, lag);
+    const struct counting *counting = is_hidden(arm, lag) ? &all : &quiet;
+    const struct carry c = carry_of(counting);
+    struct effect carry, before;
+    *p = parity_of(counting);
+    if (!measure(&c, &carry) || !measure_numbers(*p, odd) || fabs(odd->mean) <= odd->half)
+        return UNEXPLAINED;
+    if (!measure_held(p, false, &before))
+        return BY_EITHER;
+    if (fabs(before.mean) > before.half && fabs(before.mean) >= TYPICAL * fabs(carry.mean))
+        return UNEXPLAINED;
+    return fabs(before.mean) + before.half < fabs(carry.mean) / 2 ? BY_NUMBER : BY_EITHER;
+}
+
+/* Both arms alike, in a machine that alternates; where one alone does, it is that arm's doing. */
+static enum explained alternates(const struct ifm_arm_work *arm, const char **words)
 {
     const struct ifm_arm_work *const arms[] = {arm, arm->work->baseline};
-    struct ifm_carried carried = {.words = "", .hidden = false};
+    enum explained least = BY_NUMBER;
+    struct effect odd[2];
+    struct parity p[2];
+    char even_text[48], odd_text[48];
+    for (size_t i = 0; i < 2; i++) {
+        const enum explained its = explained_in(arms[i], 1, &odd[i], &p[i]);
+        least = its < least ? its : least;
+    }
+    if (least == UNEXPLAINED || odd[0].mean * odd[1].mean < 0 ||
+        2 * fmin(fabs(odd[0].mean), fabs(odd[1].mean)) < fmax(fabs(odd[0].mean), fabs(odd[1].mean)))
+        return UNEXPLAINED;
+    *words = ifm_arena_printf(arm->d->arena, "%s, %s",
+                              ifm_format_human(0.5e-9 * (p[0].ns[0] + p[1].ns[0]), "s", even_text),
+                              ifm_format_human(0.5e-9 * (p[0].ns[1] + p[1].ns[1]), "s", odd_text));
+    return least;
+}
+
+/* What comes of which arm ran before, were the machine the same in every slot. */
+static struct ifm_carried carried_of(const struct ifm_arm_work *arm)
+{
+    const struct ifm_arm_work *const arms[] = {arm, arm->work->baseline};
+    struct ifm_carried carried = {.words = "", .alternates = "", .hidden = false};
     for (size_t i = 0; i < 2; i++)
         for (size_t lag = 1; lag <= 2; lag++) {
             const struct carried_part part = part_of(arms[i], lag);
@@ -267,6 +374,21 @@ struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
             carried.words = ifm_arena_printf(arm->d->arena, "%s%s%s", carried.words,
                                              carried.words[0] != '\0' ? ", " : "", part.words);
         }
+    return carried;
+}
+
+struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
+{
+    struct ifm_carried carried = carried_of(arm);
+    const char *words;
+    const enum explained explained = carried.words[0] == '\0' ? UNEXPLAINED : alternates(arm, &words);
+    if (explained == BY_NUMBER) /* each arm has as many slots of either in a block and its mirror image */
+        return (struct ifm_carried){.words = "", .alternates = words};
+    if (explained == BY_EITHER) {
+        carried.words = "";
+        carried.alternates = words;
+        carried.hidden = true;
+    }
     return carried;
 }
 
@@ -359,10 +481,28 @@ const char *ifm_derive_longer_slots(const struct ifm_cell_work *work)
     return cap_s <= measure->cap_s ? slots : ifm_arena_printf(work->d->arena, "%s%s%.0fs", slots, name[2], cap_s);
 }
 
+/* Blocks hold each arm in slots of either kind: the comparison stands, but where nobody can tell this from an order. */
+static void say_alternates(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word)
+{
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-07", IFM_ALTERNATES_WORDS " (%s), whichever arm runs%s%s" IFM_REMEDY
+        "a quieter machine, or %s, which averages over both",
+        carried->alternates,
+        carried->hidden ? ", too regularly to tell " IFM_ORDER_HIDDEN_WORDS ": the interval holds the change either way"
+                        : "",
+        changes_the_word ? ": undecided" : "", ifm_derive_longer_slots(arm->work));
+    said->kind = carried->hidden ? IFM_FINDING_ORDER_HIDDEN : IFM_FINDING_ALTERNATES;
+    said->takes_word = changes_the_word;
+}
+
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
                             bool taken)
 {
     const bool warns = changes_the_word || fmax(-carried->low, carried->high) > WORTH_WARNING;
+    if (carried->alternates[0] != '\0') {
+        say_alternates(arm, carried, changes_the_word);
+        return;
+    }
     if (carried->words[0] == '\0' && carried->hidden)
         say_hidden(arm, changes_the_word, taken);
     if (carried->words[0] == '\0' || !(changes_the_word || ifm_derive_is_carried(carried)))

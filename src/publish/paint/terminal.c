@@ -53,6 +53,20 @@ static const char *line_of(const struct ifm_terminal *terminal, const struct ifm
     return text;
 }
 
+static void wrap_line(struct ifm_terminal *terminal, const struct ifm_line *line, size_t margin)
+{
+    const char *text = line_of(terminal, line);
+    bool measured = false;
+    for (size_t i = 0; i < line->n; i++)
+        measured |= line->spans[i].measured;
+    if (!measured) {
+        wrap(terminal, text, margin, margin);
+        return;
+    }
+    ifm_text_wrap(terminal->out, ifm_terminal_plain(terminal, text), terminal->width, margin, margin);
+    ifm_text_add(terminal->out, "\n");
+}
+
 /* ---- lists ---- */
 
 static void say_item(struct ifm_terminal *terminal, const struct ifm_block *list, const struct ifm_item *item,
@@ -179,7 +193,7 @@ static void say_verdict(struct ifm_terminal *terminal, const struct ifm_block *s
             if (block->items[i].level > IFM_LEVEL_ALWAYS)
                 continue;
             indent(terminal, i > 0 ? margin : 0);
-            wrap(terminal, line_of(terminal, &block->items[i].line), margin, margin);
+            wrap_line(terminal, &block->items[i].line, margin);
         }
         if (left > 0)
             ifm_text_printf(terminal->out, "%*sand %zu more reason%s: report.md, report.html\n", (int)margin, "", left,
@@ -188,7 +202,7 @@ static void say_verdict(struct ifm_terminal *terminal, const struct ifm_block *s
         if (block->kind != IFM_BLOCK_LINE)
             continue;
         indent(terminal, margin);
-        wrap(terminal, line_of(terminal, &block->line), margin, margin);
+        wrap_line(terminal, &block->line, margin);
     }
 }
 
@@ -258,7 +272,7 @@ static enum ifm_status say_blocks(struct ifm_terminal *terminal, const struct if
             IFM_TRY(say_blocks(terminal, block, depth + 1, error));
         } else if (block->kind == IFM_BLOCK_LINE) {
             indent(terminal, IFM_TERMINAL_INDENT);
-            wrap(terminal, line_of(terminal, &block->line), IFM_TERMINAL_INDENT, IFM_TERMINAL_INDENT);
+            wrap_line(terminal, &block->line, IFM_TERMINAL_INDENT);
         } else if (block->kind == IFM_BLOCK_LIST) {
             say_list(terminal, block);
         } else if (block->kind == IFM_BLOCK_GRID) {
