@@ -352,11 +352,13 @@ static const char others_too[] = "; others too";
 /* Where a text of `room` bytes ends, by whole clauses: a cut one answers nothing. One that has none stays as it is. */
 static size_t whole_clauses(const char *text, size_t room)
 {
+    enum { CLAUSE = 30 }; /* bytes of the shortest that says something alone: "undecided" does not */
+    static const char *const ends[] = {"; ", IFM_REMEDY, ": ", ", and "};
     const size_t length = strlen(text);
     size_t end = 0;
-    for (size_t i = 1; i < length && i <= room && length > room; i++)
-        if (strncmp(text + i, "; ", 2) == 0 || strncmp(text + i, IFM_REMEDY, sizeof IFM_REMEDY - 1) == 0)
-            end = i;
+    for (size_t i = CLAUSE; i < length && i <= room && length > room; i++)
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            end = strncmp(text + i, ends[k], strlen(ends[k])) == 0 ? i : end;
     return end > 0 && strstr(text + end, "--") == NULL ? end : length; /* nor one without the flag that it is about */
 }
 

@@ -522,9 +522,10 @@ static void add_few(const struct ifm_publication *from, const struct decisions *
     double all;
     const double marked = most_marked(from, &all);
     trust->remedy = d->nearest.flag[0] != '\0' ? d->nearest.flag : trust->remedy;
-    if (marked > 0)
-        trust->cause =
-            ifm_arena_printf(arena, "the machine disturbed %.0f of %.0f blocks; %s", marked, all, trust->cause);
+    if (marked <= 0)
+        return;
+    trust->cause = ifm_arena_printf(arena, "the machine disturbed %.0f of %.0f blocks; %s", marked, all, trust->cause);
+    trust->remedy = ifm_arena_printf(arena, "%s, on a quiet machine", trust->remedy);
 }
 
 /* A gate that has no answer was asked too. */

@@ -41,9 +41,9 @@ short four.txt 30
 short refused.txt 30
 grep -q '^do not use: decode, ' refused.txt || fail "refused numbers pass for usable: $(cat refused.txt)"
 [ "$(grep -cE '^  [¹²³⁴⁵⁶⁷⁸⁹]+ ' refused.txt)" = 3 ] || fail "not three reasons: $(cat refused.txt)"
-grep -qE '^rest: .*[0-9]+ footnotes?: inferometer report refused --verbose$' refused.txt ||
+grep -qE '^rest: .*[0-9]+ (warning|footnote)s?: inferometer report refused --verbose$' refused.txt ||
     fail "the rest is not counted"
-"$called" report refused 2>&1 | unwrapped | has "footnotes*: $called report refused --verbose " ||
+"$called" report refused 2>&1 | unwrapped | has "s*: $called report refused --verbose " ||
     fail "what is told to type cannot be pasted"
 grep -q "$called" refused/report.md refused/report.html && fail "a file names this machine's path of the command"
 

@@ -393,46 +393,68 @@ static void a_load_hides_what_the_order_of_slots_does(void **state)
     }
 }
 
+struct told {
+    bool alternates, ordered;
+};
+
+/* Slots of odd number take `odd` times as long, and arms behind another one `base` and `other` times. */
+static struct told told_of(double odd, double base, double other, double sd, unsigned blocks, unsigned seed)
+{
+    struct fixture fx;
+    struct ifm_random random = ifm_random_start(20261128, seed);
+    fx_start(&fx);
+    fx.blocks = blocks;
+    fx.samples = 1;
+    fx_generate(&fx);
+    make(&fx, &(struct model){1, base, 0, 1, sd, false}, &(struct model){1, other, 0, 1, sd, false}, &random);
+    struct ifm_record *r = &fx.parts[0].record;
+    int64_t now = 1000;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        struct ifm_sample *sample = &r->samples[r->first[k]];
+        sample->duration_ns = llround((k % 2 == 1 ? odd : 1) * (double)sample->duration_ns);
+        r->slots[k].start_ns = sample->start_ns = now;
+        r->slots[k].end_ns = now += sample->duration_ns;
+        now += 500;
+    }
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    const struct told told = {
+        fx_finding(&fx, "rule-07", IFM_ALTERNATES_WORDS "|whichever arm runs") != NULL,
+        fx_finding(&fx, "rule-07", IFM_CARRIED_WORDS) != NULL,
+    };
+    const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
+    assert_true(!told.alternates || sd > 0.02 || (change->low < 2 && change->high > -2));
+    fx_stop(&fx);
+    return told;
+}
+
 /* A machine whose every other slot is slow, whichever arm runs, and arms that are slow behind one another, or one of
- * them alone: an arm is blamed where it is one's doing. */
+ * them alone: an arm is blamed where it is one's doing. Where times scatter either may be missed, and none is taken for
+ * the other but once in a hundred runs. */
 static void a_machine_that_alternates_is_no_order_of_arms(void **state)
 {
     (void)state;
     static const struct {
-        double odd, base, other; /* times as long: slots of odd number, and behind another arm */
+        double odd, base, other;
         bool alternates, ordered;
     } cases[] = {{0.77, 1, 1, true, false},     {1.3, 1, 1, true, false},  {1, 1.3, 1.3, false, true},
                  {1, 1.3, 1, false, true},      {1, 1, 0.77, false, true}, {1, 0.77, 0.77, false, true},
                  {0.77, 1.5, 1.5, false, true}, {1, 1, 1, false, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    unsigned runs = 0, wrong = 0, found = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (unsigned blocks = 16; blocks <= 40; blocks += 8) {
-            struct fixture fx;
-            struct ifm_random random = ifm_random_start(20261128, blocks);
-            fx_start(&fx);
-            fx.blocks = blocks;
-            fx.samples = 1;
-            fx_generate(&fx);
-            make(&fx, &(struct model){1, cases[i].base, 0, 1, 0.02, false},
-                 &(struct model){1, cases[i].other, 0, 1, 0.02, false}, &random);
-            struct ifm_record *r = &fx.parts[0].record;
-            int64_t now = 1000;
-            for (size_t k = 0; k < r->n_slots; k++) {
-                struct ifm_sample *sample = &r->samples[r->first[k]];
-                sample->duration_ns = llround((k % 2 == 1 ? cases[i].odd : 1) * (double)sample->duration_ns);
-                r->slots[k].start_ns = sample->start_ns = now;
-                r->slots[k].end_ns = now += sample->duration_ns;
-                now += 500;
-            }
-            fx_end_events(&fx);
-            fx_derive(&fx);
-            const struct ifm_finding *said = fx_finding(&fx, "rule-07", IFM_ALTERNATES_WORDS "|whichever arm runs");
-            const bool ordered = fx_finding(&fx, "rule-07", IFM_CARRIED_WORDS) != NULL;
-            if ((said != NULL) != cases[i].alternates || ordered != cases[i].ordered)
-                fail_msg("case %zu, %u blocks: alternates %d, ordered %d", i, blocks, said != NULL, ordered);
-            const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
-            assert_true(!cases[i].alternates || (change->low < 2 && change->high > -2));
-            fx_stop(&fx);
+            const struct told t = told_of(cases[i].odd, cases[i].base, cases[i].other, 0.02, blocks, blocks);
+            if (t.alternates != cases[i].alternates || t.ordered != cases[i].ordered)
+                fail_msg("case %zu, %u blocks: alternates %d, ordered %d", i, blocks, t.alternates, t.ordered);
         }
+        for (unsigned seed = 0; seed < 60; seed++, runs++) {
+            const struct told t = told_of(cases[i].odd, cases[i].base, cases[i].other, 0.08, 8 + seed % 4 * 8, seed);
+            wrong += (t.alternates && !cases[i].alternates) || (t.ordered && !cases[i].ordered);
+            found += t.alternates || t.ordered;
+        }
+    }
+    print_message("of %u runs %u are told of either, %u of the wrong one\n", runs, found, wrong);
+    assert_true(wrong <= runs / 100 && found > runs / 2);
 }
 
 int main(void)

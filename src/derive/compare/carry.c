@@ -314,7 +314,7 @@ static struct carried_part part_of(const struct ifm_arm_work *arm, size_t lag)
     return fabs(all.usual) > fabs(quiet.usual) ? all : quiet;
 }
 
-/* Does the number of the slot explain what was taken for carry-over of the arm, and by how much are odd ones longer? */
+/* May the number of the slot explain what was taken for carry-over of the arm, and by how much are odd ones longer? */
 enum explained { UNEXPLAINED = 0, BY_EITHER, BY_NUMBER };
 static enum explained explained_in(const struct ifm_arm_work *arm, size_t lag, struct effect *odd, struct parity *p)
 {
@@ -323,7 +323,7 @@ static enum explained explained_in(const struct ifm_arm_work *arm, size_t lag, s
     const struct carry c = carry_of(counting);
     struct effect carry, before;
     *p = parity_of(counting);
-    if (!measure(&c, &carry) || !measure_numbers(*p, odd) || fabs(odd->mean) <= odd->half)
+    if (!measure(&c, &carry) || !measure_numbers(*p, odd))
         return UNEXPLAINED;
     if (!measure_held(p, false, &before))
         return BY_EITHER;
@@ -337,19 +337,20 @@ static enum explained alternates(const struct ifm_arm_work *arm, const char **wo
 {
     const struct ifm_arm_work *const arms[] = {arm, arm->work->baseline};
     enum explained least = BY_NUMBER;
-    struct effect odd[2];
+    struct effect odd[2] = {{0, 0}, {0, 0}};
     struct parity p[2];
     char even_text[48], odd_text[48];
     for (size_t i = 0; i < 2; i++) {
         const enum explained its = explained_in(arms[i], 1, &odd[i], &p[i]);
         least = its < least ? its : least;
     }
-    if (least == UNEXPLAINED || odd[0].mean * odd[1].mean < 0 ||
+    const bool sure = fabs(odd[0].mean + odd[1].mean) > hypot(odd[0].half, odd[1].half);
+    if (least == UNEXPLAINED || !sure || odd[0].mean * odd[1].mean < 0 ||
         2 * fmin(fabs(odd[0].mean), fabs(odd[1].mean)) < fmax(fabs(odd[0].mean), fabs(odd[1].mean)))
         return UNEXPLAINED;
-    *words = ifm_arena_printf(arm->d->arena, "%s, %s",
-                              ifm_format_human(0.5e-9 * (p[0].ns[0] + p[1].ns[0]), "s", even_text),
-                              ifm_format_human(0.5e-9 * (p[0].ns[1] + p[1].ns[1]), "s", odd_text));
+    *words =
+        ifm_arena_printf(arm->d->arena, "%s, %s", ifm_format_human(0.5e-9 * (p[0].ns[0] + p[1].ns[0]), "s", even_text),
+                         ifm_format_human(0.5e-9 * (p[0].ns[1] + p[1].ns[1]), "s", odd_text));
     return least;
 }
 
@@ -485,8 +486,9 @@ const char *ifm_derive_longer_slots(const struct ifm_cell_work *work)
 static void say_alternates(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word)
 {
     struct ifm_finding *said = ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-07", IFM_ALTERNATES_WORDS " (%s), whichever arm runs%s%s" IFM_REMEDY
-        "a quieter machine, or %s, which averages over both",
+        arm, IFM_SEVERITY_WARNING, "rule-07",
+        IFM_ALTERNATES_WORDS " (%s), whichever arm runs%s%s" IFM_REMEDY
+                             "a quieter machine, or %s, which averages over both",
         carried->alternates,
         carried->hidden ? ", too regularly to tell " IFM_ORDER_HIDDEN_WORDS ": the interval holds the change either way"
                         : "",
