@@ -258,7 +258,7 @@ static void a_speedup_that_rose_is_above_its_limit(void **state)
     ifm_gate_lines_between(&between, "main", arena, &lines);
     assert_true(lines.items[0].observed.number > 24.99 && lines.items[0].observed.number < 25.01);
     assert_string_equal(lines.items[0].threshold, "at least -0.299 %");
-    assert_facts(lines.items[0].reason, "not worse|+25 % [-0, +100]|no end beyond|-0.299 %");
+    assert_facts(lines.items[0].reason, "not worse|+25 % [0, +100]|no end beyond|-0.299 %");
     assert_true(lines.items[1].observed.number < 0);
     assert_string_equal(lines.items[1].threshold, "at most +0.3 %");
     assert_facts(lines.items[1].reason, "-20 % [-50, +0]|+0.3 %");

@@ -319,7 +319,7 @@ static void a_ratio_unlike_the_times_says_why(void **state)
                 IFM_OK);
             fclose(out);
             assert_int_equal(
-                strstr(data, "of undisturbed blocks; of all blocks, as in the time column: 0.490x") != NULL, !same);
+                strstr(data, "of undisturbed blocks; of all, as the times are: 0.490x") != NULL, !same);
             free(data);
         }
         all[COUNT(sample_numbers)].value.number = 12.5; /* 0.889x, in the interval */
