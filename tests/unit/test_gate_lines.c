@@ -261,7 +261,7 @@ static void a_speedup_that_rose_is_above_its_limit(void **state)
     assert_facts(lines.items[0].reason, "not worse|+25 % [0, +100]|no end beyond|-0.299 %");
     assert_true(lines.items[1].observed.number < 0);
     assert_string_equal(lines.items[1].threshold, "at most +0.3 %");
-    assert_facts(lines.items[1].reason, "-20 % [-50, +0]|+0.3 %");
+    assert_facts(lines.items[1].reason, "-20 % [-50, 0]|+0.3 %");
     ifm_arena_destroy(arena);
 }
 
