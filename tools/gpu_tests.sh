@@ -259,6 +259,10 @@ all()
         job $tool/gemm_row checked $tool gemm --m 1 --n 4096 --k 8384 --layers 1 --weights int4 --gemm-arms ours
         job $tool/cycle checked $tool decode --compress 1 "${cycle[@]}" --layout contiguous,paged
         job $tool/cycle_packed checked $tool decode --compress 2,4,8 "${cycle[@]}"
+        job $tool/packed_pair checked $tool decode --compress 4 --batch 66 --q-heads 8 --kv-heads 8 --layers 1 \
+            --kv-len 300 --decode-arms ours
+        job $tool/packed_formats checked $tool decode --formats int8,e4m3,int4,int2,half4 --batch 3 --q-heads 6 \
+            --kv-heads 2 --layers 1 --kv-len 700 --head-dim 64,128 --ragged 0.7 --layout paged --decode-arms ours
     done
     for tool in racecheck memcheck initcheck; do
         job $tool/packed sanitized $tool "$dir/test_packed_cuda"
