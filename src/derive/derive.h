@@ -180,7 +180,7 @@ struct ifm_plan_review {
     const bool *rests;       /* by cell of the plan: its numbers rest on that as plan.json has it; NULL = none does */
 };
 
-/* The record of a run in memory, loaded by ifm_run_folder_load or built by a test. */
+/* The record of a run in memory, loaded by ifm_facts_open or built by a test. */
 struct ifm_record;
 struct ifm_facts_view {
     const struct ifm_plan *plan;

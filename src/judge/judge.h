@@ -95,7 +95,7 @@ struct ifm_more {
     const char *flag; /* what to type: "--cap 75s"; "" = no setting alone brings them */
 };
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena);
-/* "about 40 s more (172 blocks)"; "" where there is no number, or no use. */
+/* "about 172 more blocks (40 s)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
 /* What to do first where other work is the cause. */
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena);
