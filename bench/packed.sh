@@ -52,7 +52,8 @@ for arm in arms:
     print("  %-8s %9.2f us  CV %5.2f %%  max error %.1e  ceiling %5.1f %%  %s" % (
         arm, of(arm, "step_ns")["value"] / 1e3, of(arm, "latency_cv_percent")["value"],
         of(arm, "error_max_rel")["value"], of(arm, "ceiling_read_percent")["value"], text))
-    joules, less, moved = of(arm, "energy_per_token_j"), of(arm, "energy_per_token_change_percent"), of(arm, "dram_bytes_over_ledger")
+    joules, less = of(arm, "energy_per_token_j"), of(arm, "energy_per_token_change_percent")
+    moved = of(arm, "dram_bytes_over_ledger")
     if (arm, "energy_per_token_j") in numbers:
         print("           %s mJ a token, %s %%; bytes %.1f %% fewer; memory read over ledger %s" % (
             joules.get("why") or within(joules, 1e-3, 4), within(less, 1, 1), 100 - 100 / true["value"],
