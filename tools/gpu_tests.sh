@@ -286,7 +286,7 @@ all()
         job $tool/gemm_tma checked $tool gemm --m 65,129 --n 8576 --k 448 --layers 1 --weights f16,bf16 \
             --gemm-arms ours
     done
-    for name in test_{hard,planted}_{attention,decode}_cuda test_{planted_packed,packed,decode_cycle}_cuda; do
+    for name in test_{hard,planted}_{attention,decode,packed}_cuda test_{packed,decode_cycle}_cuda; do
         job "nvrtc/$name" by_nvrtc "$name"
     done
     for name in $(programs); do

@@ -393,6 +393,27 @@ static void other_sides(void *state)
     run_cycle(state, ifm_decode_cuda_place);
 }
 
+/* The pages of all layers are those of the first one, in the step and on the walk. */
+static void *own_pools[IFM_DECODE_CUDA_LAYERS]; /* NULL = all is well */
+static void all_layers_are_one(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    keep_caches(run);
+    run_cycle(run, ifm_decode_cuda_place);
+    memcpy(own_pools, run->pools, sizeof own_pools);
+    for (unsigned i = 0; i < run->layers; i++)
+        run->pools[i] = own_pools[0];
+}
+
+static void mend_layers(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    if (own_pools[0] != NULL)
+        memcpy(run->pools, own_pools, sizeof own_pools);
+    own_pools[0] = NULL;
+    mend(state);
+}
+
 static const struct planted_fault places[] = {
     AFTER("a place left out", no_place),
     AFTER("a place twice", place_twice),
@@ -464,6 +485,8 @@ static const struct planted_fault leaving[] = {
     AFTER("a page a row on", pages_a_row_on),
     AFTER("a page of another pair", pages_of_another_pair),
     AFTER("pages in each other's place", pages_in_each_others_place),
+    {"all layers are one", mend_layers, all_layers_are_one, 0, false},
+    {"layers of their own again, a page not packed", mend_layers, no_page, 0, false},
     {"other sinks to go back to", mend_sides, other_sides, 0, false},
     {"sinks that are right again, a page not packed", mend_sides, no_page, 0, false},
 };
