@@ -88,6 +88,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     if (field.note > 0) {
         struct ifm_note *note = &builder->document->notes[field.note - 1];
         note->took |= took;
+        field.open = !took;
         note->open |= strcmp(word, "undecided") == 0;
     }
     return field;

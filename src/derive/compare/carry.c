@@ -487,7 +487,7 @@ static void say_alternates(const struct ifm_arm_work *arm, const struct ifm_carr
 {
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
-        IFM_ALTERNATES_WORDS " (%s), whichever arm runs%s%s" IFM_REMEDY
+        IFM_ALTERNATES_WORDS " (%s)" IFM_ALTERNATES_END "%s%s" IFM_REMEDY
                              "a quieter machine, or %s, which averages over both",
         carried->alternates,
         carried->hidden ? ", too regularly to tell " IFM_ORDER_HIDDEN_WORDS ": the interval holds the change either way"
