@@ -52,8 +52,8 @@ static const char *stem_of(const char *dir, struct ifm_arena *arena)
     const bool here = strcmp(last, ".") == 0;
     char *whole = here || strcmp(last, "..") == 0 ? realpath(shown, NULL) : NULL;
     if (whole != NULL && whole[1] != '\0')
-        shown = ifm_arena_printf(arena, "%s../%s", here ? "" : ifm_arena_printf(arena, "%s/", shown),
-                                 ifm_path_base(whole));
+        shown =
+            ifm_arena_printf(arena, "%s../%s", here ? "" : ifm_arena_printf(arena, "%s/", shown), ifm_path_base(whole));
     free(whole);
     return shown;
 }

@@ -200,8 +200,8 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
 /* Such a note of several rows, whose ratios differ: without that of one; NULL = it is another note. */
 const char *ifm_unlike_of_several(const char *text);
-/* footnotes.c: below the last table, in so many lines. Returns how many are left out; adds to `warnings` those that they
- * say. */
+/* footnotes.c: below the last table, in so many lines. Returns how many are left out; adds to `warnings` those that
+ * they say. */
 size_t ifm_add_footnotes(struct ifm_builder *builder, const struct ifm_trust *trust, struct ifm_block *section,
                          size_t room, size_t *warnings);
 /* Why a run measured nothing, which its first line says; "" of another. */

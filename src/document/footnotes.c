@@ -175,8 +175,8 @@ static size_t last_like(const struct ifm_document *document, size_t at)
     return k;
 }
 
-/* Of a note that several rows have, whose figures differ: without those of one, which would be taken for each row's; NULL
- * = its figures are said with "others too". */
+/* Of a note that several rows have, whose figures differ: without those of one, which would be taken for each row's;
+ * NULL = its figures are said with "others too". */
 static const char *of_several(const struct ifm_builder *builder, const char *text)
 {
     static const char modes[] = " modes: of its ";

@@ -64,7 +64,8 @@ static const char *alternates_words(const struct ifm_builder *builder, const str
                                     const struct ifm_arm *arm)
 {
     const bool baseline = ifm_cell_baseline(cell) == arm;
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;) {
+    for (const struct ifm_finding *f = NULL;
+         (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;) {
         const char *end = strncmp(f->text, IFM_ALTERNATES_WORDS, strlen(IFM_ALTERNATES_WORDS)) == 0
                               ? strstr(f->text, IFM_ALTERNATES_END)
                               : NULL;
@@ -75,12 +76,14 @@ static const char *alternates_words(const struct ifm_builder *builder, const str
     return "";
 }
 
-/* Beside an arm whose modes mislead, as many of another one are told too: a row without the mark is taken for unlike. */
+/* Beside an arm whose modes mislead, as many of another one are told too: a row without the mark is taken for unlike.
+ */
 static const char *modes_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                const struct ifm_arm *arm)
 {
     const struct ifm_value *modes = ifm_value_of(builder, cell, arm, IFM_M_MODES_COUNT);
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;) {
+    for (const struct ifm_finding *f = NULL;
+         (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;) {
         const struct ifm_value *its =
             f->kind == IFM_FINDING_MODES
                 ? ifm_derived_value(builder->from->derived, cell->name, f->arm, IFM_M_MODES_COUNT)
@@ -131,7 +134,8 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
                     : "the mean is far above the median (p50): some steps take much longer";
 }
 
-/* What to know of a time: what makes modes of it, or these, which a file tells of among what was found, or how mean and median lie, or a drift. */
+/* What to know of a time: what makes modes of it, or these, which a file tells of among what was found, or how mean and
+ * median lie, or a drift. */
 const char *ifm_time_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                            const struct ifm_value *value)
 {

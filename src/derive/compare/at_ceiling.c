@@ -79,8 +79,8 @@ static const char *why_not(const struct ifm_cell_work *work, const struct neares
                             movement(work, near, name), 100.0 * IFM_ROOF_STEADY);
 }
 
-/* Beside other programs the arm takes longer than it would and the ceiling is lower than it is: the one would call an arm
- * slower that is not, the other leave it what it has not. NULL = the machine was the lab's. */
+/* Beside other programs the arm takes longer than it would and the ceiling is lower than it is: the one would call an
+ * arm slower that is not, the other leave it what it has not. NULL = the machine was the lab's. */
 static const struct ifm_value *taken_by_others(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
@@ -88,16 +88,16 @@ static const struct ifm_value *taken_by_others(const struct ifm_arm_work *arm)
     const struct ifm_aside aside = ifm_derive_set_aside(arm);
     const char *why = NULL;
     if (ifm_derive_lacks_undisturbed(&aside))
-        why = ifm_arena_printf(work->d->arena, "the machine disturbed %zu of %zu blocks", aside.n, aside.n + aside.left);
+        why =
+            ifm_arena_printf(work->d->arena, "the machine disturbed %zu of %zu blocks", aside.n, aside.n + aside.left);
     else if (strcmp(work->d->plan->device, "cuda") != 0 && ifm_was_loaded(events))
         why = "other programs lowered the ceiling";
     if (why == NULL)
         return NULL;
     struct ifm_value *absent = ifm_arena_alloc(work->d->arena, sizeof *absent);
-    *absent = ifm_value_absent(
-        ifm_arena_printf(work->d->arena, "%s, so what it leaves is unknown", why),
-        ifm_quiet_remedy(events, work->cell->workload, work->cell->threads, work->d->arena), (int64_t)aside.left,
-        "blocks");
+    *absent = ifm_value_absent(ifm_arena_printf(work->d->arena, "%s, so what it leaves is unknown", why),
+                               ifm_quiet_remedy(events, work->cell->workload, work->cell->threads, work->d->arena),
+                               (int64_t)aside.left, "blocks");
     return absent;
 }
 
