@@ -82,8 +82,8 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
         beside = beside[0] == '\0' ? unlike : ifm_arena_printf(builder->arena, "%s; %s", unlike, beside);
     const char *wider = strcmp(word, "undecided") == 0 ? "" : ifm_wider_than_times(builder, cell, arm, value);
     if (wider[0] != '\0')
-        beside = ifm_arena_printf(builder->arena, "wider than its times are, %s%s%s", wider,
-                                  beside[0] == '\0' ? "" : "; ", beside);
+        beside =
+            ifm_arena_printf(builder->arena, "interval holds %s%s%s", wider, beside[0] == '\0' ? "" : "; ", beside);
     field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
     if (field.note > 0) {
         struct ifm_note *note = &builder->document->notes[field.note - 1];

@@ -11,28 +11,18 @@ static double half_of(const struct ifm_value *value)
     return ifm_is_ok(value) && value->has_interval ? 0.5 * (value->high - value->low) / value->number : NAN;
 }
 
-/* Has another arm of the cell such a finding? */
-static bool alike_in(const struct ifm_derived *derived, const struct ifm_finding *finding)
-{
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, finding->cell, f)) != NULL;)
-        if (f->kind == finding->kind && strcmp(f->arm, finding->arm) != 0)
-            return true;
-    return false;
-}
-
 static const char *cause_of(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     const struct ifm_finding *widened = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER)
-        return alike_in(derived, widened) ? "by another time right after another arm than after itself, as others here"
-                                          : "by another time right after another arm than after itself";
+        return "its time behind another arm and behind itself";
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER_HIDDEN)
-        return "by what the order of arms may do";
+        return "what the order of arms may do";
     if (widened != NULL)
-        return "by the change at one clock";
+        return "the change at one clock";
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell->name, f)) != NULL;)
         if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_RATIO_DRIFTS)
-            return "by both ends of a change in the run";
+            return "both ends of a change in the run";
     return "";
 }
 

@@ -237,14 +237,14 @@ static const char *projected(const struct ifm_undecided *of, const struct ifm_mo
                              const char *gate, struct ifm_arena *arena)
 {
     const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ";
-    blocks = ifm_arena_printf(arena, "%s%s", blocks, equal_words(of, more, arena));
+    blocks = ifm_arena_printf(arena, "%s%s%s", blocks, more->busy && !more->disturbed ? " under load" : "",
+                              equal_words(of, more, arena));
     if (more->hopeless)
         return ifm_arena_printf(arena, "undecided after %s: an hour more may not decide%s. Remedy: %s", blocks, gate,
                                 more->disturbed || more->busy ? ifm_judge_quiet(of, arena) : "a wider margin");
     if (more->disturbed || more->busy)
-        return ifm_arena_printf(arena, "undecided after %s%s. Remedy: %s; else %s would decide%s%s%s", blocks,
-                                more->disturbed ? "" : " under load", ifm_judge_quiet(of, arena), words, gate, colon,
-                                more->flag);
+        return ifm_arena_printf(arena, "undecided after %s. Remedy: %s; else %s would decide%s%s%s", blocks,
+                                ifm_judge_quiet(of, arena), words, gate, colon, more->flag);
     return ifm_arena_printf(arena, "undecided after %s: %s would decide%s, if the estimate holds%s%s", blocks, words,
                             gate, colon, more->flag);
 }
@@ -277,6 +277,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
                             ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_quiet(of, arena))
                         : at_limit ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_at_limit(of, arena))
                                    : "";
-    return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks, equal_words(of, &more, arena),
-                            more.busy && !more.disturbed ? " under load" : "", reason, quiet);
+    return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks,
+                            more.busy && !more.disturbed ? " under load" : "", equal_words(of, &more, arena), reason,
+                            quiet);
 }
