@@ -381,7 +381,7 @@ static void add_family(struct ifm_listing *listing, const struct changed *c)
     if (speedups > 0 && family > speedups)
         ifm_listing_remark(listing,
                            ifm_arena_printf(c->arena, "%.0f of the %.0f ratios are others, such as shares of ceilings",
-                                            family - speedups));
+                                            family - speedups, family));
 }
 
 /* Times that stand beside ratios, in a line. */
