@@ -152,7 +152,7 @@ static void a_word_that_was_taken_has_its_reason(void **state)
         ifm_changed_add(&listing, &runs, &between, false, &sentences);
         ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
         assert_int_equal(strstr(table.data, "\n[1] the machine disturbed 6 of 6 blocks\n") != NULL, !open);
-        assert_non_null(strstr(table.data, " at 99.5 % (11 ratios) "));
+        assert_non_null(strstr(table.data, " at 99.5 % (11 ratios)"));
         assert_string_equal(listing.remarks[0], "10 of the 11 ratios are others, such as shares of ceilings");
         ifm_text_free(&table);
         ifm_text_free(&sentences);
