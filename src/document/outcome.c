@@ -333,14 +333,18 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
         return;
     bool wanted = ifm_is_ok(change) && strcmp(change->text, "undecided") == 0 && strcmp(cpu->text, "undecided") != 0 &&
                   !is_disturbed(builder, cell, arm);
+    const char *number = ifm_quantity_number(cpu, builder->arena), *range = ifm_quantity_range(cpu, builder->arena);
     for (size_t g = 0; g < builder->from->plan->n_gates; g++)
-        wanted |= ifm_metric_of(builder->from->plan->gates[g].metric) == IFM_M_CHANGE_CPU_PERCENT;
+        if (ifm_metric_of(builder->from->plan->gates[g].metric) == IFM_M_CHANGE_CPU_PERCENT) {
+            ifm_judge_seen(&builder->from->plan->gates[g], cpu, builder->arena, &number,
+                           &range); /* as its reason has it */
+            wanted = true;
+        }
     if (!wanted)
         return;
-    const char *range = bare ? "" : ifm_quantity_range(cpu, builder->arena);
+    range = bare ? "" : range;
     ifm_say(builder, line, IFM_TONE_PLAIN, "; CPU time per run ");
-    ifm_say(builder, line, IFM_TONE_STRONG, "%s%s", cpu->number > 0 ? "+" : "",
-            ifm_quantity_number(cpu, builder->arena));
+    ifm_say(builder, line, IFM_TONE_STRONG, "%s%s", cpu->number > 0 ? "+" : "", number);
     ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s: %s", range[0] == '\0' ? "" : " ", range, cpu->text);
 }
 
