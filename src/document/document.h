@@ -76,6 +76,7 @@ struct ifm_field {
     const char *text, *interval;
     enum ifm_tone tone;
     unsigned note;
+    bool open; /* its interval allows more than one word anyway, whatever the note says of others that share it */
 };
 
 struct ifm_heading {

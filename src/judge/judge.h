@@ -106,6 +106,8 @@ const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell
 bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell);
 /* Does a gate on the comparison have its answer, so that nobody asked about the usual margin? */
 bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm);
+/* Is the margin of the cell the one that nobody chose? */
+bool ifm_judge_margin_is_usual(const struct ifm_cell *cell);
 /* Is each comparison of the run held against a limit, so that the margin, which nobody asked about, decides nothing? */
 bool ifm_judge_limits_alone(const struct ifm_verdict *verdict, const struct ifm_plan *plan);
 /* The word of a comparison, `change`, as people read it; "" where it has no number. */

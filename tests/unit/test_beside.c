@@ -209,7 +209,7 @@ static void slots_behind_themselves_are_not_said_to_tell_nothing(void **state)
 {
     (void)state;
     const struct model left = {1, 1.05, 0, 1, 0.02, true}, even = {1, 1, 0, 1, 0.02, true};
-    static const char said[] = "ran behind itself the change lies between|the interval holds that too: undecided";
+    static const char said[] = "with each arm behind itself the change is|which the interval holds too: undecided";
     assert_true(count_said(100, 10, &left, &even, said) > 0);
     assert_int_equal(count_said(100, 10, &left, &even, "no difference"), 0);
 }
