@@ -17,7 +17,8 @@ static void what_alternates_is_said_of_both_arms(void **state)
 {
     (void)state;
     static const struct ifm_finding found[] = {
-        {IFM_SEVERITY_WARNING, "rule-07", "", "", "other programs took up to 100 % of each CPU as the run began"},
+        {IFM_SEVERITY_WARNING, "rule-07", "", "", "other programs took up to 100 % of each CPU as the run began",
+         .kind = IFM_FINDING_LOAD},
         {IFM_SEVERITY_WARNING, "rule-07", D, "half",
          IFM_ALTERNATES_WORDS " (83.0 ms, 52.9 ms)" IFM_ALTERNATES_END ". Remedy: a quieter machine",
          .kind = IFM_FINDING_ALTERNATES},
