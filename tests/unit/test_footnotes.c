@@ -3,14 +3,6 @@
 
 #include <locale.h>
 
-static size_t count_of(const char *text, const char *part)
-{
-    size_t n = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
-        n++;
-    return n;
-}
-
 /* A machine that is slow in every other slot gives both arms two times: that stands below the table, of both alike, and
  * not only among the warnings that the report has. */
 static void what_alternates_is_said_of_both_arms(void **state)
