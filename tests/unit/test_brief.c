@@ -119,14 +119,6 @@ static void footnotes_are_those_of_the_table(void **state)
     free(text);
 }
 
-static size_t count_of(const char *text, const char *part)
-{
-    size_t n = 0;
-    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
-        n++;
-    return n;
-}
-
 /* What disturbed a comparison is said in the line of trust, and not in a note or a table beside it; a gate's reason has
  * its first clause alone, so that the verdict says why. */
 static void a_fact_stands_once(void **state)
