@@ -1,6 +1,6 @@
 /* Blocks of packed.cu, from its own source for threads of the host: several units each, of different lengths, whole and
- * shared with other blocks; copies as late as they may happen, and at once. Against softmax and sums in f64 over what
- * the reference reads of the same pages. */
+ * shared with other blocks; copies as late as they may happen, and at once; NaN and scores of minus infinity. Against
+ * softmax and sums in f64 over what the reference reads of the same pages. */
 #include "kernel/cuda/packed_ptx.cuh"
 
 #define __CUDACC__ /* kv/fragment.h is C behind its device code */
@@ -14,28 +14,17 @@
 #define __shared__
 #include "kernel/cuda/packed.cu"
 
+#include "emulated/kv_format.h"
 #include "kv_pack_rows.h"
 
 #include <thread>
-
-extern "C" { /* kv/format.h is C */
-struct ifm_kv_layout {
-    int format;
-    unsigned head_dim, tokens, bits, n_promoted;
-    bool rotated;
-    size_t k_scale, k_zero, v_scale, promoted, k_codes, v_codes, k_low, page_bytes;
-};
-ifm_kv_layout ifm_kv_layout_of(int format, unsigned head_dim);
-ifm_kv_fragment ifm_kv_fragment_of(const ifm_kv_layout *layout);
-void ifm_kv_pages_to_fragments(const ifm_kv_fragment *, const void *canonical, void *out, uint64_t pages);
-void ifm_kv_page_read(const ifm_kv_layout *, const void *page, unsigned tokens, float *k, float *v);
-void ifm_kv_encode_int4_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
-}
 
 namespace
 {
 
 enum : uint32_t { D = 128, INT4_OF_THE_CACHE = 3 /* ifm_kv_format */, NO_ROWS = 0x00010001u * IFM_DECODE_NO_ROW };
+
+enum plant { NO_PLANT, NAN_KEY, NAN_VALUE, NAN_QUERY, MASKED }; /* into the first page, the first query, all sides */
 
 struct length {
     uint32_t pages, sink, ring;
@@ -49,6 +38,7 @@ struct cell {
     std::vector<uint32_t> blocks; /* units of each; empty: `flat` blocks share all items equally */
     uint32_t flat;
     bool at_once;
+    plant planted;
 };
 
 template <int CREW, int STAGES, bool FEW> void attend(const ifm_packed_attend &a)
@@ -105,9 +95,11 @@ void expect_outputs(pool &p, const cell &c, uint32_t unit, const std::vector<flo
 }
 
 /* Rows of the sink, and of the ring from its first page on, which is page `pages` % 2. */
-void fill_sides(pool &p, uint32_t unit, const length &l, std::vector<float> &k, std::vector<float> &v)
+void fill_sides(pool &p, uint32_t unit, const length &l, bool masked, std::vector<float> &k, std::vector<float> &v)
 {
-    const std::vector<float> rows = rows_of(l.sink + l.ring, 77 * unit + 5);
+    std::vector<float> rows = rows_of(l.sink + l.ring, 77 * unit + 5);
+    for (uint32_t t = 0; masked && t < l.sink + l.ring; t++)
+        rows[t * D] = -INFINITY;
     uint16_t *side = p.sides + static_cast<size_t>(unit) * 2 * IFM_KV_SIDE * D;
     for (uint32_t t = 0; t < l.sink + l.ring; t++) {
         const uint32_t r = t - l.sink;
@@ -134,6 +126,10 @@ void fill(pool &p, const cell &c)
     p.sides = reinterpret_cast<uint16_t *>(p.body + body);
     for (uint32_t i = 0; i < c.units.size() * c.heads * D; i++)
         p.q.push_back(ifm_f16_to_f32(ifm_f32_to_f16(rows_value(&state))));
+    for (uint32_t i = 0; c.planted == MASKED && i < p.q.size(); i += D)
+        p.q[i] = 1;
+    if (c.planted == NAN_QUERY)
+        p.q[2] = NAN;
     pages = 0;
     for (uint32_t unit = 0; unit < c.units.size(); unit++) {
         const length &l = c.units[unit];
@@ -141,14 +137,16 @@ void fill(pool &p, const cell &c)
         std::vector<unsigned char> canonical(p.layout.page_bytes);
         p.units.push_back({pages, l.pages, item, l.sink, l.ring});
         for (uint32_t i = 0; i < l.pages; i++, pages++) {
-            const std::vector<float> wide = rows_of(IFM_DECODE_PAGE, 31 * pages + 3);
+            std::vector<float> wide = rows_of(IFM_DECODE_PAGE, 31 * pages + 3);
+            if (pages == 0 && (c.planted == NAN_KEY || c.planted == NAN_VALUE))
+                wide[(c.planted == NAN_VALUE ? rows : 0) + 64 * D + 5] = NAN;
             ifm_kv_encode_int4_scalar(&p.layout, wide.data(), wide.data() + rows, IFM_DECODE_PAGE, canonical.data());
             ifm_kv_page_read(&p.layout, canonical.data(), IFM_DECODE_PAGE, k_page.data(), v_page.data());
             ifm_kv_pages_to_fragments(&p.order, canonical.data(), p.body + pages * p.layout.page_bytes, 1);
             k.insert(k.end(), k_page.begin(), k_page.end());
             v.insert(v.end(), v_page.begin(), v_page.end());
         }
-        fill_sides(p, unit, l, k, v);
+        fill_sides(p, unit, l, c.planted == MASKED, k, v);
         expect_outputs(p, c, unit, k, v);
         item += l.pages * 2 + (l.sink + TILE - 1) / TILE + (l.ring + TILE - 1) / TILE;
     }
@@ -197,13 +195,16 @@ void run(const cell &c, const ifm_packed_attend &a, uint32_t blocks)
 
 double error_of(const std::vector<float> &expected, const std::vector<float> &out)
 {
-    double worst = 0, all = 0;
+    double worst = 0, all = 0, n = 0;
     for (size_t i = 0; i < out.size(); i++) {
+        if (std::isnan(expected[i]) && std::isnan(out[i]))
+            continue;
         const double off = std::fabs(static_cast<double>(out[i]) - expected[i]);
         worst = std::fmax(worst, off == off ? off : 1e30);
-        all += static_cast<double>(expected[i]) * expected[i];
+        all += std::isnan(expected[i]) ? 0 : static_cast<double>(expected[i]) * expected[i];
+        n++;
     }
-    return worst / std::sqrt(all / static_cast<double>(out.size()));
+    return n > 0 ? worst / std::sqrt(all / n) : 0;
 }
 
 bool is_right(const cell &c)
@@ -253,11 +254,16 @@ int main()
     const std::vector<length> equal(4, {1, 64, 40}),
         ragged = {{1, 64, 130}, {0, 5, 0}, {2, 33, 17}, {0, 64, 64}, {1, 0, 1}};
     const cell cells[] = {
-        {"pair, whole units", pair, PAIR, 4, equal, {3, 1}, 0, false},
-        {"pair, whole units", pair, PAIR, 2, equal, {4}, 0, true},
-        {"pair, ragged", pair, PAIR, 3, ragged, {2, 3}, 0, true},
-        {"pair, ragged and shared", pair, PAIR, 1, ragged, {}, 3, false},
-        {"one block, ragged and shared", all, WARPS_OF_ALL, 5, ragged, {}, 2, true},
+        {"pair, whole units", pair, PAIR, 4, equal, {3, 1}, 0, false, NO_PLANT},
+        {"pair, whole units", pair, PAIR, 2, equal, {4}, 0, true, NO_PLANT},
+        {"pair, ragged", pair, PAIR, 3, ragged, {2, 3}, 0, true, NO_PLANT},
+        {"pair, ragged and shared", pair, PAIR, 1, ragged, {}, 3, false, NO_PLANT},
+        {"one block, ragged and shared", all, WARPS_OF_ALL, 5, ragged, {}, 2, true, NO_PLANT},
+        {"pair, NaN in a key", pair, PAIR, 4, ragged, {2, 3}, 0, false, NAN_KEY},
+        {"pair, NaN in a value", pair, PAIR, 2, ragged, {2, 3}, 0, true, NAN_VALUE},
+        {"pair, NaN in a query", pair, PAIR, 3, ragged, {2, 3}, 0, false, NAN_QUERY},
+        {"pair, sides of minus infinity", pair, PAIR, 4, ragged, {2, 3}, 0, true, MASKED},
+        {"one block, sides of minus infinity", all, WARPS_OF_ALL, 5, ragged, {}, 2, false, MASKED},
     };
     for (emulated::warp &warp : emulated::warps)
         pthread_barrier_init(&warp.barrier, nullptr, 32);

@@ -11,10 +11,6 @@ inline uint2 make_uint2(uint32_t x, uint32_t y)
 {
     return {x, y};
 }
-inline uint32_t __float_as_uint(float x)
-{
-    return ifm_f32_bits(x);
-}
 inline float __fmul_rn(float a, float b)
 {
     return a * b;
