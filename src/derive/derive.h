@@ -299,6 +299,11 @@ IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_
                                               struct ifm_plan **plan, struct ifm_derived **derived,
                                               struct ifm_error *error);
 
+/* Of a run that goes on: what its stop rule asks before a look ends it (compare/settled.h). */
+struct ifm_stop_blocks;
+IFM_CHECKED enum ifm_status ifm_derive_folder_settled(const char *dir, const struct ifm_stop_blocks *rule,
+                                                      uint32_t last, bool *settled, struct ifm_error *error);
+
 /* How many times fewer bytes a token of the whole model reads, with its weights and the caches of all its layers; 0 =
  * nothing says what the model is, or a step is more than one layer of it. */
 double ifm_model_fewer_bytes(const struct ifm_arm *baseline, const struct ifm_arm *arm);
