@@ -280,3 +280,14 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
     return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks, equal_words(of, &more, arena),
                             more.busy && !more.disturbed ? " under load" : "", reason, quiet);
 }
+
+const char *ifm_judge_quiet_first(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    const char *quiet = ifm_judge_quiet(of, arena), *own = strstr(ifm_judge_undecided(of, arena), IFM_REMEDY);
+    const struct ifm_more more = ifm_judge_more(of, arena);
+    if (open_gate(of->verdict, of->cell->name, of->arm) == NULL || more.blocks == 0)
+        return quiet;
+    if (more.hopeless)
+        return ifm_arena_printf(arena, "%s: an hour more may not decide", quiet);
+    return own == NULL ? quiet : own + strlen(IFM_REMEDY);
+}
