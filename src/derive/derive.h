@@ -47,6 +47,7 @@ enum ifm_finding_kind {
     IFM_FINDING_NOTHING_RAN,   /* of an arm's feature */
     IFM_FINDING_FAILED_RUNS,   /* of a program */
     IFM_FINDING_MODES,         /* of a time, far apart and taking turns */
+    IFM_FINDING_LOPSIDED,      /* disturbed blocks are one arm's: the interval holds all */
 };
 const char *ifm_finding_name(enum ifm_finding_kind kind); /* "weak_baseline"; "other" */
 

@@ -251,6 +251,8 @@ struct ifm_aside {
     size_t n, left;                     /* disturbed ones, and the others */
     const struct ifm_arm_work *follows; /* the one of the two that the disturbances follow; NULL = neither */
     bool lopsided; /* one of the two has more of them: few, or more than seven of eight equal pairs */
+    const struct ifm_arm_work *most; /* that one: of `disturbed` blocks `alone` are its own alone */
+    size_t alone, disturbed;
 };
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm);
 /* Are too few blocks undisturbed for a word? */

@@ -363,6 +363,22 @@ bool ifm_derive_paid(const struct ifm_arm_work *arm, const struct ifm_aside *asi
            ifm_log_mean_interval(&all->mean, IFM_BESIDE_LEVEL, paid);
 }
 
+static void say_lopsided(const struct ifm_arm_work *arm, const struct ifm_aside *aside, const struct comparison *all,
+                         const struct ifm_interval *paid, bool takes)
+{
+    const char *what = takes ? ifm_arena_printf(arm->d->arena,
+                                                ", and over all %zu blocks the change lies between %+.3g and %+.3g %%: "
+                                                "undecided",
+                                                all->n, 100.0 * expm1(paid->low), 100.0 * expm1(paid->high))
+                             : ifm_arena_printf(arm->d->arena, ": the interval holds what all %zu blocks say", all->n);
+    struct ifm_finding *said =
+        ifm_derive_say_arm(arm, takes ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-02",
+                           "%zu of %zu disturbed blocks are those of %s alone, maybe its own doing%s", aside->alone,
+                           aside->disturbed, aside->most->arm->name, what);
+    said->kind = IFM_FINDING_LOPSIDED;
+    said->takes_word = takes;
+}
+
 static struct allowance allow_for_lopsided(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
                                            struct comparison *c, const char **word)
 {
@@ -373,12 +389,8 @@ static struct allowance allow_for_lopsided(const struct ifm_arm_work *arm, const
     const struct allowance a = ifm_to_hold(c->change, paid);
     const bool undecided = strcmp(*word, "undecided") == 0,
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
-    if (!stands && !undecided)
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                           "this arm or %s has most of the disturbed blocks, which may be its own doing, and over all "
-                           "%zu blocks the change lies between %+.3g and %+.3g %%: undecided",
-                           arm->work->baseline->arm->name, all.n, 100.0 * expm1(paid.low), 100.0 * expm1(paid.high))
-            ->takes_word = true;
+    if ((!stands && !undecided) || a.low < 0 || a.high > 0)
+        say_lopsided(arm, aside, &all, &paid, !stands && !undecided);
     *word = stands ? *word : "undecided";
     return a;
 }
