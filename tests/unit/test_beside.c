@@ -3,6 +3,8 @@
 #include "rules/fixture.h"
 
 #include "base/random.h"
+#include "derive/compare/settled.h"
+#include "stats/tail.h"
 
 enum { RUNS = 200 };
 static const double STEP = 100000.0;
@@ -305,6 +307,56 @@ static void a_gate_is_held_against_the_widened_interval(void **state)
     assert_true(met >= 3 && medians >= 3); /* the test met what it is about */
 }
 
+/* What the stop rule asks before a look ends a run is what derive says when it has: does the interval hold the limit?
+ * Of carry-over it does not ask, as no further block mends it. */
+static void a_look_asks_what_derive_will_say(void **state)
+{
+    (void)state;
+    static const struct model even = {1, 1, 0, 1, 0.02, true}, later = {1.02, 1, 0, 1, 0.02, true},
+                              waits = {1, 1, 0.05, 2, 0.02, false}, left = {1, 1.05, 0, 1, 0.005, true};
+    static const struct {
+        const struct model *other;
+        double limit; /* percent */
+    } rows[] = {{&later, 3}, {&waits, 8}, {&left, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ifm_random random = ifm_random_start(20261130, (uint32_t)i);
+        unsigned open = 0, carried = 0;
+        for (unsigned run = 0; run < 60; run++) {
+            struct fixture fx;
+            fx_start(&fx);
+            fx.blocks = 60;
+            fx.samples = 1;
+            fx.plan.rules = IFM_PLAN_RULES;
+            fx.cells[0].measure.stop = IFM_STOP_DECIDED;
+            fx.cells[0].measure.blocks_min = 6;
+            fx.cells[0].measure.blocks_max = 10000;
+            fx.cells[0].measure.resamples = 199;
+            fx.parts[0].arms[0].gaps = fx.parts[0].arms[1].gaps = true;
+            fx_gate(&fx, "change_percent", "other", IFM_GATE_AT_MOST, rows[i].limit, true);
+            fx_generate(&fx);
+            fx.cells[0].measure.cap_s = 1e-6; /* no block is run again */
+            make(&fx, &even, rows[i].other, &random);
+            fx_stop_fact(&fx, "decode", "decided");
+            struct ifm_stop_blocks rule = ifm_stop_blocks_of(&fx.cells[0], &fx.plan);
+            rule.steps = IFM_TAIL_RUNS;
+            const struct ifm_record *r = &fx.parts[0].record;
+            const bool settled = ifm_derive_settled(&rule, events_of(fx.events, fx.arena), r, UINT32_MAX);
+            fx_end_events(&fx);
+            fx_derive(&fx);
+            const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
+            assert_true(change->has_interval);
+            const bool holds = change->low <= rows[i].limit && rows[i].limit <= change->high,
+                       is_carried = fx_finding(&fx, "rule-07", IFM_CARRIED_WORDS) != NULL;
+            assert_int_equal(settled, is_carried || !holds);
+            open += holds && !is_carried;
+            carried += is_carried;
+            fx_stop(&fx);
+        }
+        print_message("of 60 looks %u are open, %u have carry-over\n", open, carried);
+        assert_true(rows[i].other == &left ? carried >= 55 : open >= 5 && open <= 55 && carried <= 1);
+    }
+}
+
 /* A slot that read pages from a disk may be the machine's or the arm's doing: its block is never set aside. */
 static void what_is_read_from_a_disk_is_not_set_aside(void **state)
 {
@@ -514,6 +566,7 @@ int main(void)
         cmocka_unit_test(a_true_change_is_still_found),
         cmocka_unit_test(what_an_arm_does_to_itself_now_and_then_counts),
         cmocka_unit_test(what_is_read_from_a_disk_is_not_set_aside),
+        cmocka_unit_test(a_look_asks_what_derive_will_say),
         cmocka_unit_test(a_gate_is_held_against_the_widened_interval),
         cmocka_unit_test(no_finding_says_what_the_interval_does_not),
         cmocka_unit_test(a_load_hides_what_the_order_of_slots_does),
