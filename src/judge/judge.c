@@ -242,7 +242,7 @@ static void block_undecided(struct judging *j, struct ifm_gate_result *result, c
     }
     block(j, result, false,
           ifm_judge_is_open(result->gate, v)
-              ? ifm_arena_printf(j->arena, "%s: %s", ifm_judge_held(result->gate, v, j->arena), text)
+              ? ifm_arena_printf(j->arena, "%s; %s: %s", ifm_judge_held(result->gate, v, j->arena), finding->rule, text)
               : ifm_arena_printf(j->arena, "%s, but %s lets it decide nothing: %s",
                                  ifm_judge_held(result->gate, v, j->arena), finding->rule, text));
 }

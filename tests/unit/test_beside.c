@@ -297,6 +297,7 @@ static void a_gate_is_held_against_the_widened_interval(void **state)
             assert_int_equal(held_to(&fx, "change_percent", change->high + 1), IFM_OUTCOME_PASS);
             assert_int_equal(held_to(&fx, "change_percent", (change->low + change->high) / 2), IFM_OUTCOME_BLOCKED);
             assert_non_null(strstr(fx.verdict->gates[0].reason, ", on both sides of ")); /* nothing takes it */
+            assert_non_null(strstr(fx.verdict->gates[0].reason, "; rule-07: "));
             assert_null(strstr(fx.verdict->gates[0].reason, " but "));
             assert_int_equal(held_to(&fx, "change_percent", change->low - 1), IFM_OUTCOME_FAIL);
             medians += fx_value(&fx, "other", "change_percent_median")->has_interval;
