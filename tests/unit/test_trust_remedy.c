@@ -200,6 +200,18 @@ static void load_keeps_what_decides_a_gate(void **state)
     }
 }
 
+/* A kind that has no remedy of its own has that of its rule. */
+static void every_kind_has_a_remedy(void **state)
+{
+    (void)state;
+    for (int kind = IFM_FINDING_MODES; kind <= IFM_FINDING_LOPSIDED; kind++) {
+        const struct ifm_finding found = {
+            IFM_SEVERITY_WARNING, "rule-02", D, "half", "6 of 12 disturbed blocks are those of half alone: undecided",
+            .takes_word = true,   .kind = (enum ifm_finding_kind)kind};
+        assert_has(trust_of(&found, 1).remedy, "end other work");
+    }
+}
+
 /* Two margins confuse: beside the limit that decides, the usual one is not told; one that was asked for is. */
 static void a_limit_stands_alone(void **state)
 {
@@ -458,6 +470,7 @@ int main(void)
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(words_decide_nothing),
         cmocka_unit_test(load_keeps_what_decides_a_gate),
+        cmocka_unit_test(every_kind_has_a_remedy),
         cmocka_unit_test(a_limit_stands_alone),
         cmocka_unit_test(an_undecided_comparison_is_no_noise),
         cmocka_unit_test(an_option_is_added_to_the_command),
