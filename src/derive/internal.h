@@ -94,6 +94,7 @@ struct ifm_cell_work {
     enum ifm_block_fate *fate; /* what the run did about each measured one; all stand where it repeated none */
     uint32_t *turn;            /* which of the plan's orders each measured one has */
     size_t n_repeated;
+    bool at_look; /* the record ends at a look of the stop rule that would end the run (compare/settled.c) */
     const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
     struct ifm_arm_work *arms;
     struct ifm_arm_work *baseline;       /* NULL when the cell has none */
@@ -250,6 +251,8 @@ struct ifm_aside {
     size_t n, left;                     /* disturbed ones, and the others */
     const struct ifm_arm_work *follows; /* the one of the two that the disturbances follow; NULL = neither */
     bool lopsided; /* one of the two has more of them: few, or more than seven of eight equal pairs */
+    const struct ifm_arm_work *most; /* that one: of `disturbed` blocks `alone` are its own alone */
+    size_t alone, disturbed;
 };
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm);
 /* Are too few blocks undisturbed for a word? */

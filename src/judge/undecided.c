@@ -281,3 +281,14 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
                             more.busy && !more.disturbed ? " under load" : "", equal_words(of, &more, arena), reason,
                             quiet);
 }
+
+const char *ifm_judge_quiet_first(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    const char *quiet = ifm_judge_quiet(of, arena), *own = strstr(ifm_judge_undecided(of, arena), IFM_REMEDY);
+    const struct ifm_more more = ifm_judge_more(of, arena);
+    if (open_gate(of->verdict, of->cell->name, of->arm) == NULL || more.blocks == 0)
+        return quiet;
+    if (more.hopeless)
+        return ifm_arena_printf(arena, "%s: an hour more may not decide", quiet);
+    return own == NULL ? quiet : own + strlen(IFM_REMEDY);
+}
