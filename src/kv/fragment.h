@@ -26,8 +26,9 @@
  * The scale of a promoted channel is stored four times as large, that of its upper bits; finite ones are below 2^14, as
  * 15 of them are a range of f16. Codes of V in int8 are stored with 128 added, so that all codes are unsigned.
  *
- * Codes: a fragment is 16 x 16 codes, rows by columns, of which lane 4 g + t of a warp holds eight: rows g + 8 r,
- * columns 2 t + 8 c + e, for r, c, e = 0, 1. That is the A operand of mma.sync.m16n8k16 of f16, register r + 2 c.
+ * Codes of 8 and 4 bits: a fragment is 16 x 16 codes, rows by columns, of which lane 4 g + t of a warp holds eight:
+ * rows g + 8 r, columns 2 t + 8 c + e, for r, c, e = 0, 1. That is the A operand of mma.sync.m16n8k16 of f16, register
+ * r + 2 c.
  *
  *   K  rows are the 16 tokens of a tile. Columns of fragment i are the channels 32 (i / 2) + 8 t + 4 (i % 2) + 2 c + e.
  *   V  columns are the 16 tokens of a tile, 2 t + 8 c + e. Rows of fragment i are the channels 8 g + i + 64 r (D =
@@ -37,14 +38,22 @@
  *
  *   8 bits  fragment f is words 2 (f % 2) + c, byte 2 r + e
  *   4 bits  fragment f is word f % 4, bits 16 e + 8 r + 4 c
- *   2 bits  fragment f is word f / 2 % 4, bits 16 e + 8 r + 4 (f % 2) + 2 c
  *
  * so that a word, or itself shifted by 8, and a mask give two registers whose f16 values are the codes times 2^-24,
- * subnormal, or times 2^-22, -20, -18 for the others.
+ * subnormal, or times 2^-20 for the others.
  *
- *   k_low  one fragment a tile of the D/8 channels of the list. D = 128: columns are 2 t + 8 c + e of the list; lane's
- *          16 bytes, 2 bits as above with f = tile. D = 64: columns are 2 t + e; a lane's 8 bytes, word tile / 4, bits
- *          16 e + 8 r + 2 (tile % 4). Any other D: canonical order.
+ * Codes of 2 bits: a fragment is 16 x 32 codes, the A operand of mma.sync.m16n8k32 of bytes: lane 4 g + t has sixteen,
+ * rows g + 8 r, byte b = 0 .. 3 of register r + 2 c. Four fragments lie in a piece: bits 2 (f % 4) of the byte b of the
+ * lane's word r + 2 c in piece f / 4, so that a word and a mask are a register of codes times 1, 4, 16, 64.
+ *
+ *   K  rows are the 16 tokens of a tile, columns the channels 32 i + 8 t + 4 c + b; f is 4 (tile / 4 * D / 32 + i) +
+ *      tile % 4.
+ *   V  columns are the tokens 32 s + 16 c + 2 t + b % 2 + 8 (b / 2), rows of fragment i the channels as above; f is
+ *      s * D / 16 + i.
+ *
+ *   k_low  one fragment a tile of the D/8 channels of the list. D = 128: channel 4 t + b of the list is byte b of word
+ *          2 (tile / 4) + r of the lane's 16 bytes. D = 64: channel 2 t + e is byte e + 2 r of word tile / 4 of its 8.
+ *          Both bits 2 (tile % 4). Any other D: canonical order.
  *
  *   V scales  token k of the chunk at ((k % 8) * (C / 16) + k / 16) * 2 + k % 16 / 8: a lane's tokens side by side. */
 #ifndef IFM_KV_FRAGMENT_H
@@ -87,21 +96,32 @@ struct ifm_kv_place {
     uint32_t byte, shift;
 };
 
-/* Of fragment `f`, row g + 8 r, column 2 t + 8 c + e, among fragments that begin at `from`. */
+/* Of fragment `f`, row g + 8 r, column 2 t + 8 c + e, among fragments that begin at `from`. Of 8 and 4 bits. */
 IFM_KV_ANYWHERE struct ifm_kv_place ifm_kv_fragment_code(uint32_t bits, uint32_t from, uint32_t f, uint32_t row,
                                                          uint32_t column)
 {
     const uint32_t g = row % 8, r = row / 8, t = column % 8 / 2, c = column / 8, e = column % 2;
-    const uint32_t each = bits == 8 ? 2 : bits == 4 ? 4 : 8, in = f % each; /* fragments of a piece */
-    const uint32_t word = bits == 8 ? 2 * in + c : bits == 4 ? in : in / 2;
-    const uint32_t bit = bits == 8 ? 16 * r + 8 * e : 16 * e + 8 * r + (bits == 4 ? 4 * c : 4 * (in % 2) + 2 * c);
+    const uint32_t each = bits == 8 ? 2 : 4, in = f % each; /* fragments of a piece */
+    const uint32_t word = bits == 8 ? 2 * in + c : in;
+    const uint32_t bit = bits == 8 ? 16 * r + 8 * e : 16 * e + 8 * r + 4 * c;
     struct ifm_kv_place place = {from + f / each * 512 + (4 * g + t) * 16 + word * 4 + bit / 8, bit % 8};
+    return place;
+}
+
+/* Of 2 bits: byte `b` of register r + 2 c of lane 4 g + t, `row` = g + 8 r. */
+IFM_KV_ANYWHERE struct ifm_kv_place ifm_kv_fragment_two(uint32_t from, uint32_t f, uint32_t row, uint32_t t, uint32_t c,
+                                                        uint32_t b)
+{
+    struct ifm_kv_place place = {from + f / 4 * 512 + (row % 8 * 4 + t) * 16 + (row / 8 + 2 * c) * 4 + b, f % 4 * 2};
     return place;
 }
 
 IFM_KV_ANYWHERE struct ifm_kv_place ifm_kv_fragment_k(const struct ifm_kv_fragment *l, uint32_t token, uint32_t d)
 {
     const uint32_t in = token % l->chunk, i = d / 32 * 2 + d % 8 / 4, column = d % 32 / 8 * 2 + d % 4 / 2 * 8 + d % 2;
+    if (l->bits == 2)
+        return ifm_kv_fragment_two(l->chunks, (token / 64 * (l->head_dim / 32) + d / 32) * 4 + token / 16 % 4,
+                                   token % 16, d % 32 / 8, d % 8 / 4, d % 4);
     return ifm_kv_fragment_code(l->bits, l->chunks + token / l->chunk * l->chunk_bytes,
                                 in / 16 * (l->head_dim / 16) + i, in % 16, column);
 }
@@ -111,6 +131,9 @@ IFM_KV_ANYWHERE struct ifm_kv_place ifm_kv_fragment_v(const struct ifm_kv_fragme
     const uint32_t in = token % l->chunk, dim = l->head_dim;
     const uint32_t i = dim == 128 ? d % 8 : dim == 64 ? d % 4 : d / 16;
     const uint32_t row = dim == 128 ? d % 64 / 8 + d / 64 * 8 : dim == 64 ? d / 8 + d % 8 / 4 * 8 : d % 16;
+    if (l->bits == 2)
+        return ifm_kv_fragment_two(l->chunks + l->codes, token / 32 * (dim / 16) + i, row, token % 8 / 2,
+                                   token % 32 / 16, token % 2 + token % 16 / 8 * 2);
     return ifm_kv_fragment_code(l->bits, l->chunks + token / l->chunk * l->chunk_bytes + l->codes,
                                 in / 16 * (dim / 16) + i, row, in % 16);
 }
@@ -119,11 +142,11 @@ IFM_KV_ANYWHERE struct ifm_kv_place ifm_kv_fragment_v(const struct ifm_kv_fragme
 IFM_KV_ANYWHERE struct ifm_kv_place ifm_kv_fragment_low(const struct ifm_kv_fragment *l, uint32_t token, uint32_t i)
 {
     const uint32_t tile = token / 16, row = token % 16;
-    const uint32_t bit = 16 * (i % 2) + 8 * (row / 8) + 2 * (tile % 4);
     if (l->head_dim == 128)
-        return ifm_kv_fragment_code(2, l->k_low, tile, row, i);
+        return ifm_kv_fragment_two(l->k_low, tile % 4, row, i / 4, tile / 4, i % 4);
     if (l->head_dim == 64) {
-        struct ifm_kv_place place = {l->k_low + (4 * (row % 8) + i / 2) * 8 + tile / 4 * 4 + bit / 8, bit % 8};
+        struct ifm_kv_place place = {l->k_low + (row % 8 * 4 + i / 2) * 8 + tile / 4 * 4 + i % 2 + row / 8 * 2,
+                                     tile % 4 * 2};
         return place;
     }
     struct ifm_kv_place place = {l->k_low + (token / 64 * (l->head_dim / 32) + i / 4) * 64 + token % 16 * 4 + i % 4,
@@ -206,7 +229,13 @@ IFM_KV_ANYWHERE uint32_t ifm_kv_is_promoted(const struct ifm_kv_fragment *l, con
     return is;
 }
 
-/* A word of codes of the fragment order, at byte `at` of the fragments of K or V. */
+/* The channel of row g + 8 r of fragment `i` of V. */
+IFM_KV_ANYWHERE uint32_t ifm_kv_row_v(uint32_t dim, uint32_t i, uint32_t g, uint32_t r)
+{
+    return dim == 128 ? 8 * g + i + 64 * r : dim == 64 ? 8 * g + i + 4 * r : 16 * i + g + 8 * r;
+}
+
+/* A word of codes of the fragment order, at byte `at` of the fragments of K or V. Of 8 and 4 bits. */
 IFM_KV_ANYWHERE uint32_t ifm_kv_gather(const struct ifm_kv_fragment *l, const unsigned char *page, uint32_t first,
                                        uint32_t at, uint32_t of_v)
 {
@@ -214,15 +243,12 @@ IFM_KV_ANYWHERE uint32_t ifm_kv_gather(const struct ifm_kv_fragment *l, const un
     uint32_t out = 0;
     for (uint32_t n = 0; n < 32 / bits; n++) {
         const uint32_t bit = n * bits;
-        const uint32_t f = at / 512 * (16 / bits) + (bits == 8 ? word / 2 : bits == 4 ? word : 2 * word + bit % 8 / 4);
+        const uint32_t f = at / 512 * (16 / bits) + (bits == 8 ? word / 2 : word);
         const uint32_t r = bits == 8 ? bit / 16 : bit % 16 / 8, e = bits == 8 ? bit % 16 / 8 : bit / 16;
-        const uint32_t c = bits == 8 ? word % 2 : bits == 4 ? bit % 8 / 4 : bit % 4 / 2;
+        const uint32_t c = bits == 8 ? word % 2 : bit % 8 / 4;
         const uint32_t tile = f / (dim / 16), i = f % (dim / 16), g = lane / 4, t = lane % 4;
         const uint32_t token = first + tile * 16 + (of_v ? 2 * t + 8 * c + e : g + 8 * r);
-        const uint32_t channel = !of_v        ? i / 2 * 32 + 8 * t + i % 2 * 4 + 2 * c + e
-                                 : dim == 128 ? 8 * g + i + 64 * r
-                                 : dim == 64  ? 8 * g + i + 4 * r
-                                              : 16 * i + g + 8 * r;
+        const uint32_t channel = of_v ? ifm_kv_row_v(dim, i, g, r) : i / 2 * 32 + 8 * t + i % 2 * 4 + 2 * c + e;
         const struct ifm_kv_place place =
             of_v ? ifm_kv_canonical_v(l, token, channel) : ifm_kv_canonical_k(l, token, channel);
         const uint32_t code = ifm_kv_code(page, place, bits) ^ (of_v && bits == 8 && !l->floats ? 0x80 : 0);
@@ -231,16 +257,36 @@ IFM_KV_ANYWHERE uint32_t ifm_kv_gather(const struct ifm_kv_fragment *l, const un
     return out;
 }
 
+/* The same of 2 bits. */
+IFM_KV_ANYWHERE uint32_t ifm_kv_gather_two(const struct ifm_kv_fragment *l, const unsigned char *page, uint32_t at,
+                                           uint32_t of_v)
+{
+    const uint32_t g = at % 512 / 64, t = at % 64 / 16, r = at % 8 / 4, c = at % 16 / 8, piece = at / 512;
+    const uint32_t steps = l->head_dim / 32; /* of a tile */
+    uint32_t out = 0;
+    for (uint32_t n = 0; n < 16; n++) {
+        const uint32_t b = n / 4, f = piece * 4 + n % 4;
+        const uint32_t token = of_v ? f / (2 * steps) * 32 + 16 * c + 2 * t + b % 2 + b / 2 * 8
+                                    : piece / steps * 64 + n % 4 * 16 + g + 8 * r;
+        const uint32_t channel =
+            of_v ? ifm_kv_row_v(l->head_dim, f % (2 * steps), g, r) : piece % steps * 32 + 8 * t + 4 * c + b;
+        const struct ifm_kv_place place =
+            of_v ? ifm_kv_canonical_v(l, token, channel) : ifm_kv_canonical_k(l, token, channel);
+        out |= ifm_kv_code(page, place, 2) << 2 * n;
+    }
+    return out;
+}
+
 /* A word of k_low of the fragment order. */
 IFM_KV_ANYWHERE uint32_t ifm_kv_gather_low(const struct ifm_kv_fragment *l, const unsigned char *page, uint32_t at)
 {
-    const uint32_t wide = l->head_dim == 128, each = wide ? 16 : 8, lane = at / each, word = at % each / 4;
+    const uint32_t wide = l->head_dim == 128, lane = at / (wide ? 16 : 8), four = wide ? at % 16 / 8 : at % 8 / 4;
     uint32_t out = 0;
     for (uint32_t n = 0; n < 16; n++) {
-        const uint32_t bit = 2 * n, r = bit % 16 / 8, e = bit / 16, c = bit % 4 / 2;
-        const uint32_t tile = wide ? 2 * word + bit % 8 / 4 : 4 * word + bit % 8 / 2;
-        const uint32_t token = tile * 16 + lane / 4 + 8 * r, i = lane % 4 * 2 + e + (wide ? 8 * c : 0);
-        out |= ifm_kv_code(page, ifm_kv_canonical_code(2, l->c_k_low, token, i, l->head_dim / 8), 2) << bit;
+        const uint32_t b = n / 4, r = wide ? at % 8 / 4 : b / 2;
+        const uint32_t token = four * 64 + n % 4 * 16 + lane / 4 + 8 * r,
+                       i = lane % 4 * (wide ? 4 : 2) + (wide ? b : b % 2);
+        out |= ifm_kv_code(page, ifm_kv_canonical_code(2, l->c_k_low, token, i, l->head_dim / 8), 2) << 2 * n;
     }
     return out;
 }
@@ -270,6 +316,8 @@ IFM_KV_ANYWHERE uint32_t ifm_kv_to_fragment(const struct ifm_kv_fragment *l, con
 {
     if (at >= l->chunks && at < l->end) {
         const uint32_t in = (at - l->chunks) % l->chunk_bytes, first = (at - l->chunks) / l->chunk_bytes * l->chunk;
+        if (in < 2 * l->codes && l->bits == 2)
+            return ifm_kv_gather_two(l, page, in % l->codes, in >= l->codes);
         if (in < 2 * l->codes)
             return ifm_kv_gather(l, page, first, in % l->codes, in >= l->codes);
     } else if (l->promoted != 0 && at >= l->k_low && at < l->promoted) {

@@ -59,5 +59,6 @@ bool fake_packed_split(const struct fake_launch *launch, bool wrong);
 bool fake_packed_pair(const struct fake_launch *launch, bool wrong);
 bool fake_packed_finish(const struct fake_launch *launch, bool wrong);
 bool fake_packed_probe(const struct fake_launch *launch, bool wrong);
+bool fake_packed_probe_bytes(const struct fake_launch *launch, bool wrong);
 
 #endif

@@ -298,5 +298,6 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_packed_int2_64", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_int2_128", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_probe", sizeof(struct ifm_packed_probe_of), fake_packed_probe},
+    {"ifm_packed_probe_bytes", sizeof(struct ifm_packed_probe_bytes_of), fake_packed_probe_bytes},
     FAKE_PLUGIN_KERNELS{NULL, 0, NULL},
 };

@@ -380,3 +380,22 @@ bool fake_packed_probe(const struct fake_launch *launch, bool wrong)
         }
     return true;
 }
+
+/* Column k of A and row k of B are byte k % 4 of lane k % 16 / 4, registers 2 (k / 16) on of A, k / 16 of B. */
+bool fake_packed_probe_bytes(const struct fake_launch *launch, bool wrong)
+{
+    const struct ifm_packed_probe_bytes_of *p = (const void *)launch->arguments;
+    if (launch->threads != 32 || !owns(p->a, 32 * 16) || !owns(p->b, 32 * 8) || !owns(p->c, 3 * 32 * 16))
+        return false;
+    for (uint32_t i = 0; i < 3 * 128; i++) {
+        const uint32_t lane = i % 128 / 4, row = lane / 4 + i % 4 / 2 * 8, column = lane % 4 * 2 + i % 2;
+        int32_t sum = wrong ? 1 : 0;
+        for (uint32_t k = 0; k < (i < 256 ? 32u : 16u); k++) {
+            const uint32_t a = p->a[(row % 8 * 4 + k % 16 / 4) * 4 + row / 8 + k / 16 * 2] >> k % 4 * 8;
+            const uint32_t b = p->b[(column * 4 + k % 16 / 4) * 2 + k / 16] >> k % 4 * 8;
+            sum += (uint8_t)a * (i / 128 == 1 ? (int32_t)(uint8_t)b : (int32_t)(int8_t)b);
+        }
+        p->c[i] = sum;
+    }
+    return true;
+}

@@ -106,20 +106,29 @@ static unsigned units(uint32_t bits16)
     return bits16;
 }
 
-/* Code of row, column of fragment f, as a kernel takes it: from a lane's word, by a mask or as bytes. */
+/* Of 2 bits: a register of mma.sync.m16n8k32 by a mask, of which column 16 c + 4 t + b is byte b. */
+static unsigned taken_two(const unsigned char *fragments, unsigned f, unsigned row, unsigned column)
+{
+    const unsigned lane = row % 8 * 4 + column % 16 / 4;
+    uint32_t w[4];
+    memcpy(w, fragments + f / 4 * 512 + lane * 16, sizeof w);
+    const uint32_t a = w[row / 8 + column / 16 * 2] & 0x03030303U << 2 * (f % 4);
+    return a >> 2 * (f % 4) >> 8 * (column % 4) & 0xff;
+}
+
+/* Code of row, column of fragment f, as a kernel takes it: from a lane's word, by a mask or as bytes. 8 and 4 bits. */
 static unsigned taken(unsigned bits, const unsigned char *fragments, unsigned f, unsigned row, unsigned column)
 {
     const unsigned lane = row % 8 * 4 + column % 8 / 2, r = row / 8, c = column / 8, e = column % 2;
     uint32_t w[4];
-    const unsigned each = bits == 8 ? 2 : bits == 4 ? 4 : 8;
+    const unsigned each = bits == 8 ? 2 : 4;
     memcpy(w, fragments + f / each * 512 + lane * 16, sizeof w);
     if (bits == 8) {
         const uint32_t word = w[f % 2 * 2 + c] >> 16 * r;
         return e == 0 ? word & 0xff : word >> 8 & 0xff;
     }
-    const unsigned low = bits == 4 ? 4 * c : f % 2 * 4 + 2 * c;
-    const uint32_t mask = (bits == 4 ? 0x000f000fU : 0x00030003U) << low;
-    const uint32_t word = (bits == 4 ? w[f % 4] : w[f / 2 % 4]) >> 8 * r & mask;
+    const unsigned low = 4 * c;
+    const uint32_t word = w[f % 4] >> 8 * r & 0x000f000fU << low;
     const unsigned x = units(e == 0 ? word & 0xffff : word >> 16);
     assert_int_equal(x & ((1U << low) - 1), 0);
     return x >> low;
@@ -140,13 +149,18 @@ static void check_chunks(const struct ifm_kv_layout *l, const unsigned char *pag
         for (unsigned d = 0; d < dim; d++) {
             /* columns of products along K: 8 t and on are the channels of lane t in each 32 */
             const unsigned i = d / 32 * 2 + d / 4 % 2, column = d / 8 % 4 * 2 + d % 2 + d / 2 % 2 * 8;
-            if (taken(l->bits, chunk, tile + i, in % 16, column) !=
-                canonical_of(l, page, ifm_kv_canonical_k(&f, token, d)))
+            const unsigned k = l->bits == 2 ? taken_two(chunk, (token / 64 * (dim / 32) + d / 32) * 4 + token / 16 % 4,
+                                                        token % 16, d / 4 % 2 * 16 + d / 8 % 4 * 4 + d % 4)
+                                            : taken(l->bits, chunk, tile + i, in % 16, column);
+            if (k != canonical_of(l, page, ifm_kv_canonical_k(&f, token, d)))
                 fail_msg("%s of %u: K of token %u, channel %u", ifm_kv_format_name(l->format), dim, token, d);
             const unsigned part = dim == 128 ? d % 8 : dim == 64 ? d % 4 : d / 16;
             const unsigned row = dim == 128 ? d / 8 : dim == 64 ? d / 8 + (d & 4) * 2 : d % 16;
-            if (taken(l->bits, v, tile + part, row, in % 16) !=
-                (canonical_of(l, page, ifm_kv_canonical_v(&f, token, d)) ^ flip))
+            /* of 32 tokens lane t has 2 t, 2 t + 1, and those 8 on: columns of bytes of one register */
+            const unsigned of_lane = token / 2 % 4 * 4 + token % 2 + token / 8 % 2 * 2;
+            const unsigned code = l->bits == 2 ? taken_two(v, token / 32 * n + part, row, token / 16 % 2 * 16 + of_lane)
+                                               : taken(l->bits, v, tile + part, row, in % 16);
+            if (code != (canonical_of(l, page, ifm_kv_canonical_v(&f, token, d)) ^ flip))
                 fail_msg("%s of %u: V of token %u, channel %u", ifm_kv_format_name(l->format), dim, token, d);
         }
         if (l->format != IFM_KV_E4M3)
@@ -188,10 +202,10 @@ static void lower_bits_are_operands(void **unused)
                 uint32_t w[4] = {0};
                 unsigned code;
                 if (dim == 128) {
-                    code = taken(2, there + f.k_low, tile, row, i);
+                    code = taken_two(there + f.k_low, tile % 4, row, tile / 4 * 16 + i);
                 } else {
                     memcpy(w, there + f.k_low + (row % 8 * 4 + i / 2) * 8, 8);
-                    code = w[tile / 4] >> (16 * (i % 2) + 8 * (row / 8) + 2 * (tile % 4)) & 3;
+                    code = w[tile / 4] >> (8 * (i % 2) + 16 * (row / 8) + 2 * (tile % 4)) & 3;
                 }
                 assert_int_equal(code,
                                  canonical_of(&l, page, ifm_kv_canonical_code(2, f.c_k_low, token, i, l.n_promoted)));

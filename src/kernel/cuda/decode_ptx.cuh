@@ -15,6 +15,13 @@ __device__ __forceinline__ float power_of_2(float x)
     return y;
 }
 
+__device__ __forceinline__ float log_of_2(float x)
+{
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 __device__ __forceinline__ float from_f16(uint16_t x)
 {
     float y;
@@ -46,6 +53,32 @@ __device__ __forceinline__ void multiply(float *c, uint32_t a0, uint32_t a1, uin
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
+/* Sums of products of integers of 8 bits, unsigned by signed, then by unsigned; the first one of 16 columns of A. */
+__device__ __forceinline__ void multiply_signed(int32_t *c, uint32_t a0, uint32_t a1, uint32_t b0)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+        : "r"(a0), "r"(a1), "r"(b0));
+}
+
+__device__ __forceinline__ void multiply_signed(int32_t *c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
+                                                uint32_t b0, uint32_t b1)
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+__device__ __forceinline__ void multiply_unsigned(int32_t *c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
+                                                  uint32_t b0, uint32_t b1)
+{
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
 /* 8 x 8 values of f16 across the warp, rows and columns swapped. */
 __device__ __forceinline__ uint32_t transpose(uint32_t x)
 {
@@ -58,6 +91,14 @@ __device__ __forceinline__ uint32_t times(uint32_t a, uint32_t b)
 {
     uint32_t y;
     asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+    return y;
+}
+
+/* a b + c. */
+__device__ __forceinline__ uint32_t times_and(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t y;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(y) : "r"(a), "r"(b), "r"(c));
     return y;
 }
 
@@ -81,6 +122,33 @@ __device__ __forceinline__ uint32_t difference(uint32_t a, uint32_t b)
 {
     uint32_t y;
     asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+    return y;
+}
+
+/* Of two f16 in each half the one that is larger without its sign, with any sign; NaN where one of them is. */
+__device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b)
+{
+    uint32_t y = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 860
+    asm("max.NaN.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+#endif
+    return y;
+}
+
+/* Of two integers of 16 bits in each half. */
+__device__ __forceinline__ uint32_t larger_integer(uint32_t a, uint32_t b)
+{
+    uint32_t y = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm("max.u16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+#endif
+    return y;
+}
+
+__device__ __forceinline__ uint32_t largest_of_warp(uint32_t x)
+{
+    uint32_t y;
+    asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(y) : "r"(x));
     return y;
 }
 

@@ -187,15 +187,10 @@ __device__ __forceinline__ void attend_item(const ifm_packed_attend &a, const if
     enum { APART = FEW && p::ROTATED };
     const uint32_t body = u.pages * p::CHUNKS;
     if (item < body) {
-        attend_chunk<D, FORMAT, FEW>(part.work, stage, q, a.scale, part.sums, lane);
+        attend_body<D, FORMAT, FEW>(part, stage, q, a.scale, lane);
         return;
     }
-    if (!APART && !part.settled) {
-        settle<D, FORMAT, FEW>(part.work, part.sums);
-        if (p::ROTATED)
-            turn<D>(part.work, lane);
-        part.settled = true;
-    }
+    end_body<D, FORMAT, FEW>(part, false, lane);
     const uint32_t left = tokens_left(u, item - body);
     if (last && a.rows != nullptr)
         add_row<D>(a, u, pair, item - body, left - 1, stage, lane);
@@ -327,8 +322,7 @@ __device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room
     typedef packs<D, FORMAT> p;
     enum { APART = FEW && p::ROTATED };
     const uint32_t warp = threadIdx.x / 32;
-    if (APART || !part.settled)
-        settle<D, FORMAT, FEW>(part.work, part.sums);
+    end_body<D, FORMAT, FEW>(part, true, threadIdx.x % 32);
     total_up<D>(part.work);
     if (warp >= C::JOINERS) {
         if (turn > 0)
@@ -478,4 +472,15 @@ extern "C" __global__ void __launch_bounds__(32) ifm_packed_probe(ifm_packed_pro
     multiply(c, a[0], a[1], a[2], a[3], b[0], b[1]);
     for (int i = 0; i < 4; i++)
         p.c[4 * threadIdx.x + i] = c[i];
+}
+
+extern "C" __global__ void __launch_bounds__(32) ifm_packed_probe_bytes(ifm_packed_probe_bytes_of p)
+{
+    const uint32_t *a = p.a + 4 * threadIdx.x, *b = p.b + 2 * threadIdx.x;
+    int32_t c[3][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}};
+    multiply_signed(c[0], a[0], a[1], a[2], a[3], b[0], b[1]);
+    multiply_unsigned(c[1], a[0], a[1], a[2], a[3], b[0], b[1]);
+    multiply_signed(c[2], a[0], a[1], b[0]);
+    for (int i = 0; i < 12; i++)
+        p.c[i / 4 * 128 + 4 * threadIdx.x + i % 4] = c[i / 4][i % 4];
 }

@@ -69,4 +69,11 @@ struct ifm_packed_probe_of {
     float *c;              /* [32][4] */
 };
 
+/* ifm_packed_probe_bytes, a warp: the same of unsigned bytes by signed ones, m16n8k32; by unsigned ones; and by signed
+ * ones of m16n8k16, whose registers are the first two of A and the first one of B. */
+struct ifm_packed_probe_bytes_of {
+    const uint32_t *a, *b; /* [32][4], [32][2] */
+    int32_t *c;            /* [3][32][4] */
+};
+
 #endif

@@ -6,7 +6,7 @@
 #define IFM_KERNEL_CUDA_PACKED_JOIN_CUH
 
 #include "kernel/cuda/decode_join.cuh"
-#include "kernel/cuda/packed_tile.cuh"
+#include "kernel/cuda/packed_int2.cuh"
 
 namespace
 {

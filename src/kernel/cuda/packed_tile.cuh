@@ -1,13 +1,14 @@
 /* One chunk of a compressed page: from shared memory into the tensor cores. Device code only.
  *
- * A code under a mask, read as f16, is subnormal: code * 2^-24, or 4, 16, 64 times that where it lies higher in its
+ * A code under a mask, read as f16, is subnormal: code * 2^-24, or 16 times that where it lies higher in its
  * word. mma.sync multiplies subnormals exactly (ifm_packed_probe shows it), so that codes are operands as they are.
  * What is left goes elsewhere: channel scales of K, and the powers of 2, into the query, once a chunk; zeros of K into
  * what weights are relative to; token scales of V into the weights.
  *
  * int4: the upper codes of bytes are not put under a mask; a byte is the lower code and 16 times the upper one. So its
- * factor is that of the upper code over 16, and is taken off that of the lower one, which is multiplied besides. V of
- * int2 likewise; there an odd fragment's bytes have the even one's codes in them, whose sums settle takes off.
+ * factor is that of the upper code over 16, and is taken off that of the lower one, which is multiplied besides.
+ *
+ * int2 is in packed_int2.cuh.
  *
  * Queries times scales are rounded to f16, and what rounding takes is multiplied too; zeros are multiplied as they are.
  *
@@ -52,7 +53,7 @@ template <int D, int FORMAT> struct packs {
 };
 
 /* The four registers of fragment `f` of a piece of 16 bytes; `f` is known when this is compiled. */
-template <int FORMAT, bool OF_V> __device__ __forceinline__ void operand(const uint4 &x, int f, uint32_t a[4])
+template <int FORMAT> __device__ __forceinline__ void operand(const uint4 &x, int f, uint32_t a[4])
 {
     if (FORMAT == INT8 || FORMAT == E4M3) {
 #pragma unroll
@@ -63,77 +64,32 @@ template <int FORMAT, bool OF_V> __device__ __forceinline__ void operand(const u
         }
         return;
     }
-    const uint32_t w = word(x, FORMAT == INT4 ? f : f / 2), high = __byte_perm(w, 0, 0x4341);
-    if (FORMAT == INT2 && !OF_V) {
-        const uint32_t low = 0x00030003u << (f % 2 * 4), next = 0x000c000cu << (f % 2 * 4);
-        a[0] = w & low;
-        a[1] = high & low;
-        a[2] = w & next;
-        a[3] = high & next;
-        return;
-    }
-    const bool is_whole = FORMAT == INT4 || f % 2 == 1; /* a byte of both fragments, of the even one half a byte */
-    const uint32_t lower = FORMAT == INT4 ? 0x000f000fu : is_whole ? 0x00330033u : 0x00030003u;
-    a[0] = w & lower;
-    a[1] = high & lower;
-    a[2] = w & (is_whole ? 0x00ff00ffu : 0x000f000fu);
-    a[3] = is_whole ? high : high & 0x000f000fu;
-}
-
-/* 1 over the power of 2 by which codes of fragment `f`, column half `c` are too large, as f16 twice. Not of int4. */
-template <int FORMAT> __device__ __forceinline__ uint32_t too_large(int f, int c)
-{
-    const uint32_t steps = FORMAT == INT2 ? 4 * (f % 2) + 2 * c : 0;
-    return 0x3c003c00u - steps * 0x04000400u;
+    const uint32_t w = word(x, f), high = __byte_perm(w, 0, 0x4341);
+    a[0] = w & 0x000f000fu;
+    a[1] = high & 0x000f000fu;
+    a[2] = w & 0x00ff00ffu;
+    a[3] = high;
 }
 
 /* What a warp has of the chunk's head. */
 template <int D> struct folded {
     uint32_t q[sizes<D>::STEPS][2];    /* the query times the scales */
     uint32_t rest[sizes<D>::STEPS][2]; /* what rounding took from that, where packs has RESTS */
-    uint32_t low[4];                   /* int2: that of promoted channels, times the scale of lower bits */
     float zero[2];                     /* the query times the zeros, of the heads of a lane's scores */
 };
-
-/* The lower bits' part of the query: channels 2 t + e of the list, and 8 on. `q`: in shared memory, see begin_unit. */
-template <int D> __device__ __forceinline__ void fold_low(uint32_t stage, uint32_t q, uint32_t lane, uint32_t low[4])
-{
-    const uint32_t g = lane / 4, t = lane % 4, row = q + 4 * g * 16;
-#pragma unroll
-    for (int c = 0; c < D / 64; c++) {
-        const uint32_t two = shared_half(stage + packs<D, INT2>::PROMOTED + 2 * t + 8 * c);
-        uint32_t part[2];
-#pragma unroll
-        for (int e = 0; e < 2; e++) {
-            const uint32_t d = two >> 8 * e & 0xff;
-            part[e] = times(shared_half(row + d / 32 * 512 + d % 32 * 2), shared_half(stage + 2 * d));
-        }
-        const uint32_t both = times(__byte_perm(part[0], part[1], 0x5410), 0x34003400u); /* the scale is 4 times that */
-        if (D == 128) {
-            low[c] = times(both, c == 0 ? 0x3c003c00u : 0x34003400u);
-            low[2 + c] = times(both, c == 0 ? 0x2c002c00u : 0x24002400u);
-        } else {
-            low[0] = both; /* one for each place of a tile in its word */
-            low[1] = times(both, 0x34003400u);
-            low[2] = times(both, 0x2c002c00u);
-            low[3] = times(both, 0x24002400u);
-        }
-    }
-}
 
 /* The query times the scales. FEW: its rest in columns 4 on, as the query lies there too. */
 template <int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void fold_one(folded<D> &to, int f, int c, uint32_t q, uint32_t scales, bool of_rest)
 {
-    const bool scaled = FORMAT != INT8 && too_large<FORMAT>(f, c) != 0x3c003c00u;
     uint32_t product = times(q, scales), rest = 0;
     if (packs<D, FORMAT>::RESTS && !FEW)
         rest = times_less(q, scales, product);
     if (packs<D, FORMAT>::RESTS && FEW && of_rest)
         product = times_less(q, scales, product);
-    to.q[f][c] = scaled ? times(product, too_large<FORMAT>(f, c)) : product;
+    to.q[f][c] = product;
     if (packs<D, FORMAT>::RESTS && !FEW)
-        to.rest[f][c] = scaled ? times(rest, too_large<FORMAT>(f, c)) : rest;
+        to.rest[f][c] = rest;
 }
 
 /* Zeros of 32 channels, as an operand's registers: those of a lane's channels 0, 1, 4 and 5 are of upper rows, the
@@ -207,8 +163,6 @@ __device__ __forceinline__ void fold(uint32_t stage, uint32_t q, uint32_t lane, 
         to.zero[j] = TWICE ? (t < 2 ? upper : lower) : upper + lower;
         to.zero[j] += TWICE ? __shfl_xor_sync(EVERY, to.zero[j], 2) : 0;
     }
-    if (FORMAT == INT2)
-        fold_low<D>(stage, q, lane, to.low);
 }
 
 /* Sums of codes times the folded query, of tile `tile` of the chunk. One chain of products where others' are beside it.
@@ -227,7 +181,7 @@ __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, 
 #pragma unroll
         for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
             uint32_t a[4];
-            operand<FORMAT, false>(x, f % EACH + j, a);
+            operand<FORMAT>(x, f % EACH + j, a);
             multiply(ONE || j % 2 == 0 ? c : d, a[0], a[1], a[2], a[3], of.q[i + j][0], of.q[i + j][1]);
             if (packs<D, FORMAT>::RESTS && !FEW)
                 multiply(j % 2 == 0 ? d : c, a[0], a[1], a[2], a[3], of.rest[i + j][0], of.rest[i + j][1]);
@@ -236,20 +190,6 @@ __device__ __forceinline__ void score_tile(const folded<D> &of, uint32_t chunk, 
 #pragma unroll
     for (int i = 0; i < 4 && !ONE; i++)
         c[i] += d[i];
-}
-
-/* int2: the lower bits of promoted channels besides. */
-template <int D> __device__ __forceinline__ void score_low(const folded<D> &of, const uint4 &low, int tile, float c[4])
-{
-    const uint32_t w = word(low, D == 128 ? tile / 2 : tile / 4), high = w >> 8;
-    if (D == 128) {
-        uint32_t a[4];
-        operand<INT2, false>(low, tile, a);
-        multiply(c, a[0], a[1], a[2], a[3], of.low[tile % 2 * 2], of.low[tile % 2 * 2 + 1]);
-        return;
-    }
-    const uint32_t mask = 0x00030003u << (tile % 4 * 2);
-    multiply(c, w & mask, high & mask, 0, 0, of.low[tile % 4], 0);
 }
 
 /* Weights times codes of V, of one tile. `b`: the weights, times the scales and the powers of 2 of their tokens. */
@@ -265,7 +205,7 @@ __device__ __forceinline__ void add_tile(attention<D> &to, uint32_t codes, int t
 #pragma unroll
         for (int j = 0; j < (EACH < STEPS ? static_cast<int>(EACH) : static_cast<int>(STEPS)); j++) {
             uint32_t a[4];
-            operand<FORMAT, true>(x, f % EACH + j, a);
+            operand<FORMAT>(x, f % EACH + j, a);
             multiply(to.out[i + j], a[0], a[1], a[2], a[3], b0, b1);
         }
     }
@@ -277,13 +217,13 @@ template <int D, int FORMAT>
 __device__ __forceinline__ void weigh(attention<D> &work, const float zero[2], const float c[4], float scale,
                                       uint32_t stage, uint32_t at, uint32_t &b0, uint32_t &b1)
 {
-    const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0; /* log2 of what tokens 8 on are too large by */
+    const float steps = FORMAT == INT4 ? 4 : 0; /* log2 of what tokens 8 on are too large by */
     float w[4];
 #pragma unroll
     for (int j = 0; j < 4; j++)
         w[j] = power_of_2(fmaf(c[j], scale, zero[j % 2] - (work.top[j % 2] + (j < 2 ? 0 : steps))));
-    work.total[0] += w[0] + w[2] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
-    work.total[1] += w[1] + w[3] * (FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f);
+    work.total[0] += w[0] + w[2] * (FORMAT == INT4 ? 16.0f : 1.0f);
+    work.total[1] += w[1] + w[3] * (FORMAT == INT4 ? 16.0f : 1.0f);
     if (FORMAT == E4M3) {
         const float v = __uint_as_float(shared_word(stage + 64));
 #pragma unroll
@@ -309,8 +249,8 @@ template <int D, int FORMAT>
 __device__ __forceinline__ void weigh_few(attention<D> &work, const float zero[2], const float c[4], float scale,
                                           uint32_t stage, uint32_t at, bool later, uint32_t &b0, uint32_t &b1)
 {
-    const float steps = FORMAT == INT4 ? 4 : FORMAT == INT2 ? 2 : 0, less = later ? steps : 0;
-    const float more = !later ? 1.0f : FORMAT == INT4 ? 16.0f : FORMAT == INT2 ? 4.0f : 1.0f;
+    const float steps = FORMAT == INT4 ? 4 : 0, less = later ? steps : 0;
+    const float more = !later ? 1.0f : FORMAT == INT4 ? 16.0f : 1.0f;
     const float v = FORMAT == E4M3 ? __uint_as_float(shared_word(stage + 64))
                                    : from_f16(static_cast<uint16_t>(shared_half(at + (later ? 2 : 0))));
     float w[2];
@@ -370,18 +310,9 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
     const uint32_t scales = chunk + 2 * p::CODES + g * p::TILES * 4;
     const bool later = (lane & 2) != 0;
     float c[p::MOST][4], most[4];
-    uint4 low = make_uint4(0, 0, 0, 0);
-    if (FORMAT == INT2 && D == 128)
-        low = load_shared(stage + p::LOW + lane * 16);
-    if (FORMAT == INT2 && D == 64) {
-        low.x = shared_word(stage + p::LOW + lane * 8);
-        low.y = shared_word(stage + p::LOW + lane * 8 + 4);
-    }
 #pragma unroll
     for (int i = 0; i < p::MOST; i++) {
         score_tile<D, FORMAT, FEW>(of, chunk, tile + i, lane, c[i]);
-        if (FORMAT == INT2)
-            score_low<D>(of, low, tile + i, c[i]);
         if (FEW)
             share_scores(c[i], later);
 #pragma unroll
@@ -399,7 +330,7 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
             weigh_few<D, FORMAT>(work, of.zero, c[i], scale, stage, scales + 4 * (tile + i), later, b0, b1);
         else
             weigh<D, FORMAT>(work, of.zero, c[i], scale, stage, scales + 4 * (tile + i), b0, b1);
-        const uint32_t much = FORMAT == INT4 ? 0x4c404c40u : FORMAT == INT2 ? 0x45004500u : 0x3c003c00u; /* 17, 5, 1 */
+        const uint32_t much = FORMAT == INT4 ? 0x4c404c40u : 0x3c003c00u; /* 17, 1 */
         if (FORMAT != E4M3)
             multiply(sums, 0x3c003c00u, 0x3c003c00u, much, much, b0, b1);
         add_tile<D, FORMAT>(work, chunk + p::CODES, tile + i, lane, b0, b1);
@@ -499,15 +430,12 @@ template <int D, int FORMAT, bool FEW> __device__ __forceinline__ void settle(at
             work.total[j] += __shfl_xor_sync(EVERY, work.total[j], 2);
     if (FORMAT == E4M3 || (FEW && packs<D, FORMAT>::ROTATED && threadIdx.x % 4 >= 2))
         return;
-    const float middle = FORMAT == INT8 ? 128.0f : FORMAT == INT4 ? 7.5f : 1.5f;
+    const float middle = FORMAT == INT8 ? 128.0f : 7.5f;
 #pragma unroll
-    for (int i = sizes<D>::STEPS - 1; i >= 0; i--)
+    for (int i = 0; i < sizes<D>::STEPS; i++)
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-            if (FORMAT == INT2 && i % 2 == 1)
-                work.out[i][j] = (work.out[i][j] - work.out[i - 1][j]) * 0x1p-4f;
+        for (int j = 0; j < 4; j++)
             work.out[i][j] = work.out[i][j] * 0x1p24f - middle * sums[j % 2];
-        }
 }
 
 /* Walsh and Hadamard over the channels of a warp's sums: 8 g + i + 64 r, or of D = 64 8 g + i + 4 r. */

@@ -5,6 +5,7 @@
 
 #include "kernel/cuda/gemm_ptx.cuh"
 
+#include <algorithm>
 #include <cmath>
 
 struct uint2 {
@@ -64,6 +65,15 @@ inline float __shfl_xor_sync(uint32_t, float value, uint32_t step)
     return ifm_f32_of_bits(of_lane(ifm_f32_bits(value), (threadIdx.x % 32) ^ step));
 }
 
+inline uint32_t __shfl_sync(uint32_t, uint32_t value, uint32_t from)
+{
+    return of_lane(value, from);
+}
+inline float __shfl_sync(uint32_t, float value, uint32_t from)
+{
+    return ifm_f32_of_bits(of_lane(ifm_f32_bits(value), from));
+}
+
 inline bool __any_sync(uint32_t, bool is_true)
 {
     emulated::warp &warp = emulated::warps[threadIdx.x / 32];
@@ -81,6 +91,10 @@ inline bool __any_sync(uint32_t, bool is_true)
 inline float power_of_2(float x)
 {
     return std::exp2(x);
+}
+inline float log_of_2(float x)
+{
+    return std::log2(x);
 }
 inline float from_f16(uint16_t x)
 {
@@ -105,6 +119,42 @@ inline void multiply(float *c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a
     float sum[4] = {c[0], c[1], c[2], c[3]};
     multiply<false>(sum, a0, a1, a2, a3, b0, b1);
     std::memcpy(c, sum, sizeof sum);
+}
+
+/* mma.m16n8k32 of bytes: as that of f16, of four columns in each register; wraps. `k`: 16 or 32. */
+template <typename B>
+inline void multiply_bytes(int32_t *c, uint32_t k, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0,
+                           uint32_t b1)
+{
+    emulated::warp &warp = emulated::warps[threadIdx.x / 32];
+    const uint32_t lane = threadIdx.x % 32, a[4] = {a0, a1, a2, a3};
+    std::memcpy(warp.a[lane], a, sizeof a);
+    warp.b[lane][0] = b0;
+    warp.b[lane][1] = b1;
+    __syncwarp();
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+        uint32_t sum = static_cast<uint32_t>(c[i]);
+        for (uint32_t at = 0; at < k; at++) {
+            const uint32_t t = at % 16 / 4, half = at / 16, shift = at % 4 * 8;
+            const int32_t x = static_cast<uint8_t>(warp.a[row % 8 * 4 + t][row / 8 + 2 * half] >> shift);
+            sum += static_cast<uint32_t>(x * static_cast<B>(warp.b[column * 4 + t][half] >> shift));
+        }
+        c[i] = static_cast<int32_t>(sum);
+    }
+    __syncwarp();
+}
+inline void multiply_signed(int32_t *c, uint32_t a0, uint32_t a1, uint32_t b0)
+{
+    multiply_bytes<int8_t>(c, 16, a0, a1, 0, 0, b0, 0);
+}
+inline void multiply_signed(int32_t *c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1)
+{
+    multiply_bytes<int8_t>(c, 32, a0, a1, a2, a3, b0, b1);
+}
+inline void multiply_unsigned(int32_t *c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1)
+{
+    multiply_bytes<uint8_t>(c, 32, a0, a1, a2, a3, b0, b1);
 }
 
 /* Lane 4 g + t has values 2 t and 2 t + 1 of row g. */
@@ -151,6 +201,24 @@ inline uint32_t difference(uint32_t a, uint32_t b)
 inline uint32_t times(uint32_t a, uint32_t b)
 {
     return times_less(a, b, 0); /* plus minus zero: a product of zero keeps its sign */
+}
+
+/* As bits: NaN is above infinity. */
+inline uint32_t larger(uint32_t a, uint32_t b)
+{
+    const uint32_t low = std::max(a & 0x7fff, b & 0x7fff), high = std::max(a & 0x7fff0000, b & 0x7fff0000);
+    return low | high | ((a ^ b) & 0x80008000u);
+}
+inline uint32_t larger_integer(uint32_t a, uint32_t b)
+{
+    return std::max(a & 0xffff, b & 0xffff) | std::max(a & 0xffff0000, b & 0xffff0000);
+}
+inline uint32_t largest_of_warp(uint32_t x)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        most = std::max(most, of_lane(x, i));
+    return most;
 }
 
 inline uint32_t from_e4m3(uint32_t x)
