@@ -150,6 +150,11 @@ __device__ __forceinline__ fresh_query fresh_of(const ARGUMENTS &a, const heads 
     fresh_query f = {make_float4(0, 0, 0, 0), 0, row_of(a, h) / 4 + g * D / 4 + lane, g < h.n && lane < D / 4};
     if (f.mine)
         f.x = reinterpret_cast<const float4 *>(a.fresh)[f.at];
+    return f;
+}
+
+__device__ __forceinline__ fresh_query with_length(fresh_query f)
+{
     const float4 both[2] = {f.x, make_float4(0, 0, 0, 0)};
     f.length = length_of(both);
     return f;

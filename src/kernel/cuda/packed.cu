@@ -154,7 +154,7 @@ __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const h
 {
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (uint32_t g = warp; g < HEADS; g += C::CREW) {
-        const float4 x = next_query<D>(a, h, g, g == warp ? f : fresh_of<D>(a, h, g), keep);
+        const float4 x = next_query<D>(a, h, g, g == warp ? f : with_length(fresh_of<D>(a, h, g)), keep);
         if (lane < D / 4)
             reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
                 make_uint2(pack(x.x, x.y), pack(x.z, x.w));
@@ -403,7 +403,8 @@ __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<C
     }
     if (!last && a.fresh != nullptr) {
         const heads next = heads_of(a, unit + 1);
-        make_queries<C, D>(a, next, fresh_of<D>(a, next, threadIdx.x / 32), room.queries[(turn + 1) % 2], true);
+        make_queries<C, D>(a, next, with_length(fresh_of<D>(a, next, threadIdx.x / 32)), room.queries[(turn + 1) % 2],
+                           true);
         __syncthreads();
     }
 }
@@ -422,14 +423,16 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
     find_units(a, room.near, s, to_first);
     if (end > to_first)
         __syncthreads();
+    fresh_query fresh; /* asked for before the items: a load waits behind all copies on their way */
+    if (a.fresh != nullptr)
+        fresh = fresh_of<D>(a, heads_of(a, unit), warp);
     walker next = walk_from<p::CHUNKS>(a, room.near, s, at);
     for (uint32_t i = warp; i < C::STAGES; i += C::CREW)
         fetch_next<C, D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
-    fresh_query fresh;
     if (a.fresh == nullptr)
         let_next_begin();
     else
-        fresh = fresh_of<D>(a, heads_of(a, unit), warp);
+        fresh = with_length(fresh);
     /* What takes a stage again, by the warp that empties it. */
     next = walk_from<p::CHUNKS>(a, room.near, s, at + C::STAGES);
     __syncthreads(); /* barriers of all, and units */
