@@ -6,20 +6,23 @@
 #   bench/packed.sh OUT [CELL...]     CELL is BATCHxTOKENS:QUERY_HEADS:HEAD_DIM:FORMATS, 8 KV heads
 #
 # INFEROMETER names the command, IFM_CUDNN cuDNN where it is not found. Without a CELL those of the bars: 2.1 GB of f16
-# each. REPEATS=48 PRE_ROLL=100ms in the environment.
+# each. REPEATS=48 PRE_ROLL=100ms in the environment. ENERGY=1: joules a token and bytes from memory besides, of our own
+# kernels; some 40 s a cell.
 set -euo pipefail
 lab=$(readlink -f "${INFEROMETER:-build/inferometer}")
 out=${1:?"usage: bench/packed.sh OUT [CELL...]"}
 shift
 [ $# -gt 0 ] || set -- 16x32768:{8,32,64}:128:f16,int8,e4m3,int4,int2 {64x8192,128x4096}:32:128:f16,int8,int4
 mkdir -p "$out"
+arms=cudnn,ours length=(--stop repeats --repeats "${REPEATS:-48}" --pre-roll "${PRE_ROLL:-100ms}")
+[ -z "${ENERGY:-}" ] || arms=ours length=(--cap 3s --override measure.slot_min=10ms --counters --energy
+    --energy-window 1200ms --energy-windows 4 --energy-idle 1s)
 for cell in "$@"; do
     IFS=: read -r shape q_heads dim formats <<<"$cell"
     folder=$out/${shape}_q${q_heads}_d$dim begun=$SECONDS
-    "$lab" decode --device cuda --decode-arms cudnn,ours --batch "${shape%x*}" --kv-len "${shape#*x}" --kv-heads 8 \
-        --q-heads "$q_heads" --head-dim "$dim" --formats "$formats" --ceilings read --stop repeats \
-        --repeats "${REPEATS:-48}" --warmup 1 --pre-roll "${PRE_ROLL:-100ms}" --seed 1 --quiet --out "$folder" \
-        >"$folder.txt" 2>&1 || { tail -3 "$folder.txt" && continue; }
+    "$lab" decode --device cuda --decode-arms "$arms" --batch "${shape%x*}" --kv-len "${shape#*x}" --kv-heads 8 \
+        --q-heads "$q_heads" --head-dim "$dim" --formats "$formats" --ceilings read "${length[@]}" --warmup 1 --seed 1 \
+        --quiet --out "$folder" >"$folder.txt" 2>&1 || { tail -3 "$folder.txt" && continue; }
     echo "$cell ($((SECONDS - begun)) s)"
     python3 - "$folder" <<'PYTHON'
 import json, sys
@@ -49,5 +52,11 @@ for arm in arms:
     print("  %-8s %9.2f us  CV %5.2f %%  max error %.1e  ceiling %5.1f %%  %s" % (
         arm, of(arm, "step_ns")["value"] / 1e3, of(arm, "latency_cv_percent")["value"],
         of(arm, "error_max_rel")["value"], of(arm, "ceiling_read_percent")["value"], text))
+    joules, less = of(arm, "energy_per_token_j"), of(arm, "energy_per_token_change_percent")
+    moved = of(arm, "dram_bytes_over_ledger")
+    if (arm, "energy_per_token_j") in numbers:
+        print("           %s mJ a token, %s %%; bytes %.1f %% fewer; memory read over ledger %s" % (
+            joules.get("why") or within(joules, 1e-3, 4), within(less, 1, 1), 100 - 100 / true["value"],
+            moved.get("why") or within(moved, 1, 4)))
 PYTHON
 done

@@ -1,8 +1,8 @@
 # cmake -DHEADER=x.h -DSOURCE=x.c -DMETRICS=a.txt,b.txt -P write_metrics.cmake: the records of data/metrics -> C.
 #
 # A record is a block of `key: value` lines, closed by a blank line; a line that starts with a space goes on with the
-# value above it, one that starts with # is a comment. docs/ARCHITECTURE.md and src/model/metric.h say what
-# each key means. The first bad record ends the build with its file and line.
+# value above it, one that starts with # is a comment. HACKING.md, "Add a metric", says what each key means.
+# The first bad record ends the build with its file and line.
 cmake_minimum_required(VERSION 3.25)
 
 set(required id unit class better rounding scope formula source limits prose)

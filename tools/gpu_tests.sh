@@ -259,6 +259,10 @@ all()
         job $tool/gemm_row checked $tool gemm --m 1 --n 4096 --k 8384 --layers 1 --weights int4 --gemm-arms ours
         job $tool/cycle checked $tool decode --compress 1 "${cycle[@]}" --layout contiguous,paged
         job $tool/cycle_packed checked $tool decode --compress 2,4,8 "${cycle[@]}"
+        job $tool/packed_pair checked $tool decode --compress 4 --batch 66 --q-heads 8 --kv-heads 8 --layers 1 \
+            --kv-len 300 --decode-arms ours
+        job $tool/packed_formats checked $tool decode --formats int8,e4m3,int4,int2,half4 --batch 3 --q-heads 6 \
+            --kv-heads 2 --layers 1 --kv-len 700 --head-dim 64,128 --ragged 0.7 --layout paged --decode-arms ours
     done
     for tool in racecheck memcheck initcheck; do
         job $tool/packed sanitized $tool "$dir/test_packed_cuda"
@@ -282,7 +286,7 @@ all()
         job $tool/gemm_tma checked $tool gemm --m 65,129 --n 8576 --k 448 --layers 1 --weights f16,bf16 \
             --gemm-arms ours
     done
-    for name in test_{hard,planted}_{attention,decode}_cuda test_{planted_packed,packed,decode_cycle}_cuda; do
+    for name in test_{hard,planted}_{attention,decode,packed}_cuda test_{packed,decode_cycle}_cuda; do
         job "nvrtc/$name" by_nvrtc "$name"
     done
     for name in $(programs); do

@@ -8,6 +8,7 @@ usage: gpu_ratio.py IMAGES attention|decode
   decode     caches of 4 GB and more, whose data the command generates and checks for minutes: ours and cuDNN
 """
 import ctypes as C
+import itertools
 import math
 import os
 import random
@@ -21,7 +22,7 @@ from torch.nn.functional import scaled_dot_product_attention as sdpa
 
 cu = C.CDLL("libcuda.so.1")
 torch.zeros(1, device="cuda")
-LOG2E, SMS = 1.44269504088896341, 132
+LOG2E, SMS, ROTATED = 1.44269504088896341, 132, 240e6  # bytes: four times the L2's 60 MB
 
 
 class Attribute(C.Structure):
@@ -116,29 +117,42 @@ def chosen(b, h, s):
 
 
 def attention(b, h, s, rounds):
-    q, k, v = (torch.randn(b, h, s, 64, dtype=torch.float16, device="cuda") for _ in range(3))
-    lengths, out = torch.full((b,), s, dtype=torch.int32, device="cuda"), torch.full_like(q, float("nan"))
     image, name, rows, threads, shared = chosen(b, h, s)
     kernel = function(image, name, shared)
-    arguments = Attention(*(t.data_ptr() for t in (q, k, v, out, lengths)), h, h, s, 64, 0, 3)
+    lengths = torch.full((b,), s, dtype=torch.int32, device="cuda")
+    sets = [[torch.randn(b, h, s, 64, dtype=torch.float16, device="cuda") for _ in range(3)]
+            for _ in range(math.ceil(ROTATED / (4 * b * h * s * 64 * 2)))]
+    outs = [torch.full_like(q, float("nan")) for q, _, _ in sets]
+    arguments = [Attention(*(t.data_ptr() for t in (*qkv, out, lengths)), h, h, s, 64, 0, 3)
+                 for qkv, out in zip(sets, outs)]
+
+    def ours(i):
+        launch(kernel, (s + rows - 1) // rows * h * b, threads, shared, arguments[i])
 
     def library(backend):
-        with sdpa_kernel(backend):
-            return sdpa(q, k, v)
+        def call(i):
+            with sdpa_kernel(backend):
+                return sdpa(*sets[i])
+        return call
 
-    calls = {"ours": lambda: launch(kernel, (s + rows - 1) // rows * h * b, threads, shared, arguments),
-             "FA2": lambda: library(SDPBackend.FLASH_ATTENTION), "cuDNN": lambda: library(SDPBackend.CUDNN_ATTENTION)}
-    times = race(calls, rounds, 3000.0)
-    out.fill_(float("nan"))
-    calls["ours"]()
+    def in_turn(call):
+        turn = itertools.cycle(range(len(sets)))
+        return lambda: call(next(turn))
+
+    of = {"ours": ours, "FA2": library(SDPBackend.FLASH_ATTENTION), "cuDNN": library(SDPBackend.CUDNN_ATTENTION)}
+    times = race({what: in_turn(call) for what, call in of.items()}, rounds, 3000.0)
+    outs[-1].fill_(float("nan"))
+    ours(-1)
     wrong = right = 0.0
     for i in range(b):
-        expected = reference(q[i], k[i], v[i])
-        wrong += (out[i].double() - expected).pow(2).sum().item()
+        expected = reference(*(t[i] for t in sets[-1]))
+        wrong += (outs[-1][i].double() - expected).pow(2).sum().item()
         right += expected.pow(2).sum().item()
-    for what in calls:
+    for what in of:
         print("b%dh%ds%d %s" % (b, h, s, said(what, times[what], times["FA2"])), flush=True)
-    print("  error of ours, rms: %.1e (%s)" % (math.sqrt(wrong / right), name), flush=True)
+    print("  error of ours, rms: %.1e (%s); %d sets in turn" % (math.sqrt(wrong / right), name, len(sets)), flush=True)
+    for what in ("FA2", "cuDNN"):
+        print("  %s: %s" % (what, ", ".join(peer.kernels_of(torch, lambda: of[what](0)))), flush=True)
 
 
 def decode(b, kv_heads, length, rounds=11, q_heads=32, dim=128):

@@ -242,7 +242,8 @@ struct inferometer_plugin {
 
     /* The ledger of one step with these values (n_params of them, in table order). Pure: the same values give the same
      * ledger; it allocates nothing and touches no state. Check rules between parameters here and fail with the names of
-     * those at fault: nothing has run yet. Of `host`, `workers` and `fail` may be used. Required. */
+     * those at fault: nothing has run yet. Of `host`, `workers`, `fail`, `device` and the facts of `cuda` may be used.
+     * Required. */
     int (*describe)(const struct inferometer_plugin_value *values, const struct inferometer_plugin_host *host,
                     struct inferometer_plugin_ledger *ledger);
 

@@ -114,7 +114,7 @@ static const struct ifm_option gate_options[] = {
     {"against", '\0', "DIR", NULL, "judge against the ratios of this run instead of the run's own gates"},
     {"varies", '\0', "PATH[,PATH...]", NULL, "with --against: settings that may differ, such as decode.isa"},
     {"gates", '\0', "NAME[,NAME...]", "sop|golden-ticket|significant|no-cpu-regression=3%|no-regression=3%",
-     "judge by these presets too"},
+     "judge by these presets too; significant wants a speed-up of 1.1x as well"},
     {"junit", '\0', "FILE", NULL, "write JUnit XML; - is standard output"},
     {"markdown", '\0', "FILE", NULL, "write a table for a pull request; - is standard output"},
     {RESULTS},

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,16 +42,28 @@ enum ifm_status ifm_again_take(const char *name, const char *value, struct ifm_a
     return IFM_OK;
 }
 
+/* "runs/gzip" of "runs/gzip/"; "../gzip" of "." in it, since what is named after a dot lies in the folder, hidden. */
+static const char *stem_of(const char *dir, struct ifm_arena *arena)
+{
+    size_t length = strlen(dir);
+    while (length > 1 && (dir[length - 1] == '/' || (dir[length - 1] == '.' && dir[length - 2] == '/')))
+        length--;
+    const char *shown = ifm_arena_printf(arena, "%.*s", (int)length, dir), *last = ifm_path_base(shown);
+    const bool here = strcmp(last, ".") == 0;
+    char *whole = here || strcmp(last, "..") == 0 ? realpath(shown, NULL) : NULL;
+    if (whole != NULL && whole[1] != '\0')
+        shown =
+            ifm_arena_printf(arena, "%s../%s", here ? "" : ifm_arena_printf(arena, "%s/", shown), ifm_path_base(whole));
+    free(whole);
+    return shown;
+}
+
 /* "OUT-1", "OUT-2", ...: without --out behind the folder that is repeated. Numbers that are taken are left out. */
 static const char *fresh_dir(const struct ifm_options *options, unsigned *number, struct ifm_arena *arena)
 {
     const char *stem = options->out, *dir;
-    if (stem == NULL) {
-        size_t length = strlen(options->dir);
-        while (length > 1 && options->dir[length - 1] == '/')
-            length--;
-        stem = ifm_arena_printf(arena, "%.*s-again", (int)length, options->dir);
-    }
+    if (stem == NULL)
+        stem = ifm_arena_printf(arena, "%s-again", stem_of(options->dir, arena));
     do
         dir = ifm_arena_printf(arena, "%s-%u", stem, ++*number);
     while (ifm_file_exists(dir) || ifm_dir_exists(dir));

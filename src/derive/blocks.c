@@ -163,7 +163,7 @@ double ifm_derive_level_over_looks(const struct ifm_cell_work *work, double leve
         level = ifm_stats_fixed_width_level(level);
     else if (measure->stop == IFM_STOP_DECIDED && n > 0)
         level = ifm_stop_blocks_level(work->cell, level, n > work->n_measured ? n : work->n_measured,
-                                      stop != NULL && strcmp(stop->reason, "decided") == 0);
+                                      work->at_look || (stop != NULL && strcmp(stop->reason, "decided") == 0));
     return level;
 }
 

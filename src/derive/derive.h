@@ -47,6 +47,7 @@ enum ifm_finding_kind {
     IFM_FINDING_NOTHING_RAN,   /* of an arm's feature */
     IFM_FINDING_FAILED_RUNS,   /* of a program */
     IFM_FINDING_MODES,         /* of a time, far apart and taking turns */
+    IFM_FINDING_LOPSIDED,      /* disturbed blocks are one arm's: the interval holds all */
 };
 const char *ifm_finding_name(enum ifm_finding_kind kind); /* "weak_baseline"; "other" */
 
@@ -77,6 +78,7 @@ struct ifm_finding {
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"
 /* Of the machine, where that looks like it. */
 #define IFM_ALTERNATES_WORDS "the time alternates from slot to slot"
+#define IFM_ALTERNATES_END ", whichever arm runs"
 /* ... and where it cannot be told from the load, or from that. */
 #define IFM_ORDER_HIDDEN_WORDS "whether the order of slots matters"
 /* Of a program whose processor time is decided where its time is not. */
@@ -180,7 +182,7 @@ struct ifm_plan_review {
     const bool *rests;       /* by cell of the plan: its numbers rest on that as plan.json has it; NULL = none does */
 };
 
-/* The record of a run in memory, loaded by ifm_run_folder_load or built by a test. */
+/* The record of a run in memory, loaded by ifm_facts_open or built by a test. */
 struct ifm_record;
 struct ifm_facts_view {
     const struct ifm_plan *plan;
@@ -298,6 +300,11 @@ struct ifm_wish {
 IFM_CHECKED enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_wish *wish, struct ifm_arena *arena,
                                               struct ifm_plan **plan, struct ifm_derived **derived,
                                               struct ifm_error *error);
+
+/* Of a run that goes on: what its stop rule asks before a look ends it (compare/settled.h). */
+struct ifm_stop_blocks;
+IFM_CHECKED enum ifm_status ifm_derive_folder_settled(const char *dir, const struct ifm_stop_blocks *rule,
+                                                      uint32_t last, bool *settled, struct ifm_error *error);
 
 /* How many times fewer bytes a token of the whole model reads, with its weights and the caches of all its layers; 0 =
  * nothing says what the model is, or a step is more than one layer of it. */

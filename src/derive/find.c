@@ -162,6 +162,7 @@ const char *ifm_finding_name(enum ifm_finding_kind kind)
         [IFM_FINDING_NOTHING_RAN] = "nothing_ran",
         [IFM_FINDING_FAILED_RUNS] = "failed_runs",
         [IFM_FINDING_MODES] = "modes",
+        [IFM_FINDING_LOPSIDED] = "lopsided",
     };
     return names[kind];
 }

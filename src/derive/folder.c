@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "derive/compare/settled.h"
 #include "model/plan_json.h"
 #include "sample/journal.h"
 #include "sample/readings.h"
@@ -209,5 +210,22 @@ enum ifm_status ifm_derive_folder(const char *dir, const struct ifm_wish *wish, 
         status = ifm_derive(&facts.view, arena, derived, error);
     }
     ifm_facts_close(&facts);
+    return status;
+}
+
+enum ifm_status ifm_derive_folder_settled(const char *dir, const struct ifm_stop_blocks *rule, uint32_t last,
+                                          bool *settled, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_events *events;
+    struct ifm_record record = {0};
+    const char *pass = ifm_pass_name(&rule->cell->passes[0]);
+    enum ifm_status status = ifm_journal_read(dir, arena, &events, error);
+    if (status == IFM_OK)
+        status = ifm_record_load(dir, rule->cell->index, pass, &record, error);
+    if (status == IFM_OK)
+        *settled = ifm_derive_settled(rule, events, &record, last);
+    ifm_record_free(&record);
+    ifm_arena_destroy(arena);
     return status;
 }

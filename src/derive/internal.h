@@ -1,7 +1,7 @@
 /* Private to src/derive: what its files share.
  *
  * One derivation runs in this order: events and record are read into one `ifm_cell_work` a cell (events.c, blocks.c),
- * rules decide what may be printed (rules_*.c), then numbers are made (latency.c, arm.c, cell.c, compare.c), each
+ * rules decide what may be printed (rules/), then numbers are made (latency.c, arm.c, cell.c, compare/compare.c), each
  * through ifm_derive_emit, which alone turns a number into an absent, refused or inactive one. */
 #ifndef IFM_DERIVE_INTERNAL_H
 #define IFM_DERIVE_INTERNAL_H
@@ -94,6 +94,7 @@ struct ifm_cell_work {
     enum ifm_block_fate *fate; /* what the run did about each measured one; all stand where it repeated none */
     uint32_t *turn;            /* which of the plan's orders each measured one has */
     size_t n_repeated;
+    bool at_look; /* the record ends at a look of the stop rule that would end the run (compare/settled.c) */
     const char *marks_unknown; /* why blocks cannot be marked; NULL when they can */
     struct ifm_arm_work *arms;
     struct ifm_arm_work *baseline;       /* NULL when the cell has none */
@@ -250,6 +251,8 @@ struct ifm_aside {
     size_t n, left;                     /* disturbed ones, and the others */
     const struct ifm_arm_work *follows; /* the one of the two that the disturbances follow; NULL = neither */
     bool lopsided; /* one of the two has more of them: few, or more than seven of eight equal pairs */
+    const struct ifm_arm_work *most; /* that one: of `disturbed` blocks `alone` are its own alone */
+    size_t alone, disturbed;
 };
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm);
 /* Are too few blocks undisturbed for a word? */
@@ -378,10 +381,10 @@ void ifm_derive_say_slower(const struct ifm_arm_work *arm, const struct ifm_valu
 /* traced.c: numbers of the pass trace, per step over its slots. */
 void ifm_derive_traced(const struct ifm_arm_work *arm);
 struct ifm_value ifm_derive_counted_hit_change(const struct ifm_arm_work *arm);
-/* energy.c: total_energy_j and power_mean_w of an arm, and what else the energy pass gives of it; nothing where nothing
- * was recorded and nobody asked. */
+/* energy/energy.c: total_energy_j and power_mean_w of an arm, and what else the energy pass gives of it; nothing where
+ * nothing was recorded and nobody asked. */
 void ifm_derive_energy(const struct ifm_arm_work *arm);
-/* energy_pass.c: every number of the arm's windows; false where the cell has no windows of an energy pass. */
+/* energy/pass.c: every number of the arm's windows; false where the cell has no windows of an energy pass. */
 bool ifm_derive_energy_pass(const struct ifm_arm_work *arm);
 bool ifm_derive_has_energy_pass(const struct ifm_cell_work *work);
 /* The change of the energy of a token, or of a step (`per_step`), by pairs of windows. */

@@ -13,7 +13,6 @@ enum {
     INDENT = 2,              /* of the painter's lines */
     LINES = 12,              /* beside tables and empty lines, where sentences leave so many */
     SENTENCES = 6,           /* lines; of more comparisons only how many there are of each kind: the tables have them */
-    NOTES = 3,               /* footnotes below the tables, but for open comparisons */
     COUNTED_CELLS = 3,       /* of a table, each with a table of its counters; of more the report alone has them */
     ABSENT_CELLS = 3,        /* cells that this machine cannot run, each with its reason */
 };
@@ -174,116 +173,6 @@ static void add_cells(struct ifm_builder *builder)
 
 /* ---- below the tables ---- */
 
-/* A reason by a rule of honesty is why a number is refused. */
-static bool is_refusal(const struct ifm_note *note)
-{
-    return strncmp(note->text, "rule-", 5) == 0;
-}
-
-/* Marks of notes that stand below get their new number, others none: a mark without its text answers nothing. */
-static void mark_again(struct ifm_block *block, const unsigned *numbers)
-{
-    for (size_t i = 0; i < block->grid.n_rows * block->grid.n_columns; i++)
-        block->grid.fields[i].note = numbers[block->grid.fields[i].note];
-    for (size_t i = 0; i < block->line.n; i++)
-        block->line.spans[i].note = numbers[block->line.spans[i].note];
-    for (size_t k = 0; k < block->n_items; k++)
-        for (size_t i = 0; i < block->items[k].line.n; i++)
-            block->items[k].line.spans[i].note = numbers[block->items[k].line.spans[i].note];
-    for (struct ifm_block *inner = block->first; inner != NULL; inner = inner->next)
-        mark_again(inner, numbers);
-}
-
-/* The next word, which `*text` is moved behind; 0 = none is left. Numbers and what goes with them are no words. */
-static size_t next_word(const char **text, const char **word)
-{
-    static const char *const counts[] = {"s", "min", "about", "less", "than", "was", "were", "block", "blocks"};
-    size_t length = 1;
-    while (length > 0) {
-        *word = *text + strspn(*text, " ,.:;()");
-        length = strcspn(*word, " ,.:;()");
-        *text = *word + length;
-        bool counted = length > 0 && **word >= '0' && **word <= '9';
-        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-            counted |= strlen(counts[i]) == length && strncmp(counts[i], *word, length) == 0;
-        if (!counted)
-            break;
-    }
-    return length;
-}
-
-/* Do two reasons differ in their numbers alone? */
-static bool are_alike(const char *a, const char *b)
-{
-    for (;;) {
-        const char *x, *y;
-        const size_t n = next_word(&a, &x), m = next_word(&b, &y);
-        if (n != m || strncmp(x, y, n) != 0)
-            return false;
-        if (n == 0)
-            return true;
-    }
-}
-
-static bool is_told(const struct ifm_note *note, const struct ifm_trust *trust)
-{
-    return note->open && trust->told[0] != '\0' && are_alike(note->text, trust->told);
-}
-
-/* What the word of trust says below is no note beside it, but where the number looks as if it had the other word. */
-static bool is_trust(const struct ifm_note *note, const struct ifm_trust *trust)
-{
-    return is_told(note, trust) && !note->took;
-}
-
-/* The first note before the one at `at` that says the same of another comparison; `at` = none does. */
-static size_t alike_before(const struct ifm_document *document, size_t at)
-{
-    for (size_t k = 0; k < at; k++)
-        if (document->notes[k].open && are_alike(document->notes[k].text, document->notes[at].text))
-            return k;
-    return at;
-}
-
-static const char nothing[] = "nothing was measured: ";
-
-/* Why a run measured nothing, which its first line says; "" of another. */
-static const char *answer_of(const struct ifm_builder *builder)
-{
-    const struct ifm_verdict *verdict = builder->from->verdict;
-    const char *reason = verdict->n_reasons > 0 ? verdict->reasons[0] : "";
-    return strncmp(reason, nothing, sizeof nothing - 1) == 0 ? reason + sizeof nothing - 1 : "";
-}
-
-static bool is_answer(const struct ifm_builder *builder, const struct ifm_note *note)
-{
-    const char *answer = answer_of(builder);
-    return answer[0] != '\0' && strncmp(note->text, answer, strlen(answer)) == 0;
-}
-
-/* Without what the word of trust says: all of its text, or a remedy that begins with its own. */
-static const char *beside_trust(const struct ifm_builder *builder, const char *text, const struct ifm_trust *trust)
-{
-    const char *end = strstr(text, IFM_REMEDY);
-    if (end != NULL &&
-        (trust->remedy[0] == '\0' || strncmp(end + strlen(IFM_REMEDY), trust->remedy, strlen(trust->remedy)) != 0))
-        end = NULL;
-    for (const char *at = text; trust->told[0] != '\0' && (at = strstr(at, "; ")) != NULL; at += 2)
-        if (are_alike(at + 2, trust->told)) {
-            end = at;
-            break;
-        }
-    return end == NULL ? text : ifm_arena_printf(builder->arena, "%.*s", (int)(end - text), text);
-}
-
-/* Kinds of notes, in the order in which they get the lines that there are. */
-enum { OPEN = 0, REFUSED, OTHER, KINDS };
-
-static int kind_of(const struct ifm_note *note)
-{
-    return note->open ? OPEN : is_refusal(note) ? REFUSED : OTHER;
-}
-
 /* As the painter has it, a bar a point. */
 static size_t lines_of_curve(const struct ifm_builder *builder, const struct ifm_block *curve)
 {
@@ -316,145 +205,13 @@ static size_t lines_so_far(const struct ifm_builder *builder, const struct ifm_b
     return n;
 }
 
-/* A note is said below the table by no line, as the word of trust or another note says it. */
-static bool is_again(const struct ifm_builder *builder, size_t at, const struct ifm_trust *trust)
-{
-    const struct ifm_note *note = &builder->document->notes[at];
-    return is_answer(builder, note) ||
-           (note->open && (alike_before(builder->document, at) < at || is_trust(note, trust)));
-}
-
-/* "the machine disturbed 24 of 24 blocks". */
-static size_t first_clause(const char *text)
-{
-    size_t length = strcspn(text, ";:(");
-    const char *remedy = strstr(text, IFM_REMEDY);
-    if (remedy != NULL && (size_t)(remedy - text) < length)
-        length = (size_t)(remedy - text);
-    while (length > 0 && text[length - 1] == ' ')
-        length--;
-    return length;
-}
-
-/* "not called faster or slower: the machine disturbed 76 of 78 blocks" */
-static const char *took_words(const struct ifm_builder *builder, const char *text)
-{
-    static const char undecided[] = "undecided: ";
-    const char *why = strstr(text, undecided);
-    if (why == NULL)
-        return text;
-    why += sizeof undecided - 1;
-    return ifm_arena_printf(builder->arena, "not called faster or slower: %.*s", (int)first_clause(why), why);
-}
-
-static const char others_too[] = "; others too";
-
-/* Where a text of `room` bytes ends, by whole clauses: a cut one answers nothing. One that has none stays as it is. */
-static size_t whole_clauses(const char *text, size_t room)
-{
-    enum { CLAUSE = 30 }; /* bytes of the shortest that says something alone: "undecided" does not */
-    static const char *const ends[] = {"; ", IFM_REMEDY, ": ", ", and "};
-    const size_t length = strlen(text);
-    size_t end = 0;
-    for (size_t i = CLAUSE; i < length && i <= room && length > room; i++)
-        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-            end = strncmp(text + i, ends[k], strlen(ends[k])) == 0 ? i : end;
-    return end > 0 && strstr(text + end, "--") == NULL ? end : length; /* nor one without the flag that it is about */
-}
-
-/* In two lines at most, or one, but for one long clause. */
-static const char *note_words(const struct ifm_builder *builder, size_t at, const struct ifm_trust *trust, bool two)
-{
-    const struct ifm_document *document = builder->document;
-    const struct ifm_note *note = &document->notes[at];
-    const char *others = "";
-    for (size_t k = at + 1; note->open && k < document->n_notes; k++)
-        if (document->notes[k].open && alike_before(document, k) == at)
-            others = others_too;
-    if (is_told(note, trust))
-        return ifm_arena_printf(builder->arena, "%s%s", took_words(builder, note->text), others);
-    const size_t room = (two ? 2 * WIDTH - 12 : WIDTH - 5) - strlen(others);
-    const char *text = beside_trust(builder, note->text, trust);
-    return ifm_arena_printf(builder->arena, "%.*s%s", (int)whole_clauses(text, room), text, others);
-}
-
-/* The texts of notes that have lines of their own, of `room` lines: why comparisons are open first, the first of them
- * in two lines; then why numbers are refused. Alike ones are one. */
-static void choose(const struct ifm_builder *builder, const struct ifm_trust *trust, size_t room, const char **texts)
-{
-    const struct ifm_document *document = builder->document;
-    size_t rest = 0, n = 0, used = 0;
-    for (size_t i = 0; i < document->n_notes; i++)
-        rest += !is_again(builder, i, trust);
-    /* a line that says that one more is hidden is as long as that one */
-    const size_t most = rest == NOTES + 1 ? NOTES + 1 : NOTES;
-    for (int kind = OPEN; kind < KINDS; kind++)
-        for (size_t i = 0; i < document->n_notes; i++) {
-            if (kind_of(&document->notes[i]) != kind || is_again(builder, i, trust))
-                continue;
-            for (int two = kind == OPEN && n == 0; two >= 0 && texts[i] == NULL; two--) {
-                const char *text = note_words(builder, i, trust, two);
-                const size_t lines = ifm_lines_of(text, 2 * INDENT, 2 * INDENT);
-                if (used + lines > room || (kind != OPEN && n >= most))
-                    continue;
-                texts[i] = text;
-                used += lines;
-            }
-            n += texts[i] != NULL;
-        }
-}
-
-/* A note for which no line is left and that says of another arm what one above does, is that one: a row without the
- * mark is taken for unlike. Returns how many are still left out. */
-static size_t join_alike(const struct ifm_builder *builder, const struct ifm_trust *trust, const char **texts,
-                         unsigned *numbers)
-{
-    const struct ifm_document *document = builder->document;
-    size_t left_out = 0;
-    for (size_t i = 0; i < document->n_notes; i++) {
-        if (texts[i] != NULL || is_again(builder, i, trust))
-            continue;
-        size_t k = 0;
-        while (k < document->n_notes &&
-               !(texts[k] != NULL && are_alike(document->notes[k].text, document->notes[i].text)))
-            k++;
-        left_out += k == document->n_notes;
-        if (k == document->n_notes)
-            continue;
-        const unsigned number = numbers[document->notes[k].number];
-        if (numbers[document->notes[i].number] != number && strstr(texts[k], others_too) == NULL)
-            texts[k] = ifm_arena_printf(builder->arena, "%s%s", texts[k], others_too);
-        numbers[document->notes[i].number] = number;
-    }
-    return left_out;
-}
-
-/* Below the last table. Returns how many are left out. */
-static size_t add_notes(struct ifm_builder *builder, const struct ifm_trust *trust, struct ifm_block *section)
+/* Below the last table. Returns how many are left out; `warnings`: that they say. */
+static size_t add_notes(struct ifm_builder *builder, const struct ifm_trust *trust, struct ifm_block *section,
+                        size_t *warnings)
 {
     enum { BELOW = 2, LEAST = 2 }; /* how much more there is and the report's path; a note */
-    struct ifm_document *document = builder->document;
-    unsigned *numbers = IFM_ARENA_ARRAY(builder->arena, unsigned, document->n_notes + 1);
-    const char **texts = IFM_ARENA_ARRAY(builder->arena, const char *, document->n_notes + 1);
-    const size_t taken = lines_so_far(builder, &document->root) + BELOW;
-    unsigned shown = 0;
-    if (document->n_notes == 0)
-        return 0;
-    choose(builder, trust, LINES > taken + LEAST ? LINES - taken : LEAST, texts);
-    struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
-    list->id = "note";
-    for (size_t i = 0; i < document->n_notes; i++)
-        if (texts[i] != NULL)
-            numbers[document->notes[i].number] = ++shown;
-    const size_t left_out = join_alike(builder, trust, texts, numbers);
-    for (size_t i = 0; i < document->n_notes; i++)
-        if (texts[i] != NULL)
-            ifm_add_sentence(builder, list, texts[i])->number = numbers[document->notes[i].number];
-    for (size_t i = 0; i < document->n_notes; i++)
-        if (document->notes[i].open && texts[i] == NULL && !is_trust(&document->notes[i], trust))
-            numbers[document->notes[i].number] = numbers[document->notes[alike_before(document, i)].number];
-    mark_again(&document->root, numbers);
-    return left_out;
+    const size_t taken = lines_so_far(builder, &builder->document->root) + BELOW;
+    return ifm_add_footnotes(builder, trust, section, LINES > taken + LEAST ? LINES - taken : LEAST, warnings);
 }
 
 static void add_labelled(struct ifm_builder *builder, struct ifm_block *list, const char *label, enum ifm_tone tone,
@@ -473,7 +230,8 @@ static struct ifm_block *add_trust(struct ifm_builder *builder, struct ifm_trust
 {
     static const enum ifm_tone tones[] = {IFM_TONE_GOOD, IFM_TONE_WARN, IFM_TONE_WARN,
                                           IFM_TONE_WARN, IFM_TONE_WARN, IFM_TONE_BAD};
-    if (answer_of(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
+    static const char nothing[] = "nothing was measured: ";
+    if (ifm_nothing_measured(builder)[0] != '\0' && strncmp(trust.cause, nothing, sizeof nothing - 1) == 0)
         trust.cause = "nothing was measured";
     const struct ifm_trust_lines lines = ifm_trust_lines(builder, &trust);
     struct ifm_block *section = ifm_add_part(builder, IFM_LEVEL_BRIEF, "", "");
@@ -512,7 +270,7 @@ static const char *reason_beside_trust(const struct ifm_builder *builder, const 
     const bool taken = strncmp(told, undecided, sizeof undecided - 1) == 0;
     const char *at = taken ? strstr(reason, told + sizeof undecided - 1) : NULL;
     if (at != NULL) /* with what it is, and not how much: that stands there */
-        return ifm_arena_printf(builder->arena, "%.*s", (int)((size_t)(at - reason) + first_clause(at)), reason);
+        return ifm_arena_printf(builder->arena, "%.*s", (int)((size_t)(at - reason) + ifm_first_clause(at)), reason);
     const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
     const bool foretold = told[0] != '\0' && strcmp(result->arm, trust->arm) == 0 &&
                           result->outcome == IFM_OUTCOME_INCONCLUSIVE &&
@@ -557,5 +315,7 @@ void ifm_build_brief(struct ifm_builder *builder)
     add_cells(builder);
     struct ifm_block *last = builder->document->root.last; /* notes stand below it, in the room that trust leaves */
     struct ifm_block *list = add_trust(builder, trust);
-    add_more(builder, list, trust.warnings, add_notes(builder, &trust, last));
+    size_t warnings = 0;
+    const size_t left_out = add_notes(builder, &trust, last, &warnings);
+    add_more(builder, list, trust.warnings > warnings ? trust.warnings - warnings : 0, left_out);
 }

@@ -198,6 +198,16 @@ const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm
 /* That the times of the table give another ratio than `speedup`, with theirs; "" where they agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
+/* Such a note of several rows, whose ratios differ: without that of one; NULL = it is another note. */
+const char *ifm_unlike_of_several(const char *text);
+/* footnotes.c: below the last table, in so many lines. Returns how many are left out; adds to `warnings` those that
+ * they say. */
+size_t ifm_add_footnotes(struct ifm_builder *builder, const struct ifm_trust *trust, struct ifm_block *section,
+                         size_t room, size_t *warnings);
+/* Why a run measured nothing, which its first line says; "" of another. */
+const char *ifm_nothing_measured(const struct ifm_builder *builder);
+/* The length of "the machine disturbed 24 of 24 blocks" of what goes on. */
+size_t ifm_first_clause(const char *text);
 /* wide.c: why the interval of `speedup` is more than twice as wide as its times' are together; "" where it is not, or
  * no rule says. */
 const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,

@@ -246,10 +246,8 @@ static void add_others(struct ifm_builder *builder, struct ifm_block *section, c
         ifm_add_alike(builder, others, IFM_LEVEL_PAGE, told, n_told, i);
     }
     const size_t more = cause->n - 1, alike = others->n_items - more;
-    const char *kinds = more == 0 ? "" : ifm_arena_printf(builder->arena, "%zu more", more),
-               *again = alike == 0 ? "" : ifm_arena_printf(builder->arena, "%zu alike", alike);
-    fold->title = ifm_arena_printf(builder->arena, "%s%s%s: %s", kinds, more > 0 && alike > 0 ? ", " : "", again,
-                                   subject_of(cause->rule));
+    fold->title = ifm_arena_printf(builder->arena, more == 0 ? "%zu like it: %s" : "%zu more: %s",
+                                   more == 0 ? alike : more, subject_of(cause->rule));
 }
 
 static void add_cause(struct ifm_builder *builder, struct ifm_block *section, const struct cause_group *cause,

@@ -82,12 +82,13 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
         beside = beside[0] == '\0' ? unlike : ifm_arena_printf(builder->arena, "%s; %s", unlike, beside);
     const char *wider = strcmp(word, "undecided") == 0 ? "" : ifm_wider_than_times(builder, cell, arm, value);
     if (wider[0] != '\0')
-        beside = ifm_arena_printf(builder->arena, "wider than its times are, %s%s%s", wider,
-                                  beside[0] == '\0' ? "" : "; ", beside);
+        beside =
+            ifm_arena_printf(builder->arena, "interval holds %s%s%s", wider, beside[0] == '\0' ? "" : "; ", beside);
     field.note = beside[0] == '\0' ? 0 : ifm_add_note(builder, beside, "");
     if (field.note > 0) {
         struct ifm_note *note = &builder->document->notes[field.note - 1];
         note->took |= took;
+        field.open = !took;
         note->open |= strcmp(word, "undecided") == 0;
     }
     return field;
@@ -526,12 +527,14 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
         return ifm_arena_printf(builder->arena, "%s%s", scripted ? threads : "from start to end of one run", margin);
     const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
+    const bool usual = ifm_judge_margin_is_usual(cell); /* another one was chosen, and takes a second line */
     bool lost = true;
     for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
         rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads,
-                                shorter > 0 ? "" : margin, resident);
-        const size_t taken = strlen(rest);
-        shape = shape_of(builder, cell, most > taken ? most - taken : 0, &lost);
+                                shorter > 0 && usual ? "" : margin, resident);
+        const size_t taken = strlen(rest) - (shorter > 0 && !usual ? strlen(margin) : 0),
+                     room = most > taken ? most - taken : 0;
+        shape = shape_of(builder, cell, room, &lost);
     }
     return ifm_arena_printf(builder->arena, "%s%s", shape, rest);
 }

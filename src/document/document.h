@@ -76,6 +76,7 @@ struct ifm_field {
     const char *text, *interval;
     enum ifm_tone tone;
     unsigned note;
+    bool open; /* its interval allows more than one word anyway, whatever the note says of others that share it */
 };
 
 struct ifm_heading {
@@ -229,7 +230,7 @@ const char *ifm_document_place(const char *cell, const char *arm, struct ifm_are
 const char *ifm_with_remedy(const char *reason, const char *remedy, struct ifm_arena *arena);
 static inline struct ifm_field ifm_field_text(const char *text, enum ifm_tone tone)
 {
-    return (struct ifm_field){text, "", tone, 0};
+    return (struct ifm_field){text, "", tone, 0, false};
 }
 /* A table without headings, and room for `n_rows`. */
 struct ifm_grid ifm_grid_make(struct ifm_arena *arena, size_t n_columns, size_t n_rows);

@@ -120,6 +120,16 @@ static bool points_away(double ratio, double times)
     return (ratio > 1 && times < 1 - seen) || (ratio < 1 && times > 1 + seen);
 }
 
+static const char of_undisturbed[] = "of undisturbed blocks; ", by_block[] = "block by block";
+
+const char *ifm_unlike_of_several(const char *text)
+{
+    return strncmp(text, of_undisturbed, sizeof of_undisturbed - 1) == 0 ? "of undisturbed blocks; times are of all"
+           : strncmp(text, by_block, sizeof by_block - 1) == 0
+               ? "block by block; slow blocks move the ratio of the times more"
+               : NULL;
+}
+
 /* Whoever divides the times of the table finds another ratio than the one shown where the comparison left blocks out,
  * or where a few slow blocks move a quotient of means more than a mean of quotients. Of other blocks it is said
  * wherever it shows; else where its interval does not hold that, or the two point in opposite directions. "" = they
@@ -137,9 +147,9 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
         (!ifm_is_ok(all) && !speedup->has_interval && !points_away(speedup->number, ratio.number)))
         return "";
     return ifm_arena_printf(builder->arena,
-                            ifm_is_ok(all) ? "of undisturbed blocks; of all, as the times are: %sx"
-                                           : "block by block (%sx by the times, which slow blocks move more)",
-                            ifm_quantity_of(&ratio, builder->arena).number);
+                            ifm_is_ok(all) ? "%sof all, as the times are: %sx"
+                                           : "%s (%sx by the times, which slow blocks move more)",
+                            ifm_is_ok(all) ? of_undisturbed : by_block, ifm_quantity_of(&ratio, builder->arena).number);
 }
 
 /* ---- the sentence ---- */
@@ -323,14 +333,18 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
         return;
     bool wanted = ifm_is_ok(change) && strcmp(change->text, "undecided") == 0 && strcmp(cpu->text, "undecided") != 0 &&
                   !is_disturbed(builder, cell, arm);
+    const char *number = ifm_quantity_number(cpu, builder->arena), *range = ifm_quantity_range(cpu, builder->arena);
     for (size_t g = 0; g < builder->from->plan->n_gates; g++)
-        wanted |= ifm_metric_of(builder->from->plan->gates[g].metric) == IFM_M_CHANGE_CPU_PERCENT;
+        if (ifm_metric_of(builder->from->plan->gates[g].metric) == IFM_M_CHANGE_CPU_PERCENT) {
+            ifm_judge_seen(&builder->from->plan->gates[g], cpu, builder->arena, &number,
+                           &range); /* as its reason has it */
+            wanted = true;
+        }
     if (!wanted)
         return;
-    const char *range = bare ? "" : ifm_quantity_range(cpu, builder->arena);
+    range = bare ? "" : range;
     ifm_say(builder, line, IFM_TONE_PLAIN, "; CPU time per run ");
-    ifm_say(builder, line, IFM_TONE_STRONG, "%s%s", cpu->number > 0 ? "+" : "",
-            ifm_quantity_number(cpu, builder->arena));
+    ifm_say(builder, line, IFM_TONE_STRONG, "%s%s", cpu->number > 0 ? "+" : "", number);
     ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s: %s", range[0] == '\0' ? "" : " ", range, cpu->text);
 }
 

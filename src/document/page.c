@@ -162,10 +162,13 @@ void ifm_add_words(struct ifm_builder *builder, struct ifm_block *section)
             "baseline. ");
     say_levels(builder, line);
     ifm_say(builder, line, IFM_TONE_PLAIN,
-            "Faster, slower: the whole interval lies beyond the margin of ±%s; equivalent: within it; undecided: "
+            "Faster, slower: the whole interval lies beyond the margin of ±%s; %s; undecided: "
             "neither, or something took the word, which its note says. Absent: no number, as nothing was read or too "
             "little; refused: measured, and not believed; both say why. Headings lead to their ",
-            ifm_quantity_bare(margin, "%", builder->arena));
+            ifm_quantity_bare(margin, "%", builder->arena),
+            ifm_judge_limits_alone(builder->from->verdict, plan)
+                ? "within the limit: not so, and on the good side of its gate"
+                : "equivalent: within it");
     ifm_say_link(builder, line, "definitions", "definitions");
     ifm_say(builder, line, IFM_TONE_PLAIN, ".");
 }

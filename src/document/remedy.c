@@ -142,7 +142,8 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
         return ifm_arena_printf(arena, "measure more blocks, with %s", ifm_remedy_of_few(from, finding->cell));
     if (kind == IFM_FINDING_WEAK_BASELINE)
         return remedy_of_weakness(&finding->weak, from);
-    return remedies[kind].command != NULL ? ifm_remedy_in(&remedies[kind], from) : remedy_of(rule, from, arena);
+    const bool has = (size_t)kind < sizeof remedies / sizeof *remedies && remedies[kind].command != NULL;
+    return has ? ifm_remedy_in(&remedies[kind], from) : remedy_of(rule, from, arena);
 }
 
 static const char *replaced(const char *text, const char *part, const char *by, struct ifm_arena *arena)

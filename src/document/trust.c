@@ -393,7 +393,7 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
             ifm_arena_printf(arena, "measure more blocks, with %s%s", ifm_remedy_of_few(from, d->of.cell->name),
                              other_work ? ", on a quiet machine" : "");
     else if (other_work)
-        trust.remedy = ifm_judge_quiet(&d->of, arena);
+        trust.remedy = one ? ifm_judge_quiet_first(&d->of, arena) : ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)
         trust.remedy = ifm_arena_printf(arena, "an hour more may not decide: %s, or a quieter machine",
                                         known[0] != '\0' ? ifm_arena_printf(arena, "%s where that is enough", known)

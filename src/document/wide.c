@@ -11,28 +11,18 @@ static double half_of(const struct ifm_value *value)
     return ifm_is_ok(value) && value->has_interval ? 0.5 * (value->high - value->low) / value->number : NAN;
 }
 
-/* Has another arm of the cell such a finding? */
-static bool alike_in(const struct ifm_derived *derived, const struct ifm_finding *finding)
-{
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, finding->cell, f)) != NULL;)
-        if (f->kind == finding->kind && strcmp(f->arm, finding->arm) != 0)
-            return true;
-    return false;
-}
-
 static const char *cause_of(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     const struct ifm_finding *widened = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER)
-        return alike_in(derived, widened) ? "by another time right after another arm than after itself, as others here"
-                                          : "by another time right after another arm than after itself";
+        return "its time behind another arm and behind itself";
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER_HIDDEN)
-        return "by what the order of arms may do";
+        return "what the order of arms may do";
     if (widened != NULL)
-        return "by the change at one clock";
+        return "the change at one clock";
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell->name, f)) != NULL;)
         if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_RATIO_DRIFTS)
-            return "by both ends of a change in the run";
+            return "both ends of a change in the run";
     return "";
 }
 
@@ -58,14 +48,40 @@ static const char *drift_in_interval(const struct ifm_builder *builder, const st
     return "";
 }
 
+/* "the time alternates from slot to slot (83.0 ms, 52.9 ms), whichever arm runs": why a time has modes, of the arm that
+ * it was found of and of its baseline alike. */
+static const char *alternates_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                    const struct ifm_arm *arm)
+{
+    const bool baseline = ifm_cell_baseline(cell) == arm;
+    for (const struct ifm_finding *f = NULL;
+         (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;) {
+        const char *end = strncmp(f->text, IFM_ALTERNATES_WORDS, strlen(IFM_ALTERNATES_WORDS)) == 0
+                              ? strstr(f->text, IFM_ALTERNATES_END)
+                              : NULL;
+        if (end != NULL && (baseline || strcmp(f->arm, arm->name) == 0))
+            return ifm_arena_printf(builder->arena, "%.*s", (int)(end - f->text + (long)strlen(IFM_ALTERNATES_END)),
+                                    f->text);
+    }
+    return "";
+}
+
+/* Beside an arm whose modes mislead, as many of another one are told too: a row without the mark is taken for unlike.
+ */
 static const char *modes_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                const struct ifm_arm *arm)
 {
     const struct ifm_value *modes = ifm_value_of(builder, cell, arm, IFM_M_MODES_COUNT);
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;)
-        if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_MODES && ifm_is_ok(modes))
+    for (const struct ifm_finding *f = NULL;
+         (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;) {
+        const struct ifm_value *its =
+            f->kind == IFM_FINDING_MODES
+                ? ifm_derived_value(builder->from->derived, cell->name, f->arm, IFM_M_MODES_COUNT)
+                : NULL;
+        if (ifm_is_ok(its) && ifm_is_ok(modes) && modes->number == its->number)
             return ifm_arena_printf(builder->arena, "%.0f modes: of its %s %s", modes->number,
                                     ifm_cell_counts_programs(cell) ? "runs" : "samples", modes->text);
+    }
     return "";
 }
 
@@ -108,11 +124,15 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
                     : "the mean is far above the median (p50): some steps take much longer";
 }
 
-/* What to know of a time: modes, which a file tells of among what was found, or how mean and median lie, or a drift. */
+/* What to know of a time: what makes modes of it, or these, which a file tells of among what was found, or how mean and
+ * median lie, or a drift. */
 const char *ifm_time_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                            const struct ifm_value *value)
 {
-    const char *modes = builder->most == IFM_LEVEL_BRIEF ? modes_words(builder, cell, arm) : "";
+    const bool brief = builder->most == IFM_LEVEL_BRIEF;
+    const char *modes = brief ? alternates_words(builder, cell, arm) : "";
+    if (brief && modes[0] == '\0')
+        modes = modes_words(builder, cell, arm);
     const char *slow = modes[0] == '\0' ? slow_steps(builder, cell, arm, value) : "";
     const char *drift = slow[0] == '\0' ? drift_in_interval(builder, cell, arm, value) : "";
     return modes[0] == '\0'   ? slow[0] == '\0' ? drift : slow

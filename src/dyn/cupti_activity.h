@@ -1,5 +1,5 @@
 /* Records of CUPTI's activity, as far as they are read. Names and layouts are those of "CUPTI" in the documentation of
- * the CUDA toolkit 13.0, the same in 12; tests/tidy/cupti_activity.c holds them against its header. */
+ * the CUDA toolkit 13.0, the same in 12; tests/tidy/cupti_activity_api.c holds them against its header. */
 #ifndef IFM_DYN_CUPTI_ACTIVITY_H
 #define IFM_DYN_CUPTI_ACTIVITY_H
 

@@ -55,7 +55,7 @@ json_t *ifm_probe_cpu(const char *root);
 json_t *ifm_probe_caches(const char *root);
 json_t *ifm_probe_numa(const char *root);
 json_t *ifm_probe_hypervisor(const char *root);
-/* topology.c: what hwloc sees, and where it disagrees with sysfs. */
+/* What hwloc sees, and where it disagrees with sysfs. */
 json_t *ifm_probe_topology(const char *root);
 
 /* frequency.c */

@@ -165,6 +165,11 @@ static const char *side_of(bool most, bool passed)
     return passed ? most ? "at or below" : "at or above" : most ? "above" : "below";
 }
 
+bool ifm_judge_is_open(const struct ifm_gate *gate, const struct ifm_value *v)
+{
+    return ifm_judge_by_interval(gate, v) && v->has_interval && satisfies(gate, v->low) != satisfies(gate, v->high);
+}
+
 const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *v, struct ifm_arena *arena)
 {
     const bool most = gate->op == IFM_GATE_AT_MOST, passed = satisfies(gate, v->low);

@@ -15,6 +15,8 @@ bool ifm_judge_has_form(const struct ifm_cell *cell, const struct ifm_arm *arm, 
 /* decide.c: outcome and reason of the gate of `result` on `value`, which is OK and has an interval if the gate asks. */
 void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *value, const struct ifm_derived *derived,
                       struct ifm_arena *arena);
+/* Does the interval that decides lie on both sides of the threshold? */
+bool ifm_judge_is_open(const struct ifm_gate *gate, const struct ifm_value *value);
 /* "change_percent is 11.2 % [2.35, 31.2], on both sides of 5": where the value lies, whatever may be decided. */
 const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *value, struct ifm_arena *arena);
 

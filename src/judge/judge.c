@@ -241,8 +241,10 @@ static void block_undecided(struct judging *j, struct ifm_gate_result *result, c
         return;
     }
     block(j, result, false,
-          ifm_arena_printf(j->arena, "%s, but %s lets it decide nothing: %s", ifm_judge_held(result->gate, v, j->arena),
-                           finding->rule, text));
+          ifm_judge_is_open(result->gate, v)
+              ? ifm_arena_printf(j->arena, "%s; %s: %s", ifm_judge_held(result->gate, v, j->arena), finding->rule, text)
+              : ifm_arena_printf(j->arena, "%s, but %s lets it decide nothing: %s",
+                                 ifm_judge_held(result->gate, v, j->arena), finding->rule, text));
 }
 
 /* An interval that is wide by what one arm left behind for another (rule 7), or by clocks that differ (rule 8), gets no

@@ -95,17 +95,24 @@ struct ifm_more {
     const char *flag; /* what to type: "--cap 75s"; "" = no setting alone brings them */
 };
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena);
-/* "about 40 s more (172 blocks)"; "" where there is no number, or no use. */
+/* "about 172 more blocks (40 s)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
 /* What to do first where other work is the cause. */
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena);
+/* The same, and of an open gate also how many more blocks would probably decide it. */
+const char *ifm_judge_quiet_first(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* "53 blocks"; "53 of 85 blocks (32 disturbed)" where the comparison set some aside. */
 const char *ifm_judge_blocks(const struct ifm_derived *derived, const char *cell, const char *arm,
                              struct ifm_arena *arena);
+/* The same beside an interval, which may hold what all blocks say (derive/compare/compare.c). */
+const char *ifm_judge_blocks_of_interval(const struct ifm_derived *derived, const char *cell, const char *arm,
+                                         struct ifm_arena *arena);
 /* Could slow runs that none of the cell's few programs' runs is change the word of a comparison? */
 bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell);
 /* Does a gate on the comparison have its answer, so that nobody asked about the usual margin? */
 bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm);
+/* Is the margin of the cell the one that nobody chose? */
+bool ifm_judge_margin_is_usual(const struct ifm_cell *cell);
 /* Is each comparison of the run held against a limit, so that the margin, which nobody asked about, decides nothing? */
 bool ifm_judge_limits_alone(const struct ifm_verdict *verdict, const struct ifm_plan *plan);
 /* The word of a comparison, `change`, as people read it; "" where it has no number. */

@@ -32,7 +32,7 @@ uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_v
                              : 0;
 }
 
-static bool is_usual(const struct ifm_cell *cell)
+bool ifm_judge_margin_is_usual(const struct ifm_cell *cell)
 {
     static const double margin = 0.003;
     return fabs(cell->measure.margin - margin) < 1e-12;
@@ -45,7 +45,7 @@ bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_c
         const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
         if (verdict->outcome == IFM_OUTCOME_PASS && result->outcome == IFM_OUTCOME_PASS &&
             strcmp(result->cell, cell->name) == 0 && strcmp(result->arm, arm) == 0 &&
-            (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) && is_usual(cell))
+            (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) && ifm_judge_margin_is_usual(cell))
             return true;
     }
     return false;
@@ -69,7 +69,7 @@ bool ifm_judge_limits_alone(const struct ifm_verdict *verdict, const struct ifm_
         const struct ifm_cell *cell = &plan->cells[c];
         for (size_t a = 0; ifm_cell_baseline(cell) != NULL && a < cell->n_arms; a++)
             if (cell->arms[a].role == IFM_ROLE_VARIANT &&
-                (!is_usual(cell) || !has_limit(verdict, cell->name, cell->arms[a].name)))
+                (!ifm_judge_margin_is_usual(cell) || !has_limit(verdict, cell->name, cell->arms[a].name)))
                 return false;
     }
     return verdict->n_gates > 0;
@@ -237,14 +237,14 @@ static const char *projected(const struct ifm_undecided *of, const struct ifm_mo
                              const char *gate, struct ifm_arena *arena)
 {
     const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ";
-    blocks = ifm_arena_printf(arena, "%s%s", blocks, equal_words(of, more, arena));
+    blocks = ifm_arena_printf(arena, "%s%s%s", blocks, more->busy && !more->disturbed ? " under load" : "",
+                              equal_words(of, more, arena));
     if (more->hopeless)
         return ifm_arena_printf(arena, "undecided after %s: an hour more may not decide%s. Remedy: %s", blocks, gate,
                                 more->disturbed || more->busy ? ifm_judge_quiet(of, arena) : "a wider margin");
     if (more->disturbed || more->busy)
-        return ifm_arena_printf(arena, "undecided after %s%s. Remedy: %s; else %s would decide%s%s%s", blocks,
-                                more->disturbed ? "" : " under load", ifm_judge_quiet(of, arena), words, gate, colon,
-                                more->flag);
+        return ifm_arena_printf(arena, "undecided after %s. Remedy: %s; else %s would decide%s%s%s", blocks,
+                                ifm_judge_quiet(of, arena), words, gate, colon, more->flag);
     return ifm_arena_printf(arena, "undecided after %s: %s would decide%s, if the estimate holds%s%s", blocks, words,
                             gate, colon, more->flag);
 }
@@ -277,6 +277,18 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
                             ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_quiet(of, arena))
                         : at_limit ? ifm_arena_printf(arena, IFM_REMEDY "%s", ifm_judge_at_limit(of, arena))
                                    : "";
-    return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks, equal_words(of, &more, arena),
-                            more.busy && !more.disturbed ? " under load" : "", reason, quiet);
+    return ifm_arena_printf(arena, "undecided after %s%s%s: %s%s", blocks,
+                            more.busy && !more.disturbed ? " under load" : "", equal_words(of, &more, arena), reason,
+                            quiet);
+}
+
+const char *ifm_judge_quiet_first(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    const char *quiet = ifm_judge_quiet(of, arena), *own = strstr(ifm_judge_undecided(of, arena), IFM_REMEDY);
+    const struct ifm_more more = ifm_judge_more(of, arena);
+    if (open_gate(of->verdict, of->cell->name, of->arm) == NULL || more.blocks == 0)
+        return quiet;
+    if (more.hopeless)
+        return ifm_arena_printf(arena, "%s: an hour more may not decide", quiet);
+    return own == NULL ? quiet : own + strlen(IFM_REMEDY);
 }

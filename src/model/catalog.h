@@ -1,4 +1,4 @@
-/* What `plan` must know of workloads and instruments, filled in by the command line. */
+/* What `plan` must know of workloads and instruments, filled in by src/story. */
 #ifndef IFM_MODEL_CATALOG_H
 #define IFM_MODEL_CATALOG_H
 

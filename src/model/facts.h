@@ -1,7 +1,6 @@
 /* Facts that `run` writes to run.log beside the samples. Plain data.
  *
- * run.log is one JSON object a line: {"t_ns": wall clock, "stage": ..., "ok": ..., "meta": {...}}.
- * The stages, and the members of `meta`, are listed in docs/maintain/journal.md. */
+ * A line is described in sample/journal.h; the stages, and the members of `meta`, in docs/maintain/journal.md. */
 #ifndef IFM_MODEL_FACTS_H
 #define IFM_MODEL_FACTS_H
 

@@ -23,7 +23,7 @@ struct ifm_measure {
     int stop;                /* enum ifm_stop_rule */
     uint64_t repeats;        /* samples of each arm under IFM_STOP_REPEATS */
     double mde;              /* wanted minimum detectable effect, relative */
-    double cap_s;            /* time cap of one cell's blocks, under IFM_STOP_MDE */
+    double cap_s;            /* time cap of one cell's blocks, but under IFM_STOP_REPEATS */
     uint64_t blocks_min, blocks_max;
     uint64_t slot_steps; /* samples in a slot, at least; 0 = what run/cell/calibrate.c finds enough */
     double slot_min_s;   /* a slot lasts at least this long */

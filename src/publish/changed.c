@@ -305,6 +305,20 @@ static bool is_shown(const struct changed *c, size_t at)
     return is_of_answer(c, row) || (part == TIME && c->answer == PARTS);
 }
 
+/* Bonferroni: why the level of a change is no usual one. */
+static double family_of(const struct ifm_between_row *row)
+{
+    return 0.05 / (1 - row->change.level);
+}
+
+/* Was the word of a change taken? A wide one shows why it has none, unless its interval leaves out no change. */
+static bool is_taken(const struct ifm_between_row *row)
+{
+    const struct ifm_value *change = &row->change;
+    const bool wide = row->widened[0] != '\0' && !(change->has_interval && (change->low > 0 || change->high < 0));
+    return !wide && !ifm_is_empty(row->speedup.text);
+}
+
 static void add_row(struct ifm_listing *listing, const struct changed *c, const struct ifm_between_row *row,
                     bool several)
 {
@@ -320,17 +334,15 @@ static void add_row(struct ifm_listing *listing, const struct changed *c, const 
                          : row->word[0] != '\0' ? row->word
                                                 : "not comparable");
     const char *changed = ok ? ifm_comparison_change(&change, c->arena) : "";
-    const double family = 0.05 / (1 - change.level); /* Bonferroni: why its level is no usual one */
     if (strstr(changed, " at ") != NULL)
-        changed = ifm_arena_printf(c->arena, "%s (%.0f ratios)", changed, family);
+        changed = ifm_arena_printf(c->arena, "%s (%.0f ratios)", changed, family_of(row));
     ifm_listing_set_text(listing, "change", changed);
     if (row->beside) {
         ifm_listing_set_text(listing, "was",
                              ifm_is_ok(&row->reference) ? ifm_quantity_number(&row->reference, c->arena) : "");
         ifm_listing_set_text(listing, "is", ifm_is_ok(&row->other) ? ifm_quantity_number(&row->other, c->arena) : "");
     }
-    const bool taken = row->widened[0] == '\0' && !ifm_is_empty(row->speedup.text); /* wide ones show themselves */
-    const char *why = !ok ? why_lacking(c, row) : taken ? row->speedup.text : "";
+    const char *why = !ok ? why_lacking(c, row) : is_taken(row) ? row->speedup.text : "";
     if (why[0] != '\0')
         ifm_listing_show_note(listing, why);
 }
@@ -354,6 +366,22 @@ static void add_rows(struct ifm_listing *listing, const struct changed *c, bool 
     }
     if (n > added)
         ifm_listing_remark(listing, ifm_arena_printf(c->arena, "%zu more rows: --verbose", n - added));
+}
+
+/* Which ratios a level counts that the table has not. */
+static void add_family(struct ifm_listing *listing, const struct changed *c)
+{
+    double family = 0, speedups = 0;
+    for (size_t i = 0; i < c->between->n; i++) {
+        const struct ifm_between_row *row = &c->between->rows[i];
+        const bool counted = row->change.state == IFM_STATE_OK && row->metric == IFM_M_SPEEDUP;
+        speedups += counted;
+        family = counted ? fmax(family, round(family_of(row))) : family;
+    }
+    if (speedups > 0 && family > speedups)
+        ifm_listing_remark(listing,
+                           ifm_arena_printf(c->arena, "%.0f of the %.0f ratios are others, such as shares of ceilings",
+                                            family - speedups, family));
 }
 
 /* Times that stand beside ratios, in a line. */
@@ -398,5 +426,7 @@ void ifm_changed_add(struct ifm_listing *listing, const struct ifm_comparison_ru
     ifm_escape_terminal(said, true, sentences); /* a folder may be called anything */
     ifm_text_add(sentences, "\n");
     add_rows(listing, &c, several);
+    if (is_of_speedups(&c))
+        add_family(listing, &c);
     add_times(listing, &c, several);
 }

@@ -29,8 +29,9 @@ IFM_CHECKED enum ifm_status ifm_publish_table(const struct ifm_publication *publ
 /* What would help, where its condition holds; nothing else. For streams beside a format that has no room for it. */
 void ifm_publish_advice(const struct ifm_publication *publication, FILE *out);
 /* Write derived.json, verdict.json, metrics.json, the specification's files of the workloads that ran, power.csv and
- * its kin where there are readings of power, gate.md and junit.xml where `gate_files` asks for them or the folder has
- * them, report.csv, report.md, report.html and the manifest, each atomically. */
+ * its kin where there are readings of power, trace.json where activity was recorded, gate.md and junit.xml where
+ * `gate_files` asks for them or the folder has them, report.csv, report.md, report.html and the manifest, each
+ * atomically. */
 IFM_CHECKED enum ifm_status ifm_publish_files(const struct ifm_publication *publication, struct ifm_error *error);
 /* The texts of gate.md, for a pull request, and of junit.xml, for a pipeline. The run has gates. */
 IFM_CHECKED enum ifm_status ifm_publish_gate_md(const struct ifm_publication *publication, struct ifm_arena *arena,

@@ -21,7 +21,7 @@ static const struct ifm_listing_column columns[] = {
     {"most", NULL, false},
     {"unit", NULL, true},
     {"spread_percent", "farthest run", false},
-    {"within_percent", "in one run", false},
+    {"within_percent", "widest run", false},
     {"n_sessions", NULL, false},
     {"outputs", NULL, true},
     {"quotable", NULL, true},
@@ -114,8 +114,9 @@ static const char *drift_of(const struct quote *a, const struct ifm_sessions_row
 {
     return row->drifting == 0
                ? ""
-               : ifm_arena_printf(a->arena, "%sdrifts inside %zu of %zu runs, holds for runs as long as these", lead,
-                                  row->drifting, ifm_sessions_runs(row));
+               : ifm_arena_printf(a->arena, "%sdrifts inside %zu of %zu runs%s", lead, row->drifting,
+                                  ifm_sessions_runs(row),
+                                  quotable_of(a, row) == IFM_REPEATABLE_YES ? ", holds for runs as long as these" : "");
 }
 
 static const char *quoted(const struct quote *a, const struct ifm_sessions_row *row)
@@ -177,21 +178,26 @@ static const char *list(const struct quote *a, bool yes)
     return count <= NAMED ? text : ifm_arena_printf(a->arena, "%s and %zu more", text, count - NAMED);
 }
 
-/* What the ratios say nothing of: "; not the time of base, the energy of base". */
-static const char *others_of(const struct quote *a)
+/* "; nor the times of a, b" of what the ratios say nothing of; "" = each of these repeats, or there is none. */
+static const char *others_in(const struct quote *a, enum ifm_metric_id metric, const char *lead, const char *one,
+                             const char *more)
 {
     const char *text = "";
     size_t count = 0;
     for (size_t i = 0; is_ratio(a->sessions) && i < a->sessions->n; i++) {
         const struct ifm_sessions_row *row = &a->sessions->rows[i];
-        const bool time = row->metric == IFM_M_STEP_NS;
-        if ((!time && row->metric != IFM_M_ENERGY_PER_STEP_J) || row->answer == IFM_REPEATABLE_YES)
-            continue;
-        if (count++ < NAMED)
-            text = ifm_arena_printf(a->arena, "%s%s %s of %s", text, count > 1 ? "," : "; not",
-                                    time ? "the time" : "the energy", name_of(a, row));
+        if (row->metric == metric && row->answer != IFM_REPEATABLE_YES && ++count <= NAMED)
+            text = ifm_arena_printf(a->arena, "%s%s%s", text, count > 1 ? ", " : "", name_of(a, row));
     }
-    return count <= NAMED ? text : ifm_arena_printf(a->arena, "%s and %zu more", text, count - NAMED);
+    if (count > NAMED)
+        text = ifm_arena_printf(a->arena, "%s and %zu more", text, count - NAMED);
+    return count == 0 ? "" : ifm_arena_printf(a->arena, "; %s the %s of %s", lead, count > 1 ? more : one, text);
+}
+
+static const char *others_of(const struct quote *a, const char *lead)
+{
+    return ifm_arena_printf(a->arena, "%s%s", others_in(a, IFM_M_STEP_NS, lead, "time", "times"),
+                            others_in(a, IFM_M_ENERGY_PER_STEP_J, lead, "energy", "energies"));
 }
 
 static const char *answer_of(const struct quote *a, const char *caveat)
@@ -203,8 +209,9 @@ static const char *answer_of(const struct quote *a, const char *caveat)
                                     name_of(a, &sessions->rows[i]));
     const char *yes = list(a, true), *no = list(a, false), *what = is_ratio(sessions) ? "speed-up" : "time";
     if (yes[0] == '\0')
-        return ifm_arena_printf(a->arena, "quote no %s: %s%s", what, no, others_of(a));
-    return ifm_arena_printf(a->arena, "quote %s%s%s%s%s", yes, no[0] == '\0' ? "" : "; not ", no, others_of(a), caveat);
+        return ifm_arena_printf(a->arena, "quote no %s: %s%s", what, no, others_of(a, "nor"));
+    return ifm_arena_printf(a->arena, "quote %s%s%s%s%s", yes, no[0] == '\0' ? "" : "; not ", no, others_of(a, "not"),
+                            caveat);
 }
 
 const char *ifm_sessions_answer(const struct ifm_sessions *sessions, size_t n, double epsilon, const char *caveat,

@@ -226,7 +226,7 @@ static void add_cell(const struct ifm_publication *p, const struct ifm_cell *cel
                  compared_line(change, ifm_judge_word(p->verdict, cell, arm, change),
                                ifm_derived_value(p->derived, cell->name, arm, IFM_M_MDE_PERCENT), price,
                                energy_of(p, cell, arm, arena), where,
-                               ifm_judge_blocks(p->derived, cell->name, arm, arena), arena),
+                               ifm_judge_blocks_of_interval(p->derived, cell->name, arm, arena), arena),
                  rank_of(change), change->state == IFM_STATE_OK ? fabs(change->number) : 0);
     }
     for (size_t a = 0; lines->n == before && a < cell->n_arms; a++) {

@@ -276,7 +276,7 @@ unsigned ifm_chart_note(const struct ifm_chart *chart, const struct ifm_value *v
 
 static struct ifm_field missing_field(const struct ifm_chart *chart, const struct ifm_value *value)
 {
-    struct ifm_field field = {ifm_state_label(value->state), "", IFM_TONE_DIM, ifm_chart_note(chart, value)};
+    struct ifm_field field = {ifm_state_label(value->state), "", IFM_TONE_DIM, ifm_chart_note(chart, value), false};
     if (value->state == IFM_STATE_OK) /* no finite number: nothing derive gives */
         field.text = "not a number";
     else if (field.note == 0 && !ifm_is_empty(value->reason))

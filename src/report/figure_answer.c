@@ -152,13 +152,14 @@ static void fit(struct answer *a)
 
 /* ---- drawing ---- */
 
-/* Where both do not fit, what the mark is goes before how small it is, which the table has. */
+/* Where both do not fit, also among many marks, what the mark is goes before how small it is, which the table has. */
 static const char *label_of(const struct answer *a, const struct answer_mark *mark, double room)
 {
+    enum { FEW = 4 };
     struct ifm_arena *arena = a->chart->arena;
     const char *name = ifm_arena_printf(arena, "%s%s", mark->name, mark->open ? ", undecided" : "");
     const char *whole =
-        mark->stored == NULL
+        mark->stored == NULL || a->n > FEW
             ? name
             : ifm_arena_printf(arena, "%s, stored %s", name,
                                ifm_quantity_bytes_words(IFM_M_COMPRESSION_RATIO, mark->stored->number, arena));

@@ -263,10 +263,10 @@ static struct ifm_field field_of(const struct ifm_chart *chart, const struct ifm
         return ifm_chart_text("");
     if (value->state == IFM_STATE_OK)
         return (struct ifm_field){ifm_quantity_number(value, chart->arena),
-                                  ifm_quantity_of(value, chart->arena).interval, IFM_TONE_PLAIN, 0};
+                                  ifm_quantity_of(value, chart->arena).interval, IFM_TONE_PLAIN, 0, false};
     struct ifm_field field = {ifm_state_label(value->state), "",
                               value->state == IFM_STATE_ABSENT ? IFM_TONE_DIM : IFM_TONE_WARN,
-                              ifm_chart_note(chart, value)};
+                              ifm_chart_note(chart, value), false};
     if (field.note == 0 && value->reason[0] != '\0' && strstr(*remarks, value->reason) == NULL)
         *remarks = ifm_chart_say(chart, *remarks, "%s.", value->reason);
     return field;

@@ -343,7 +343,8 @@ static const char *tell_changes(const struct timeline_sheet *sheet, bool steady,
         if (!ifm_chart_is_positive(changes) || is_steady != steady)
             continue;
         if (names[0] == '\0') {
-            where = changes->text + (steady ? 0 : strlen(none));
+            const char *class = strstr(changes->text, ": "); /* its name before it says nothing of where */
+            where = class == NULL ? changes->text : class + 2;
             first = name;
         }
         names = ifm_chart_list(sheet->chart, names, name);

@@ -1,7 +1,7 @@
 /* Plots: the paper that figures are drawn on. Scales, axes with ticks, marks, and names that do not overlap.
  *
- * Writes static SVG and nothing else: no colour (classes; html_style.c gives them colours in light, dark and print), no
- * meaning. All positions are in pixels of a drawing `width` wide, rounded to a tenth, so that every build writes the
+ * Writes static SVG and nothing else: no colour (classes; web/report.css gives them colours in light, dark and print),
+ * no meaning. All positions are in pixels of a drawing `width` wide, rounded to a tenth, so that every build writes the
  * same bytes. Classes that every figure may use: "s0" .. "s7" (a series: sets the colour that fill and line below it
  * take), "fill", "line", "dots", "band", "limit", "mark", "axis", "grid", "warm" (warm-up), "disturbed", "ground" (as
  * the paper), "dim", "small". More of them: "faint" (much data behind something), "hollow" (an outline), "bubble" (a

@@ -340,6 +340,8 @@ enum ifm_status ifm_run_execute(const struct ifm_plan *plan, const struct ifm_ru
 {
     struct execution execution = {.plan = plan, .options = options, .is_fake = strcmp(plan->device, "fake") == 0};
     execution.session.plan = plan;
+    execution.session.dir = options->dir;
+    execution.session.settled = options->settled;
     execution.arena = ifm_arena_create();
     execution.session.device = &options->device;
     execution.session.witness = options->witness;

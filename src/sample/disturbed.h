@@ -19,7 +19,7 @@ enum ifm_cause {
     IFM_CAUSE_WAITED,    /* threads waited for a CPU that others had */
     IFM_CAUSE_PROGRAM,   /* a program that is measured waited so */
     IFM_CAUSE_FOREIGN,   /* others ran beside a tree of programs that was taken off its CPUs */
-    IFM_CAUSE_SWITCHED,  /* the same, where the kernel does not say how long */
+    IFM_CAUSE_SWITCHED,  /* threads were taken off their CPUs; how long they waited, the kernel does not say */
     IFM_CAUSES
 };
 

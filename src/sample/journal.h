@@ -4,7 +4,7 @@
  * "prev" is the SHA-256 of the line before, without its newline (of nothing in the first line): a line that is
  * changed, removed or put in no longer fits the next one. Journals of older versions have neither of the two.
  * Appended line by line with one write each; a torn last line is cut off when the
- * run is resumed and ignored when it is read. Only `run` writes it. */
+ * run is resumed and ignored when it is read. Only `run` and a session write it. */
 #ifndef IFM_SAMPLE_JOURNAL_H
 #define IFM_SAMPLE_JOURNAL_H
 

@@ -119,6 +119,8 @@ static enum ifm_status open_run(struct inferometer_session *session, struct ifm_
     const struct ifm_cell *cell = &plan->cells[0];
     struct ifm_session *facts = &session->facts;
     facts->plan = plan;
+    facts->dir = session->dir;
+    facts->settled = ifm_story_settled;
     IFM_TRY(IFM_FACT(facts, error, run_start, true, .run_id = plan->run_id, .config_hash = plan->config_hash,
                      .version = IFM_VERSION));
     IFM_TRY(ifm_fact_environment(facts, "before", session->is_fake, error));

@@ -85,6 +85,7 @@ bool ifm_stop_blocks_may_end(const struct ifm_stop_blocks *blocks)
 
 void ifm_stop_blocks_add(struct ifm_stop_blocks *blocks)
 {
+    blocks->open = false;
     blocks->steps += fewest_steps(blocks);
     double base = blocks->block[blocks->baseline] - blocks->mean[blocks->baseline]; /* before its mean moves */
     size_t before = (size_t)blocks->n, arms = blocks->cell->n_arms;
@@ -139,9 +140,7 @@ static bool compare(const struct ifm_stop_blocks *blocks, size_t arm, struct ifm
                               out);
 }
 
-/* How far slow steps that are not among so few may move a comparison; 0 from those on that must have shown one in 50.
- */
-static double unseen(const struct ifm_stop_blocks *blocks)
+double ifm_stop_blocks_unseen(const struct ifm_stop_blocks *blocks)
 {
     return blocks->steps >= IFM_TAIL_RUNS ? 0 : ifm_stats_tail_unseen(blocks->steps);
 }
@@ -155,7 +154,7 @@ static bool is_answered(const struct ifm_stop_blocks *blocks, size_t arm)
     if (!compare(blocks, arm, &mean) || !ifm_log_mean_interval(&mean, ifm_stats_look_level(blocks->level), &change) ||
         !ifm_log_mean_interval(&mean, ifm_stats_look_level(1 - 2 * error), &equal))
         return false;
-    const double hidden = unseen(blocks);
+    const double hidden = ifm_stop_blocks_unseen(blocks);
     const struct ifm_interval wide = {change.low - hidden, change.high + hidden};
     struct ifm_questions asked = ifm_questions_of(blocks->plan, cell, &cell->arms[arm], &wide);
     if (asked.blocks > (uint64_t)blocks->n ||
@@ -171,7 +170,7 @@ bool ifm_stop_blocks_decided(const struct ifm_stop_blocks *blocks)
 {
     size_t n = (size_t)blocks->n;
     const bool early = blocks->plan != NULL && blocks->plan->rules >= IFM_PLAN_RULES_EARLY;
-    if (blocks->rule != IFM_STOP_DECIDED || n > blocks->room ||
+    if (blocks->rule != IFM_STOP_DECIDED || blocks->open || n > blocks->room ||
         !(early ? has_least(blocks) : ifm_stop_blocks_may_end(blocks)) ||
         ifm_stats_look_of(ifm_stop_blocks_first_look(blocks->cell), n) == 0)
         return false;
@@ -179,6 +178,11 @@ bool ifm_stop_blocks_decided(const struct ifm_stop_blocks *blocks)
         if (ifm_stop_blocks_decides(blocks, a) && !is_answered(blocks, a))
             return false;
     return true;
+}
+
+bool ifm_stop_blocks_asks(const struct ifm_stop_blocks *blocks)
+{
+    return blocks->plan != NULL && blocks->plan->rules >= IFM_PLAN_RULES_SETTLED && ifm_stop_blocks_decided(blocks);
 }
 
 double ifm_stop_blocks_level(const struct ifm_cell *cell, double level, size_t n, bool decided)
@@ -204,6 +208,8 @@ double ifm_stop_blocks_foretold(const struct ifm_stop_blocks *blocks)
             half = fmin(half, fmax(log1p(cell->measure.mde), PRECISE * change));
         most = fmax(most, half > 0 ? pow(t * ifm_stop_blocks_sd(blocks, a) / half, 2) : INFINITY);
     }
+    if (blocks->open)
+        most = fmax(most, blocks->n + 1);
     for (unsigned k = 1; k <= IFM_LOOKS_MOST; k++)
         if ((double)ifm_stats_look(first, k) >= most)
             return (double)ifm_stats_look(first, k);

@@ -5,6 +5,7 @@
 #ifndef IFM_STATS_STOP_BLOCKS_H
 #define IFM_STATS_STOP_BLOCKS_H
 
+#include "base/error.h"
 #include "model/plan.h"
 #include "stats/looks.h"
 #include "stats/paired.h"
@@ -29,7 +30,14 @@ struct ifm_stop_blocks {
     /* Under IFM_STOP_DECIDED: `block` of the first `room` blocks, and room for 3 numbers of each. Else NULL. */
     double *past, *scratch;
     size_t room;
+    bool open; /* of the look that the blocks so far make: an answer of theirs is open by all that derive allows for */
 };
+
+/* Of plans whose rules ask for it, where a look answers: are the answers settled by the record up to its block
+ * `last` with all that may lie in a comparison (derive/compare/settled.h)? A look that ends nothing widens no interval.
+ */
+typedef enum ifm_status ifm_settled_fn(const char *dir, const struct ifm_stop_blocks *blocks, uint32_t last,
+                                       bool *settled, struct ifm_error *error);
 
 /* All but the arrays. */
 struct ifm_stop_blocks ifm_stop_blocks_of(const struct ifm_cell *cell, const struct ifm_plan *plan);
@@ -53,6 +61,11 @@ double ifm_stop_blocks_factor(const struct ifm_stop_blocks *blocks, double n);
  * Elsewhere the margin is: the interval lies wholly on one side of it, and the speed-up is known to `measure.mde` or to
  * a tenth of itself, or it lies inside. */
 bool ifm_stop_blocks_decided(const struct ifm_stop_blocks *blocks);
+/* Must what is settled be asked before such an answer ends anything? */
+bool ifm_stop_blocks_asks(const struct ifm_stop_blocks *blocks);
+/* How far slow steps that are not among so few may move a comparison; 0 from those on that must have shown one in 50.
+ */
+double ifm_stop_blocks_unseen(const struct ifm_stop_blocks *blocks);
 size_t ifm_stop_blocks_first_look(const struct ifm_cell *cell);
 /* The level at which an interval of n blocks holds at `level` under IFM_STOP_DECIDED: that of a look in a run that one
  * has ended, else that of the end. */

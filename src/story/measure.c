@@ -19,6 +19,7 @@ static struct ifm_run_options with_device(struct ifm_run_options run, const stru
                                           const struct ifm_plan *plan)
 {
     const struct ifm_device_config *device = ifm_config_device(config);
+    run.settled = ifm_story_settled;
     run.device = (struct ifm_device_options){
         .threads = most_threads(plan),
         .huge_pages = device->huge_pages,
@@ -38,6 +39,12 @@ enum ifm_status ifm_story_check_machine(struct ifm_error *error)
     return ifm_fail(error, IFM_INVALID, "valgrind", "run without it; `inferometer cachegrind` simulates caches",
                     "this process runs under valgrind: its times would be those of a simulated processor, and no "
                     "latency or gate takes them");
+}
+
+enum ifm_status ifm_story_settled(const char *dir, const struct ifm_stop_blocks *blocks, uint32_t last, bool *settled,
+                                  struct ifm_error *error)
+{
+    return ifm_derive_folder_settled(dir, blocks, last, settled, error);
 }
 
 enum ifm_status ifm_story_measure(const struct ifm_config *config, const struct ifm_plan *plan,

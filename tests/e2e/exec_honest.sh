@@ -85,8 +85,8 @@ echo $((n + 1)) >count
 SH2
 chmod +x sometimes
 "$INFEROMETER" exec true 'sh -c "exit 3"' "sh -c 'kill -SEGV \$\$'" ./sometimes --name good --name three --name crash \
-    --name sometimes --ignore-failure "${few[@]}" --out failed >out 2>errors || [ $? = 3 ] ||
-    fail "failed: $(cat errors)"
+    --name sometimes --ignore-failure "${few[@]}" --out failed >out 2>errors ||
+    fail "failed runs that were let pass end with $?: $(cat errors)"
 # In a run of its own: on a busy machine any program may be late.
 "$INFEROMETER" exec true 'sleep 9' --name good --name late --timeout 100ms --ignore-failure "${few[@]}" --out timed \
     >out2 2>errors || [ $? = 3 ] || fail "timed: $(cat errors)"

@@ -20,7 +20,7 @@ type_page()
     ln -s "$IFM_SOURCE/examples" "$IFM_SOURCE/include" "$2/"
     python3 "$pages" script "$1" >"$2.sh" || fail "$1"
     (cd "$2" && bash "../$2.sh") >"$2.txt" 2>"$2.errors" ||
-        fail "$1 as typed ends with $? behind $(grep '^# ' "$2.txt" | tail -1): $(tail -5 "$2.errors")"
+        fail "$1 as typed ends with $? behind $(grep '^# ' "$2.txt" | tail -1): $(tail -5 "$2.errors" && tail "$2.txt")"
 }
 
 # leaves_nothing FOLDER: a reader's checkout is as git had it, but for what it ignores

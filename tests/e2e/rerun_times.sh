@@ -62,7 +62,7 @@ import json, sys
 d = json.load(open("json"))
 assert d["repeatable"] == "not repeatable" and d["speedups"] == "repeatable", d
 assert d["quotable"] == {"0": "yes", "3": "not answered"}[sys.argv[1]], d
-assert "; not the time of arm2, the time of arm1" in d["notes"][-1], d
+assert "the times of arm2, arm1" in d["notes"][-1], d
 P
 
 # A session waits as a single one does; so short a wait is in vain, which a warning says.

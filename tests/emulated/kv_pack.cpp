@@ -2,23 +2,10 @@
  * encoder writes. */
 #include "kernel/cuda/kv_pack.cu"
 
+#include "emulated/kv_format.h"
 #include "kv_pack_rows.h"
 
 #include <thread>
-
-extern "C" { /* kv/format.h is C */
-struct ifm_kv_layout {
-    int format;
-    unsigned head_dim, tokens, bits, n_promoted;
-    bool rotated;
-    size_t k_scale, k_zero, v_scale, promoted, k_codes, v_codes, k_low, page_bytes;
-};
-ifm_kv_layout ifm_kv_layout_of(int format, unsigned head_dim);
-void ifm_kv_encode_int8_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
-void ifm_kv_encode_e4m3_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
-void ifm_kv_encode_int4_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
-void ifm_kv_encode_int2_scalar(const ifm_kv_layout *, const float *, const float *, unsigned, void *);
-}
 
 namespace
 {

@@ -336,7 +336,8 @@ static inline void fx_hold_kinds_to_words(const struct ifm_derived *derived)
                 {"set of buffers gave another", IFM_FINDING_OUTPUT},
                 {"ran zero times", IFM_FINDING_NOTHING_RAN},
                 {"a run that fails", IFM_FINDING_FAILED_RUNS},
-                {" modes (", IFM_FINDING_MODES}};
+                {" modes (", IFM_FINDING_MODES},
+                {"maybe its own doing", IFM_FINDING_LOPSIDED}};
     for (size_t i = 0; i < derived->n_findings; i++) {
         const struct ifm_finding *f = &derived->findings[i];
         enum ifm_finding_kind kind = IFM_FINDING_OTHER;

@@ -152,6 +152,32 @@ static void what_is_shorter_than_a_step_does_not_move_a_ceiling(void **state)
     fx_stop(&fx);
 }
 
+/* Other work slows the arm and lowers the ceiling: "0.19x (slower)" stood there of an arm that is 1.2x as fast. */
+static void a_machine_that_others_had_leaves_no_bound(void **state)
+{
+    (void)state;
+    for (int disturbed = 0; disturbed < 2; disturbed++) {
+        struct fixture fx;
+        start_compressed(&fx, 200000, 170000);
+        if (disturbed) {
+            fx.plan.rules = IFM_PLAN_RULES_REPEATS;
+            for (unsigned b = 0; b < FX_BLOCKS; b++)
+                fx.stolen[b] = true;
+            fx_generate(&fx);
+        } else
+            fx_event(&fx, "load", json_pack("{s:s, s:f}", "when", "after", "foreign_load", 0.8));
+        fx_derive(&fx);
+        fx_expect(&fx, "other", "speedup", IFM_STATE_OK, "");
+        fx_expect(&fx, "other", "speedup_at_ceiling", IFM_STATE_ABSENT,
+                  disturbed ? "the machine disturbed|what it leaves is unknown" : "other programs lowered the ceiling");
+        const struct ifm_finding *weak = fx_finding(&fx, "rule-03", "the baseline base reaches");
+        assert_non_null(weak);
+        assert_null(strstr(weak->text, "would leave"));
+        assert_null(weak->weak.left);
+        fx_stop(&fx);
+    }
+}
+
 /* A record with one round, as short cells have: nothing tells how steady the ceiling is. */
 static void one_round_leaves_no_bound(void **state)
 {
@@ -177,6 +203,7 @@ int main(void)
         cmocka_unit_test(what_is_left_is_worded_as_comparisons_are),
         cmocka_unit_test(a_ceiling_that_moves_leaves_no_bound),
         cmocka_unit_test(what_is_shorter_than_a_step_does_not_move_a_ceiling),
+        cmocka_unit_test(a_machine_that_others_had_leaves_no_bound),
         cmocka_unit_test(one_round_leaves_no_bound),
     };
     return cmocka_run_group_tests_name("rule 3: bounds", tests, NULL, NULL);

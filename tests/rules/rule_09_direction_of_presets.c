@@ -146,7 +146,7 @@ static void each_gate_of_significant_alone(void **state)
     fails_alone(&j, "significant", "significant: Cliff's delta");
     jd_start(&j);
     j.fx.parts[0].step_ns[1] = 380000;
-    fails_alone(&j, "significant", "significant: speed-up");
+    fails_alone(&j, "significant", "significant: 1.1x faster");
 }
 
 /* What nobody recorded passes nothing: blocked, and the exit code says that a capability is missing. */

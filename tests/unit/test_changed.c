@@ -133,11 +133,40 @@ static void a_cell_that_is_not_to_be_used_has_no_word(void **state)
     said(&rows[2], 1, &derived, "branch against main: not used: b (branch: no)\n");
 }
 
+/* An interval far from no change without a word, and no reason on the screen; a level of eleven ratios beside one. */
+static void a_word_that_was_taken_has_its_reason(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    static const struct ifm_derived clean;
+    const struct ifm_run_view view = {&plan, &clean, NULL};
+    const struct ifm_comparison_runs runs = {&view, &view, "main", "branch"};
+    for (int open = 0; open < 2; open++) { /* one that holds no change shows itself why it has no word */
+        struct ifm_between_row one = row("one", "a", IFM_M_SPEEDUP, "undecided", percent(-29, -42, open ? 3 : -14));
+        one.widened = "an order of arms";
+        one.speedup.text = "the machine disturbed 6 of 6 blocks";
+        one.change.level = 1 - 0.05 / 11;
+        const struct ifm_between between = {&one, 1, 1};
+        struct ifm_listing listing = ifm_changed_begin(arena);
+        struct ifm_text sentences = {0}, table = {0};
+        ifm_changed_add(&listing, &runs, &between, false, &sentences);
+        ifm_listing_compose(&listing, IFM_FORMAT_TABLE, &table);
+        assert_int_equal(strstr(table.data, "\n[1] the machine disturbed 6 of 6 blocks\n") != NULL, !open);
+        assert_non_null(strstr(table.data, " at 99.5 % (11 ratios)"));
+        assert_string_equal(listing.remarks[0], "10 of the 11 ratios are others, such as shares of ceilings");
+        ifm_text_free(&table);
+        ifm_text_free(&sentences);
+        ifm_listing_end(&listing);
+    }
+    ifm_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_change_is_seen_up_to_ten_percent),
         cmocka_unit_test(a_cell_that_is_not_to_be_used_has_no_word),
+        cmocka_unit_test(a_word_that_was_taken_has_its_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "opened.h"
 #include "planted.h"
 #include "planted_cuda.h"
+#include "planted_kept.h"
 #include "planted_outputs.h"
 #include "workload/decode/run_cuda.h"
 
@@ -182,30 +183,6 @@ static void first_place_again(void *state)
 }
 
 /* ---- rows that were there before, lost ---- */
-
-static struct {
-    unsigned char *bytes;
-    size_t n;
-} caches; /* before a fault, of all layers; NULL = all is well */
-
-static void keep_caches(struct ifm_decode_cuda_run *run)
-{
-    caches.n = run->layers * 2 * run->half;
-    caches.bytes = malloc(caches.n);
-    assert_non_null(caches.bytes);
-    ifm_decode_cuda_rewind(run);
-    planted_read(run->device, caches.bytes, run->pools[0], caches.n);
-}
-
-static void mend(void *state)
-{
-    const struct ifm_decode_cuda_run *run = state;
-    if (caches.bytes == NULL)
-        return;
-    planted_write(run->device, run->pools[0], caches.bytes, caches.n);
-    free(caches.bytes);
-    caches.bytes = NULL;
-}
 
 static void row_a_page_back(void *state)
 {
@@ -393,6 +370,17 @@ static void other_sides(void *state)
     run_cycle(state, ifm_decode_cuda_place);
 }
 
+/* Their pages are those of the first one, in the step and on the walk. */
+static void all_layers_are_one(void *state)
+{
+    struct ifm_decode_cuda_run *run = state;
+    keep_caches(run);
+    run_cycle(run, ifm_decode_cuda_place);
+    memcpy(own_pools, run->pools, sizeof own_pools);
+    for (unsigned i = 0; i < run->layers; i++)
+        run->pools[i] = own_pools[0];
+}
+
 static const struct planted_fault places[] = {
     AFTER("a place left out", no_place),
     AFTER("a place twice", place_twice),
@@ -464,6 +452,8 @@ static const struct planted_fault leaving[] = {
     AFTER("a page a row on", pages_a_row_on),
     AFTER("a page of another pair", pages_of_another_pair),
     AFTER("pages in each other's place", pages_in_each_others_place),
+    {"all layers are one", mend, all_layers_are_one, 0, false},
+    {"layers of their own again, a page not packed", mend, no_page, 0, false},
     {"other sinks to go back to", mend_sides, other_sides, 0, false},
     {"sinks that are right again, a page not packed", mend_sides, no_page, 0, false},
 };

@@ -393,6 +393,38 @@ static void a_gate_that_no_unseen_step_could_change_ends_sooner(void **state)
     ifm_stop_free(&f.stop);
 }
 
+/* An answer that is not settled ends nothing at this look, of plans whose rules ask; the next look asks anew. */
+static void an_open_answer_goes_on_to_the_next_look(void **state)
+{
+    (void)state;
+    for (unsigned rules = IFM_PLAN_RULES_SETTLED - 1; rules <= IFM_PLAN_RULES_SETTLED; rules++) {
+        const struct ifm_plan plan = {.rules = rules};
+        struct ifm_session session = {.plan = &plan};
+        struct fixture f;
+        const char *reason;
+        start_decided(&f);
+        f.cell.session = &session;
+        ifm_stop_free(&f.stop);
+        ifm_stop_init(&f.stop, &f.cell);
+        assert_false(ifm_stop_blocks_asks(&f.stop.all));
+        const unsigned first = stops_at(&f, 2, 0.0001, &reason);
+        assert_string_equal(reason, "decided");
+        assert_int_equal(ifm_stop_blocks_asks(&f.stop.all), rules >= IFM_PLAN_RULES_SETTLED);
+        const double level = ifm_stop_facts(&f.stop).level;
+        f.stop.all.open = true;
+        assert_null(ifm_stop_reason(&f.stop, 1));
+        assert_true(ifm_stop_facts(&f.stop).level < level); /* no look ended the run: what is left of the 5 % */
+        assert_int_equal(ifm_stop_expected_blocks(&f.stop, 1e-3), ifm_stats_look(6, ifm_stats_look_of(6, first) + 1));
+        for (unsigned n = first + 1; ifm_stats_look_of(6, n) == 0; n++) {
+            add_block(&f, 2, 0.0001, 0.0001);
+            assert_null(ifm_stop_reason(&f.stop, 1));
+        }
+        add_block(&f, 2, 0.0001, 0.0001);
+        assert_string_equal(ifm_stop_reason(&f.stop, 1), "decided");
+        ifm_stop_free(&f.stop);
+    }
+}
+
 static void what_it_says_so_far(void **state)
 {
     (void)state;
@@ -466,6 +498,7 @@ int main(void)
         cmocka_unit_test(a_speed_up_is_measured_to_a_tenth_of_itself),
         cmocka_unit_test(gates_ask_in_place_of_the_margin),
         cmocka_unit_test(slow_steps_must_have_been_seen_at_a_look_too),
+        cmocka_unit_test(an_open_answer_goes_on_to_the_next_look),
         cmocka_unit_test(what_it_says_so_far),
         cmocka_unit_test(several_variants_share_the_error),
         cmocka_unit_test(repeats_are_counted_exactly),

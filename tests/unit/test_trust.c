@@ -346,6 +346,13 @@ static void one_run_has_one_main_cause(void **state)
     assert_has(why(s), "undecided after 24 blocks under load. Remedy: end other work, or add --wait-quiet 10min; else");
     assert_string_equal(again(s).cause, "undecided after 24 blocks under load");
     assert_int_equal(again(s).warnings, 1); /* the drift */
+    const struct ifm_value was = s->numbers[CHANGE].value, needed = s->numbers[NEEDED].value;
+    s->numbers[NEEDED].value.number = 4000;
+    s->numbers[CHANGE].value.low = -1.32;
+    s->numbers[CHANGE].value.high = 1.1;
+    assert_has(why(s), "undecided after 24 blocks under load, though a margin of 1.4 % would call them equal");
+    s->numbers[CHANGE].value = was;
+    s->numbers[NEEDED].value = needed;
     s->numbers[CHANGE].value.n = 8;
     assert_has(why(s), "undecided after 8 blocks under load: too few undisturbed blocks to foretell");
     static const struct ifm_finding took[] = {{IFM_SEVERITY_WARNING, "rule-07", "", "",

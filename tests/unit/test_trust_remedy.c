@@ -12,8 +12,8 @@ static void an_option_is_added_to_the_command(void **state)
     struct ifm_arena *arena = ifm_arena_create();
     assert_string_equal(ifm_trust_remedy_typed("--cap 55s: about 3 more blocks", arena),
                         "add --cap 55s: about 3 more blocks");
-    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12, which makes more of them", arena),
-                        "add --slot-steps 12, which makes more of them");
+    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12, which makes more such slots", arena),
+                        "add --slot-steps 12, which makes more such slots");
     assert_string_equal(ifm_trust_remedy_typed("end other work", arena), "end other work");
     ifm_arena_destroy(arena);
 }
@@ -170,6 +170,45 @@ static void a_gate_that_passes_leaves_no_margin_open(void **state)
         assert_int_equal(again(s).word, asked ? IFM_TRUST_UNDECIDED : IFM_TRUST_SOLID);
         const struct ifm_undecided of = {s->publication.derived, &s->verdict, NULL, &plan.cells[0], "half"};
         assert_int_equal(ifm_judge_undecided(&of, s->arena)[0] != '\0', asked);
+    }
+}
+
+/* What decides an open gate is said under load too, behind what comes first; where nobody asked, that alone. */
+static void load_keeps_what_decides_a_gate(void **state)
+{
+    (void)state;
+    struct ifm_gate_result far = on_limit;
+    far.further = 100000;
+    const struct {
+        const struct ifm_gate_result *gate;
+        const char *remedy;
+    } rows[] = {{NULL, ""},
+                {&on_limit, "; else about 33 more blocks (15 s) would decide the gate: --cap "},
+                {&far, ": an hour more may not decide"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sample *s = open_sample(NULL, 0);
+        struct ifm_gate_result gate = rows[i].gate == NULL ? on_limit : *rows[i].gate;
+        s->derived.busy = true;
+        ended(s, "cap", 24, 10);
+        s->verdict.gates = &gate;
+        s->verdict.n_gates = rows[i].gate != NULL;
+        s->verdict.outcome = rows[i].gate != NULL ? IFM_OUTCOME_INCONCLUSIVE : IFM_OUTCOME_NOT_GATED;
+        const struct ifm_trust trust = again(s);
+        assert_has(trust.remedy, "end other work");
+        assert_has(trust.remedy, rows[i].remedy);
+        assert_true(rows[i].gate != NULL || (strstr(trust.remedy, "else") == NULL && trust.remedy[0] == 'e'));
+    }
+}
+
+/* A kind that has no remedy of its own has that of its rule. */
+static void every_kind_has_a_remedy(void **state)
+{
+    (void)state;
+    for (int kind = IFM_FINDING_MODES; kind <= IFM_FINDING_LOPSIDED; kind++) {
+        const struct ifm_finding found = {
+            IFM_SEVERITY_WARNING, "rule-02", D, "half", "6 of 12 disturbed blocks are those of half alone: undecided",
+            .takes_word = true,   .kind = (enum ifm_finding_kind)kind};
+        assert_has(trust_of(&found, 1).remedy, "end other work");
     }
 }
 
@@ -430,6 +469,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(words_decide_nothing),
+        cmocka_unit_test(load_keeps_what_decides_a_gate),
+        cmocka_unit_test(every_kind_has_a_remedy),
         cmocka_unit_test(a_limit_stands_alone),
         cmocka_unit_test(an_undecided_comparison_is_no_noise),
         cmocka_unit_test(an_option_is_added_to_the_command),

@@ -56,6 +56,17 @@ static void disturbed_blocks_take_the_word_of_cpu_time_too(void **state)
         char *text = brief(s);
         assert_int_equal(strstr(text, "CPU time per run") != NULL, n == 0);
         free(text);
+        struct ifm_gate gate = {.name = "cpu", .metric = "change_cpu_percent", .threshold = 3, .interval = true};
+        struct ifm_plan plan = *s->publication.plan;
+        plan.gates = &gate;
+        plan.n_gates = 1;
+        s->publication.plan = &plan;
+        s->numbers[HALF_ENERGY].value = (struct ifm_value)RATE(-0.152, -2.83, 2.6);
+        s->numbers[HALF_ENERGY].value.unit = "%";
+        s->numbers[HALF_ENERGY].value.text = "undecided";
+        text = brief(s);
+        assert_has(text, "; CPU time per run -0.152 %"); /* the gate's own digits */
+        free(text);
     }
 }
 

@@ -161,4 +161,12 @@ static inline void measured_in_all(struct sample *s, int64_t n)
     s->derived.numbers = with;
 }
 
+static inline size_t count_of(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part))
+        n++;
+    return n;
+}
+
 #endif

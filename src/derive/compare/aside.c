@@ -82,6 +82,10 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     /* Threads of the lab have a CPU each and wait for others alone; a program or a caller may wait for its own. */
     aside.lopsided = arm->arm->gaps && (fmin(by_own, by_base) <= 0.5 * LOPSIDED ||
                                         (own.events != its.events && own.events + its.events <= FEW));
+    const bool is_own = own.alone != its.alone ? own.alone > its.alone : by_own <= by_base;
+    aside.most = is_own ? arm : base;
+    aside.alone = is_own ? own.alone : its.alone;
+    aside.disturbed = own.blocks + its.alone;
     if (aside.n > 0 && aside.left >= IFM_BLOCKS_NEEDED && aside.follows == NULL)
         aside.blocks = blocks;
     return aside;

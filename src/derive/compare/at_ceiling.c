@@ -1,9 +1,10 @@
 /* What a weak baseline leaves of a speed-up: the compressed arm as it was, beside a baseline that takes the time that
  * its ceiling alone would take (rule 3). Only the baseline is idealised: it is the worst case for the arm. Where the
- * ceiling moved while the arms ran, there is no such number. */
+ * ceiling moved while the arms ran, or where other work had the machine, there is no such number. */
 #include "derive/internal.h"
 
 #include "base/text.h"
+#include "model/machine_facts.h"
 #include "model/plan_json.h"
 #include <math.h>
 
@@ -78,6 +79,28 @@ static const char *why_not(const struct ifm_cell_work *work, const struct neares
                             movement(work, near, name), 100.0 * IFM_ROOF_STEADY);
 }
 
+/* Beside other programs the arm takes longer than it would and the ceiling is lower than it is: the one would call an
+ * arm slower that is not, the other leave it what it has not. NULL = the machine was the lab's. */
+static const struct ifm_value *taken_by_others(const struct ifm_arm_work *arm)
+{
+    const struct ifm_cell_work *work = arm->work;
+    const struct ifm_events *events = work->d->facts->events;
+    const struct ifm_aside aside = ifm_derive_set_aside(arm);
+    const char *why = NULL;
+    if (ifm_derive_lacks_undisturbed(&aside))
+        why =
+            ifm_arena_printf(work->d->arena, "the machine disturbed %zu of %zu blocks", aside.n, aside.n + aside.left);
+    else if (strcmp(work->d->plan->device, "cuda") != 0 && ifm_was_loaded(events))
+        why = "other programs lowered the ceiling";
+    if (why == NULL)
+        return NULL;
+    struct ifm_value *absent = ifm_arena_alloc(work->d->arena, sizeof *absent);
+    *absent = ifm_value_absent(ifm_arena_printf(work->d->arena, "%s, so what it leaves is unknown", why),
+                               ifm_quiet_remedy(events, work->cell->workload, work->cell->threads, work->d->arena),
+                               (int64_t)aside.left, "blocks");
+    return absent;
+}
+
 /* At the fastest that was seen of the ceiling; its interval holds the ceiling's range and the arm's interval at the
  * level of the cell's comparisons, as it decides a word beside theirs. */
 static struct ifm_value left_of(const struct ifm_arm_work *arm, const struct nearest *near)
@@ -86,6 +109,9 @@ static struct ifm_value left_of(const struct ifm_arm_work *arm, const struct nea
     const double level = ifm_derive_compare_level(work);
     const struct ifm_value step =
         ifm_derive_step_at(arm, NULL, ifm_derive_level_over_looks(work, level, arm->n_blocks));
+    const struct ifm_value *taken = taken_by_others(arm);
+    if (taken != NULL)
+        return *taken;
     if (!is_steady(near))
         return ifm_value_absent(why_not(work, near), remedy_of(near), (int64_t)near->range.rounds, "rounds");
     const double most = exp(work->roofs[near->kind].log_rate);

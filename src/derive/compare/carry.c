@@ -298,8 +298,7 @@ static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbe
         .most = effect.mean + copysign(effect.half, effect.mean),
         .words = ifm_arena_printf(arm->d->arena,
                                   lag == 1 ? "%s takes %s behind another arm and %s behind itself%s"
-                                           : "%s takes %s where the slot before last was another arm's and %s where it "
-                                             "was its own%s",
+                                           : "%s takes %s two slots behind another arm and %s two behind itself%s",
                                   arm->arm->name, ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
                                   ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own),
                                   disturbed_too ? "" : " in undisturbed slots"),
@@ -487,7 +486,7 @@ static void say_alternates(const struct ifm_arm_work *arm, const struct ifm_carr
 {
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
-        IFM_ALTERNATES_WORDS " (%s), whichever arm runs%s%s" IFM_REMEDY
+        IFM_ALTERNATES_WORDS " (%s)" IFM_ALTERNATES_END "%s%s" IFM_REMEDY
                              "a quieter machine, or %s, which averages over both",
         carried->alternates,
         carried->hidden ? ", too regularly to tell " IFM_ORDER_HIDDEN_WORDS ": the interval holds the change either way"

@@ -340,20 +340,9 @@ static bool did_the_same(const struct ifm_arm_work *arm)
     return true;
 }
 
-/* ln(time of the arm / of the baseline) that may lie in a comparison and is no difference of the arms. */
-struct allowance {
-    double low, high;
-};
-
-static struct ifm_interval widened(struct ifm_interval change, struct allowance a)
-{
-    return (struct ifm_interval){change.low - a.high, change.high - a.low};
-}
-
 static bool stands_with(struct comparison *c, double margin, struct allowance a, const char *word)
 {
-    c->change = widened(c->change, a);
-    c->equal = widened(c->equal, a);
+    ifm_widen(c, a);
     return strcmp(word, "undecided") != 0 && strcmp(ifm_derive_word(c, margin), word) == 0;
 }
 
@@ -365,31 +354,43 @@ static void widen_percent(struct ifm_value *change, struct allowance a)
                           100.0 * expm1(log1p(change->high / 100.0) - a.low), change->level);
 }
 
-/* What brings an interval to hold another one. */
-static struct allowance to_hold(struct ifm_interval change, struct ifm_interval other)
-{
-    return (struct allowance){fmin(change.high - other.high, 0), fmax(change.low - other.low, 0)};
-}
-
 /* An arm that now and then waits, or is slowed, by what it does itself has more such blocks than the other, before they
  * are so many that they are certainly its own: then the interval holds what all blocks say too. */
+bool ifm_derive_paid(const struct ifm_arm_work *arm, const struct ifm_aside *aside, struct comparison *all,
+                     struct ifm_interval *paid)
+{
+    return aside->blocks != NULL && aside->lopsided && ifm_derive_pair(arm, NULL, all) &&
+           ifm_log_mean_interval(&all->mean, IFM_BESIDE_LEVEL, paid);
+}
+
+static void say_lopsided(const struct ifm_arm_work *arm, const struct ifm_aside *aside, const struct comparison *all,
+                         const struct ifm_interval *paid, bool takes)
+{
+    const char *what = takes ? ifm_arena_printf(arm->d->arena,
+                                                ", and over all %zu blocks the change lies between %+.3g and %+.3g %%: "
+                                                "undecided",
+                                                all->n, 100.0 * expm1(paid->low), 100.0 * expm1(paid->high))
+                             : ifm_arena_printf(arm->d->arena, ": the interval holds what all %zu blocks say", all->n);
+    struct ifm_finding *said =
+        ifm_derive_say_arm(arm, takes ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-02",
+                           "%zu of %zu disturbed blocks are those of %s alone, maybe its own doing%s", aside->alone,
+                           aside->disturbed, aside->most->arm->name, what);
+    said->kind = IFM_FINDING_LOPSIDED;
+    said->takes_word = takes;
+}
+
 static struct allowance allow_for_lopsided(const struct ifm_arm_work *arm, const struct ifm_aside *aside,
                                            struct comparison *c, const char **word)
 {
     struct comparison all;
     struct ifm_interval paid;
-    if (aside->blocks == NULL || !aside->lopsided || !ifm_derive_pair(arm, NULL, &all) ||
-        !ifm_log_mean_interval(&all.mean, IFM_BESIDE_LEVEL, &paid))
+    if (!ifm_derive_paid(arm, aside, &all, &paid))
         return (struct allowance){0, 0};
-    const struct allowance a = to_hold(c->change, paid);
+    const struct allowance a = ifm_to_hold(c->change, paid);
     const bool undecided = strcmp(*word, "undecided") == 0,
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
-    if (!stands && !undecided)
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                           "this arm or %s has most of the disturbed blocks, which may be its own doing, and over all "
-                           "%zu blocks the change lies between %+.3g and %+.3g %%: undecided",
-                           arm->work->baseline->arm->name, all.n, 100.0 * expm1(paid.low), 100.0 * expm1(paid.high))
-            ->takes_word = true;
+    if ((!stands && !undecided) || a.low < 0 || a.high > 0)
+        say_lopsided(arm, aside, &all, &paid, !stands && !undecided);
     *word = stands ? *word : "undecided";
     return a;
 }
@@ -401,18 +402,17 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
     struct ifm_interval alone;
     if (!ifm_derive_alone(arm, arm->work->baseline, aside->blocks, &alone))
         return (struct allowance){0, 0};
-    const struct allowance a = to_hold(c->change, alone);
+    const struct allowance a = ifm_to_hold(c->change, alone);
     const bool undecided = strcmp(*word, "undecided") == 0,
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
     /* Under load longer slots are disturbed as these were: its remedy comes first. */
     if (!stands && !undecided && !ifm_derive_lacks_undisturbed(aside))
         ifm_derive_say_arm(
             arm, IFM_SEVERITY_WARNING, "rule-07",
-            "by the slots in which each arm ran behind itself the change lies between %+.3g and %+.3g %%, "
-            "and the interval holds that too: undecided%s",
+            "with each arm behind itself the change is %+.3g to %+.3g %%, which the interval holds too: undecided%s",
             100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
             ifm_derive_hides_order(arm) ? ""
-                                        : ifm_arena_printf(arm->d->arena, IFM_REMEDY "%s, which makes more of them",
+                                        : ifm_arena_printf(arm->d->arena, IFM_REMEDY "%s, which makes more such slots",
                                                            ifm_derive_more_slots(arm->work)))
             ->takes_word = true;
     *word = stands ? *word : "undecided";

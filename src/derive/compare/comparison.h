@@ -3,6 +3,7 @@
 #define IFM_DERIVE_COMPARE_COMPARISON_H
 
 #include "derive/internal.h"
+#include <math.h>
 
 /* The levels hold for all comparisons of the cell at once (Bonferroni): with m variants each interval has the level
  * 1 - 0.05 / m, and each of the two one-sided tests for equivalence the error 0.05 / m. */
@@ -24,6 +25,24 @@ struct comparison {
 bool ifm_derive_pair(const struct ifm_arm_work *arm, const bool *without, struct comparison *out);
 /* Faster, slower, equivalent or undecided. */
 const char *ifm_derive_word(const struct comparison *c, double margin);
+
+/* ln(time of the arm / of the baseline) that may lie in a comparison and is no difference of the arms. */
+struct allowance {
+    double low, high;
+};
+/* What brings an interval to hold another one. */
+static inline struct allowance ifm_to_hold(struct ifm_interval change, struct ifm_interval other)
+{
+    return (struct allowance){fmin(change.high - other.high, 0), fmax(change.low - other.low, 0)};
+}
+static inline void ifm_widen(struct comparison *c, struct allowance a)
+{
+    c->change = (struct ifm_interval){c->change.low - a.high, c->change.high - a.low};
+    c->equal = (struct ifm_interval){c->equal.low - a.high, c->equal.high - a.low};
+}
+/* Where the disturbed blocks that are set aside are lopsided: what all blocks say, which the comparison holds too. */
+bool ifm_derive_paid(const struct ifm_arm_work *arm, const struct ifm_aside *aside, struct comparison *all,
+                     struct ifm_interval *paid);
 
 /* ---- compare/foretold.c ---- */
 /* The effect that this many blocks of this noise would show, beyond the margin, with 80 % probability. */

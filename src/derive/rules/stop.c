@@ -5,6 +5,7 @@
 #include "derive/internal.h"
 
 #include "base/order.h"
+#include "derive/compare/settled.h"
 #include "stats/stop_blocks.h"
 #include <math.h>
 #include <string.h>
@@ -88,12 +89,14 @@ static void take(struct replay *replay, size_t k, size_t end)
     ifm_stop_blocks_add(all);
 }
 
-/* Does the run end behind the last block, by what its samples say? */
-static bool is_enough(const struct replay *replay)
+/* Does the run end behind the last block, number `last` of the record, by what its samples say? */
+static bool is_enough(struct replay *replay, uint32_t last)
 {
-    const struct ifm_stop_blocks *all = &replay->all;
+    struct ifm_stop_blocks *all = &replay->all;
     double least = fmax(IFM_BLOCKS_FOR_WIDTH, (double)all->cell->measure.blocks_min);
     bool any = replay->centre != BY_MEAN_AND_TAIL;
+    if (replay->centre != BY_MEDIAN && ifm_stop_blocks_asks(all))
+        all->open = !ifm_derive_settled(all, replay->work->journal, replay->work->record, last);
     if (all->rule == IFM_STOP_DECIDED)
         return ifm_stop_blocks_decided(all);
     return all->n >= least && (any || ifm_stop_blocks_may_end(all)) &&
@@ -114,7 +117,7 @@ static double replay_all(struct replay *replay, size_t *enough)
         if (!stands)
             continue;
         take(replay, k, end);
-        if (*enough == 0 && is_enough(replay))
+        if (*enough == 0 && is_enough(replay, r->slots[k].block))
             *enough = (size_t)all->n;
     }
     return ifm_stop_blocks_mde(all);

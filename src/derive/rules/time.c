@@ -172,13 +172,15 @@ static void look_at_gates(const struct ifm_cell_work *work)
 static const char *rest_on(const struct ifm_cell_work *work)
 {
     struct ifm_text names = {0};
-    size_t compared = 0, follow = 0;
+    size_t compared = 0, follow = 0, lopsided = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
         if (!ifm_derive_is_compared(arm))
             continue;
         compared++;
-        if (ifm_derive_set_aside(arm).follows != NULL)
+        const struct ifm_aside aside = ifm_derive_set_aside(arm);
+        lopsided += aside.blocks != NULL && aside.lopsided;
+        if (aside.follows != NULL)
             ifm_text_printf(&names, "%s%s", follow++ > 0 ? ", " : "", arm->arm->name);
     }
     const char *some = ifm_arena_printf(work->d->arena, "comparisons rest on the others, and %s's on all",
@@ -188,7 +190,9 @@ static const char *rest_on(const struct ifm_cell_work *work)
         return "comparisons rest on all blocks, as the disturbances follow an arm";
     if (work->n_measured - work->n_marked < IFM_BLOCKS_NEEDED)
         return "too few others are left to compare, so ratios are of all of them and undecided";
-    return follow > 0 ? some : "comparisons rest on the others";
+    return follow > 0     ? some
+           : lopsided > 0 ? "comparisons rest on the others, but intervals hold what all blocks say too"
+                          : "comparisons rest on the others";
 }
 
 static void look_at_stop(const struct ifm_cell_work *work)

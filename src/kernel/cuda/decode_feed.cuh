@@ -27,9 +27,7 @@ __device__ __forceinline__ float rounded(float x)
 /* To nearest even; NaN keeps its sign, and loses its payload. */
 __device__ __forceinline__ uint32_t half_of(float x)
 {
-    const uint32_t bits = __float_as_uint(x);
-    uint16_t half;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+    const uint32_t bits = __float_as_uint(x), half = pack(x, 0);
     return (bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16 & 0x8000) | 0x7e00 : half;
 }
 

@@ -7,45 +7,12 @@
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/packed_join.cuh"
 #include "kernel/cuda/packed_plain.cuh"
+#include "kernel/cuda/packed_ptx.cuh"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 namespace
 {
-
-__device__ __forceinline__ void bulk_copy(uint32_t shared, const void *from, uint32_t bytes, uint32_t barrier)
-{
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared),
-        "l"(from), "r"(bytes), "r"(barrier)
-        : "memory");
-}
-
-__device__ __forceinline__ void begin_barrier(uint32_t barrier, uint32_t arrivals)
-{
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-__device__ __forceinline__ void arrive(uint32_t barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-__device__ __forceinline__ void expect(uint32_t barrier, uint32_t bytes)
-{
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-
-__device__ __forceinline__ void await(uint32_t barrier, uint32_t phase)
-{
-    uint32_t done;
-    do
-        asm volatile("{.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;}"
-                     : "=r"(done)
-                     : "r"(barrier), "r"(phase)
-                     : "memory");
-    while (done == 0);
-}
 
 /* The items that a warp loads. */
 struct walker {
@@ -161,7 +128,7 @@ __device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const h
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (uint32_t g = warp; g < HEADS; g += C::CREW) {
         query_parts other = p;
-        if (C::CREW < HEADS && g != warp) {
+        if (static_cast<int>(C::CREW) < HEADS && g != warp) {
             other.fresh = with_length(fresh_of<D>(a, h, g));
             other.left = output_in_front<D>(a, h, g, other.fresh);
         }
@@ -186,10 +153,9 @@ __device__ __forceinline__ void add_row(const ifm_packed_attend &a, const ifm_pa
         const float2 x = from[32 * i + lane];
         const uint32_t both = half_of(x.x) | half_of(x.y) << 16;
         *reinterpret_cast<uint32_t *>(side + of_v * half + d) = both;
-        asm volatile("st.shared.u32 [%0], %1;" ::"r"(stage + of_v * sizes<D>::HALF + (row * D + d) * 2), "r"(both)
-                     : "memory");
+        store_shared(stage + of_v * sizes<D>::HALF + (row * D + d) * 2, both);
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* a bulk copy will overwrite it */
+    fence_copies(); /* a bulk copy will overwrite it */
     __syncwarp();
 }
 
@@ -263,7 +229,8 @@ template <typename C, int D> struct crew_room {
     unsigned long long left; /* half of the warps have left their sums to the others */
     unsigned long long sums; /* which have added them to their own and left these */
     unsigned long long free; /* and have joined them, so that there is room for the next unit's */
-    float *rows[C::CREW];    /* where warps have left those of the block's last unit */
+    unsigned long long all;  /* all warps have left their sums of the block's last unit, at `rows` */
+    float *rows[C::CREW];
     near_units near;
 };
 
@@ -286,9 +253,9 @@ template <typename C, int D> __device__ __forceinline__ void begin_barriers(crew
         begin_barrier(address_of(&room.left), 32 * (C::CREW - C::JOINERS));
         begin_barrier(address_of(&room.sums), 32 * C::JOINERS);
         begin_barrier(address_of(&room.free), 32 * C::JOINERS);
+        begin_barrier(address_of(&room.all), 32 * C::CREW);
     }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    fence_barriers();
     __syncwarp();
 }
 
@@ -331,7 +298,7 @@ __device__ __forceinline__ void let_come(const ifm_packed_attend &a, crew_room<C
     if (!is_ours(a, room, unit, end))
         return;
     const heads h = heads_of(a, unit);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* those before them have been read */
+    fence_copies(); /* those before them have been read */
     expect(address_of(&room.come), h.n * D * 4);
     bulk_copy(address_of(room.coming), a.q + row_of(a, h), h.n * D * 4, address_of(&room.come));
 }
@@ -383,11 +350,10 @@ __device__ __forceinline__ void join_last(const ifm_packed_attend &a, crew_room<
     leave_sums<D, APART>(part.work, rows, h.n, 0, part.settled);
     if (threadIdx.x % 32 == 0)
         room.rows[threadIdx.x / 32] = rows;
-    if (threadIdx.x / 32 * 32 >= h.n * D / 4) {
-        asm volatile("bar.arrive 1, %0;" ::"n"(32 * C::CREW) : "memory");
+    arrive(address_of(&room.all));
+    if (threadIdx.x / 32 * 32 >= h.n * D / 4)
         return;
-    }
-    asm volatile("bar.sync 1, %0;" ::"n"(32 * C::CREW) : "memory");
+    await(address_of(&room.all), 0);
     join_left<C::CREW, D, p::ROTATED, APART>(a, h, partial, [&](int w) { return room.rows[w]; });
 }
 

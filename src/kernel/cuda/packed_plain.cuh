@@ -72,10 +72,10 @@ __device__ void plain_page(const ifm_packed_attend &a, const unsigned char *page
     }
     for (uint32_t token = 0; token < IFM_DECODE_PAGE; token++) {
         float score = 0;
-        for (int i = 0; 32 * i < dim; i++)
+        for (uint32_t i = 0; 32 * i < dim; i++)
             score += q[i] * plain_k(a.layout, page, token, 32 * i + lane, low[i]);
         const float weight = plain_weight(to, score);
-        for (int i = 0; 32 * i < dim; i++)
+        for (uint32_t i = 0; 32 * i < dim; i++)
             to.body[i] += weight * plain_v(a.layout, page, token, 32 * i + lane);
     }
 }
@@ -85,10 +85,10 @@ __device__ void plain_side(const ifm_packed_attend &a, const uint16_t *k, const 
 {
     const uint32_t lane = threadIdx.x % 32;
     float score = 0;
-    for (int i = 0; 32 * i < a.head_dim; i++)
+    for (uint32_t i = 0; 32 * i < a.head_dim; i++)
         score += q[i] * from_f16(k[32 * i + lane]);
     const float weight = plain_weight(to, score);
-    for (int i = 0; 32 * i < a.head_dim; i++)
+    for (uint32_t i = 0; 32 * i < a.head_dim; i++)
         to.side[i] += weight * from_f16(v[32 * i + lane]);
 }
 
@@ -129,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_PLAIN_WARPS, 1) ifm
     const uint16_t *side = a.sides + static_cast<uint64_t>(pair) * 2 * IFM_KV_SIDE * dim;
     float q[CHANNELS];
     plain_sums mine = {NOTHING, 0, {0}, {0}};
-    for (int i = 0; i < CHANNELS; i++)
+    for (uint32_t i = 0; i < CHANNELS; i++)
         q[i] = 32 * i < dim ? a.q[static_cast<uint64_t>(blockIdx.x) * dim + 32 * i + lane] * a.scale : 0;
     for (uint32_t i = warp; i < u.pages; i += PLAIN_WARPS)
         plain_page(a, a.body + page_at(a, u.page + i) * a.layout.page_bytes, q, mine);
@@ -140,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_PLAIN_WARPS, 1) ifm
     }
     stats[warp][0] = mine.top;
     stats[warp][1] = mine.total;
-    for (int i = 0; 32 * i < dim; i++) {
+    for (uint32_t i = 0; 32 * i < dim; i++) {
         sums[warp][0][32 * i + lane] = mine.body[i];
         sums[warp][1][32 * i + lane] = mine.side[i];
     }

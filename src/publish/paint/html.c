@@ -109,20 +109,22 @@ static void add_items(struct ifm_html *html, const struct ifm_block *list, bool 
 
 static void add_list(struct ifm_html *html, const struct ifm_block *list)
 {
-    size_t folded = 0;
+    size_t folded = 0, kinds = 0; /* as a terminal counts them: without those that say the same again */
     const char *label = "";
     for (size_t i = 0; i < list->n_items; i++)
         if (list->items[i].folded) {
             folded++;
+            kinds += !list->items[i].again;
             label = list->items[i].label;
         }
     add_items(html, list, false, list->n_items - folded);
     if (folded == 0)
         return;
     if (label[0] != '\0')
-        ifm_text_printf(html->out, "<details class=\"small\"><summary>%zu %ss</summary>\n", folded, label);
+        ifm_text_printf(html->out, "<details class=\"small\"><summary>%zu %s%s</summary>\n", kinds, label,
+                        kinds == 1 ? "" : "s");
     else
-        ifm_text_printf(html->out, "<details class=\"small\"><summary>%zu more</summary>\n", folded);
+        ifm_text_printf(html->out, "<details class=\"small\"><summary>%zu more</summary>\n", kinds);
     add_items(html, list, true, folded);
     ifm_text_add(html->out, "</details>\n");
 }

@@ -81,10 +81,11 @@ static void add_item(const struct ifm_block *list, const struct ifm_item *item, 
 /* What is folded comes behind the rest, under how many they are. */
 static void add_list(const struct ifm_block *list, struct ifm_text *out)
 {
-    size_t folded = 0, open = 0;
+    size_t folded = 0, kinds = 0, open = 0; /* as a terminal counts them: without those that say the same again */
     const char *label = "";
     for (size_t i = 0; i < list->n_items; i++) {
         folded += list->items[i].folded;
+        kinds += list->items[i].folded && !list->items[i].again;
         label = list->items[i].folded ? list->items[i].label : label;
         if (!list->items[i].folded)
             add_item(list, &list->items[i], out);
@@ -93,7 +94,7 @@ static void add_list(const struct ifm_block *list, struct ifm_text *out)
     ifm_text_add(out, open > 0 ? "\n" : "");
     if (folded == 0)
         return;
-    ifm_text_printf(out, "<details><summary>%zu %ss</summary>\n\n", folded, label);
+    ifm_text_printf(out, "<details><summary>%zu %s%s</summary>\n\n", kinds, label, kinds == 1 ? "" : "s");
     for (size_t i = 0; i < list->n_items; i++)
         if (list->items[i].folded)
             add_item(list, &list->items[i], out);

@@ -47,7 +47,8 @@ static enum ifm_status load_fact(struct ifm_session *session, const char *when, 
     /* Other load does not disturb a scripted clock. */
     double load = is_fake ? -1 : ifm_host_foreign_load(IFM_LOAD_WINDOW_MS);
     if (load > IFM_LOADED && isfinite(load) &&
-        strcmp(when, "before") == 0) /* the report has the reading after the run too */
+        strcmp(when, "before") == 0 && /* the report has the reading after the run too */
+        !(session->waited_s > 0))      /* in vain, which was said */
         ifm_warn("other programs take %.0f %% of each CPU: expect wide intervals, or no verdict",
                  ifm_load_percent(load));
     load = load >= 0 && isfinite(load) ? load : NAN; /* a clock may stand still */

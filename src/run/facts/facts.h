@@ -7,6 +7,7 @@
 #include "model/plan.h"
 #include "run/facts/parts.h"
 #include "sample/journal.h"
+#include "stats/stop_blocks.h"
 
 /* How long the load of others is watched, before and after a run. */
 enum { IFM_LOAD_WINDOW_MS = 200 };
@@ -22,6 +23,8 @@ struct ifm_witness {
 struct ifm_session {
     struct ifm_journal *journal;             /* NULL in a dry run */
     const struct ifm_plan *plan;             /* whose gates the stop rule answers; NULL = none */
+    const char *dir;                         /* of the run */
+    ifm_settled_fn *settled;                 /* asked before a look ends a pass; NULL = nobody is */
     struct ifm_instant base;                 /* device mark at the start of the session */
     int64_t offset_ns;                       /* of that mark from the start of the run */
     const struct ifm_device_options *device; /* to open it again, in a process of its own */

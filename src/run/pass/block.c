@@ -135,6 +135,19 @@ static bool is_told(const struct ifm_pass_run *pass, int64_t block)
     return false;
 }
 
+/* An answer of the rule ends nothing while derive would leave it open for what more blocks can mend. */
+static enum ifm_status ask_settled(struct ifm_pass_run *pass, uint32_t last, struct ifm_error *error)
+{
+    struct ifm_stop_blocks *all = &pass->stop.all;
+    const struct ifm_session *session = pass->cell->session;
+    bool settled;
+    if (session == NULL || session->settled == NULL || !ifm_stop_blocks_asks(all))
+        return IFM_OK;
+    IFM_TRY(session->settled(session->dir, all, last, &settled, error));
+    all->open = !settled;
+    return IFM_OK;
+}
+
 enum ifm_status ifm_pass_take_block(struct ifm_pass_run *pass, const struct ifm_slot *slots, size_t n,
                                     const struct ifm_sample *samples, struct ifm_error *error)
 {
@@ -142,9 +155,11 @@ enum ifm_status ifm_pass_take_block(struct ifm_pass_run *pass, const struct ifm_
     double amount;
     enum ifm_block_fate fate = ifm_repeats_take(&pass->repeats, slots, n);
     pass->measured++;
-    if (fate == IFM_BLOCK_STANDS)
+    if (fate == IFM_BLOCK_STANDS) {
         pass->hooks->add(pass, slots, samples);
-    else if (fate == IFM_BLOCK_DISTURBED)
+        return ask_settled(pass, slots[0].block, error);
+    }
+    if (fate == IFM_BLOCK_DISTURBED)
         ifm_stop_pass_over(&pass->stop);
     if (fate != IFM_BLOCK_REPEATED || is_told(pass, slots[0].block))
         return IFM_OK;

@@ -1,13 +1,15 @@
 /* The stop rule: a control decision, logged with its inputs. No published number comes from it.
  *
- * Fixed width (Chow and Robbins 1965): stop when the minimum detectable effect of every decision of the cell has
- * reached the wanted one and at least ten blocks are there. Of programs that are compared neither this rule nor the
- * next stops before a slow step in 50 must have been seen (stats/tail.h). Group-sequential (O'Brien and Fleming 1979):
- * stop early at one of five planned looks only when every decision of the cell is beyond its boundary
- * (stats/sequential.h); what is derived from such a record has intervals widened for all looks. Looking at a
- * significance test to stop at any other time is impossible by construction. The decision of a variant is the logarithm
- * of its mean time over the baseline's, its spread that of the blocks' influences on it (derive/estimate.c); a cell
- * without variants is decided by the mean time of each of its arms, and nothing in it is decided early. */
+ * Decided, the default (Haybittle 1971): stop at a planned look, after 6 blocks and then half as many more, at which
+ * every question of the cell is answered (stats/looks.h). Fixed width (Chow and Robbins 1965), also where nothing is
+ * compared: stop when the minimum detectable effect of every decision of the cell has reached the wanted one and at
+ * least ten blocks are there. Group-sequential (O'Brien and Fleming 1979): stop early at one of five planned looks only
+ * when every decision of the cell is beyond its boundary (stats/sequential.h). Intervals hold for all looks. No rule
+ * ends a comparison before a slow step in 50 must have been seen (stats/tail.h), but for a gate that no such step could
+ * change; cap and most blocks end it all the same. Looking at a significance test to stop at any other time is
+ * impossible by construction. The decision of a variant is the logarithm of its mean time over the baseline's, its
+ * spread that of the blocks' influences on it (derive/estimate.c); a cell without variants is decided by the mean time
+ * of each of its arms, and nothing in it is decided early. */
 #ifndef IFM_RUN_PASS_STOP_H
 #define IFM_RUN_PASS_STOP_H
 

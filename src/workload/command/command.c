@@ -64,7 +64,9 @@ static const struct ifm_param rows[] = {
      "the name of a file that keeps the last sample's standard output",
      OF(output)},
     {"command.ignore_failure", "ignore-failure", IFM_TYPE_BOOL, IFM_PER_ARM, "", "false", 0, 0, NULL,
-     "go on after a run that fails, and count it: the arm then has no time and no comparison", OF(ignore_failure)},
+     "go on after a run that fails, and count it: the arm then has no time and no comparison, and without a gate the "
+     "exit code is 0",
+     OF(ignore_failure)},
     {"command.timeout", "timeout", IFM_TYPE_SECONDS, IFM_PER_ARM, "s", "0", 0, 1e6, NULL,
      "longest time of one sample: a program that takes longer is killed and has failed; 0 = no limit", OF(timeout_s)},
 };

@@ -10,7 +10,7 @@
  *   query  q[c]    = RoPE(position, z[c])
  *   x, y   first-order autoregression over the tokens of a block of 128: x[t] = rho x[t-1] + sqrt(1 - rho^2) e[t],
  *          rho = 0.5, and x = e at the start of each block
- *   e, z   nearly normal, mean 0 and variance 1: the scaled sum of four random bytes, as in workload/data.h
+ *   e, z   nearly normal, mean 0 and variance 1: the scaled sum of four random bytes
  *   RoPE   channel c < D / 2 turns with channel c + D / 2 by t 10000^(-2 c / D) (Su et al. 2021,
  *          "RoFormer"; the pairing by halves is that of GPT-NeoX and Llama)
  *   weight w[r][c] = b[c] e[r][c] / sqrt(columns), activation x[r][c] = a[c] e[r][c]: a = `outlier`, b = sqrt(outlier)
@@ -58,8 +58,8 @@ void ifm_model_weights(const struct ifm_model_data *data, uint64_t layer, uint64
 void ifm_model_activations(const struct ifm_model_data *data, uint64_t layer, uint64_t first_row, uint64_t rows,
                            unsigned columns, float *x);
 
-/* The large channels. `channels` has room for ifm_model_outliers(...) numbers, in no order; returns how many there
- * are. For tests and for those who want to say which channels they promoted. */
+/* The large channels. `channels` has room for D / 32 numbers, of columns for columns / 128, one at least, in no
+ * order; returns how many there are. For tests and for those who want to say which channels they promoted. */
 unsigned ifm_model_key_outliers(const struct ifm_model_data *data, uint64_t layer, uint64_t pair, uint32_t *channels);
 unsigned ifm_model_column_outliers(const struct ifm_model_data *data, uint64_t layer, unsigned columns,
                                    uint32_t *channels);

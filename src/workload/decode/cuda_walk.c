@@ -251,6 +251,22 @@ static bool is_compared(const struct cycle_walk *walk, uint64_t place, uint64_t 
     return token % each == 0;
 }
 
+/* Body pages of all layers are alike, so those of another one would do: while a place of a compressed cache is looked
+ * at, all others' are NaN. */
+static void spoil_others(const struct ifm_decode_cuda_run *run, unsigned layer)
+{
+    for (unsigned i = 0; i < run->layers && run->packed.body > 0; i++)
+        if (i != layer)
+            ifm_cuda_fill(run->device, run->pools[i], UINT32_MAX, run->packed.body / sizeof(uint32_t));
+}
+
+static void mend_others(const struct ifm_decode_cuda_run *run, unsigned layer)
+{
+    for (unsigned i = 0; i < run->layers && run->packed.body > 0; i++)
+        if (i != layer)
+            ifm_cuda_copy(run->device, run->pools[i], run->pools[layer], run->packed.body);
+}
+
 static enum ifm_status walk_places(struct cycle_walk *walk, struct ifm_check *out, struct ifm_error *error)
 {
     struct ifm_decode_cuda_run *run = walk->run;
@@ -260,13 +276,17 @@ static enum ifm_status walk_places(struct cycle_walk *walk, struct ifm_check *ou
         const uint64_t token = place / run->layers;
         const unsigned layer = (unsigned)(place % run->layers);
         const bool compared = is_compared(walk, place, drawn);
+        if (compared)
+            spoil_others(run, layer);
         if (place % each == 0 || compared)
             IFM_TRY(look_at_query(walk, token, layer, error));
         else
             ifm_decode_cuda_place(run, token, layer);
         ifm_decode_cuda_packed_finish(run);
-        if (compared)
+        if (compared) {
+            mend_others(run, layer);
             IFM_TRY(look_at_output(walk, token, layer, out, error));
+        }
     }
     return IFM_OK;
 }

@@ -22,7 +22,7 @@ _Static_assert((int)INFEROMETER_PLUGIN_U64 == IFM_TYPE_U64 && (int)INFEROMETER_P
                    (int)INFEROMETER_PLUGIN_CHOICE == IFM_TYPE_CHOICE &&
                    (int)INFEROMETER_PLUGIN_BYTES == IFM_TYPE_BYTES &&
                    (int)INFEROMETER_PLUGIN_SECONDS == IFM_TYPE_SECONDS,
-               "plugin_check.c takes the types over as numbers");
+               "check.c takes the types over as numbers");
 
 struct plugin_state {
     const struct ifm_plugin *plugin;

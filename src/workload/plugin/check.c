@@ -170,7 +170,7 @@ static enum ifm_status check_param(const struct check *check, const struct ifm_p
     rows[i] = (struct ifm_param){
         .path = ifm_arena_printf(check->arena, "%s.%s", plugin->table.name, param->name),
         .flag = flag_of(check, param->name),
-        .type = (enum ifm_type)param->type, /* plugin_adapt.c asserts that the numbers are the same */
+        .type = (enum ifm_type)param->type, /* adapt.c asserts that the numbers are the same */
         .flags = ((param->flags & INFEROMETER_PLUGIN_SWEEP) != 0 ? IFM_SWEEP : 0u) |
                  ((param->flags & INFEROMETER_PLUGIN_PER_ARM) != 0 ? IFM_PER_ARM : 0u),
         .unit = copy(check, param->unit),

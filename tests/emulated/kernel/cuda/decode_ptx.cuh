@@ -35,6 +35,10 @@ inline float __uint_as_float(uint32_t bits)
 {
     return ifm_f32_of_bits(bits);
 }
+inline uint32_t __float_as_uint(float x)
+{
+    return ifm_f32_bits(x);
+}
 inline float __int_as_float(int32_t bits)
 {
     return ifm_f32_of_bits(static_cast<uint32_t>(bits));

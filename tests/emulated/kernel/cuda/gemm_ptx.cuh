@@ -1,4 +1,5 @@
-/* A block of CUDA threads as threads of the host, and gemm_ptx.cuh for them: a kernel's own source runs where no GPU is.
+/* A block of CUDA threads as threads of the host, and gemm_ptx.cuh for them: a kernel's own source runs where no GPU
+ * is.
  *
  * Found before the real header by its folder. Copies happen as late as they may: when a thread waits for them, so that
  * a wait that is missing shows. Addresses that a copy reads must lie in what the test has declared. */
@@ -65,6 +66,7 @@ inline pthread_barrier_t block;
 inline warp warps[WARPS];
 inline range readable[2];
 inline std::mutex lock; /* of barriers */
+inline bool at_once;    /* bulk copies happen when they are asked for, besides: whose room is still needed shows */
 inline std::map<uint32_t, barrier> barriers;
 inline thread_local std::vector<std::vector<copy>> groups;
 inline thread_local std::vector<copy> uncommitted;
@@ -235,7 +237,9 @@ inline void barrier_create(uint32_t barrier, uint32_t arrivals)
     emulated::barriers[barrier] = {arrivals, arrivals, 0, 0, {}};
 }
 
-inline void barriers_created() {}
+inline void barriers_created()
+{
+}
 
 inline void arrive_locked(emulated::barrier &b)
 {
@@ -291,10 +295,16 @@ inline void copy_bulk(uint32_t to, const void *from, uint32_t bytes, uint32_t ba
     check_copy(shared + to, from, bytes, true);
     const std::lock_guard<std::mutex> lock(emulated::lock);
     barrier_at(barrier).copies.push_back({shared + to, from, bytes});
+    if (emulated::at_once)
+        std::memcpy(shared + to, from, bytes);
 }
 
-inline void let_next_begin() {}
-inline void wait_for_previous() {}
+inline void let_next_begin()
+{
+}
+inline void wait_for_previous()
+{
+}
 
 } // namespace
 
