@@ -6,6 +6,7 @@
 #include "kernel/cuda/decode_feed.cuh"
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/packed_join.cuh"
+#include "kernel/cuda/packed_left.cuh"
 #include "kernel/cuda/packed_plain.cuh"
 #include "kernel/cuda/packed_ptx.cuh"
 
@@ -113,12 +114,6 @@ __device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, const nea
     w.item += C::CREW;
     find_items(a, near, w, end);
 }
-
-/* What a warp's first query of a cycle is made of. */
-struct query_parts {
-    fresh_query fresh;
-    left_outputs left;
-};
 
 /* What give_queries gives, of a cycle, by the whole block: a warp a head. `p`: of the warp's first one. */
 template <typename C, int D>
@@ -259,7 +254,7 @@ template <typename C, int D> __device__ __forceinline__ void begin_barriers(crew
     __syncwarp();
 }
 
-/* The block's units. */
+/* The block's units, for all of it where they are more than one. */
 __device__ __forceinline__ void find_units(const ifm_packed_attend &a, near_units &near, const ifm_packed_share &s,
                                            uint32_t behind)
 {
@@ -268,6 +263,7 @@ __device__ __forceinline__ void find_units(const ifm_packed_attend &a, near_unit
     if (s.end > behind) {
         if (threadIdx.x <= near_units::N && s.unit + threadIdx.x <= a.n_units)
             near.units[threadIdx.x] = a.units[s.unit + threadIdx.x];
+        __syncthreads();
     } else if (threadIdx.x == 0) {
         near.units[0] = s.first;
         near.units[1].item = behind;
@@ -426,30 +422,28 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
 {
     typedef packs<D, FORMAT> p;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const bool chained = is_chained(a);
     const uint32_t ring = address_of(shared), bars = address_of(room.barriers);
     float *rows = reinterpret_cast<float *>(shared + C::STAGES * p::STAGE);
     const ifm_packed_share s = share_of_block(a);
     const uint32_t first = s.from, end = s.end, to_first = s.first.item + items_of<p::CHUNKS>(s.first);
     uint32_t unit = s.unit, at = first + warp;
+    query_parts parts; /* asked for before the items: a load waits behind all copies on their way */
+    if (chained && warp < HEADS)
+        parts.left = ask_left<D>(a);
+    begin_left<C::CREW, D>(a);
     const heads h = heads_of(a, unit);
     begin_barriers(room, true);
     find_units(a, room.near, s, to_first);
-    if (end > to_first)
-        __syncthreads();
-    query_parts parts; /* asked for before the items: a load waits behind all copies on their way */
     if (a.fresh != nullptr)
         parts.fresh = fresh_of<D>(a, h, warp);
     walker next = walk_from<p::CHUNKS>(a, room.near, s, at);
     uint32_t i = warp;
-    for (; a.before == nullptr && i < C::STAGES; i += C::CREW)
+    for (; (chained || a.before == nullptr) && i < C::STAGES; i += C::CREW)
         fetch_next<C, D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
     if (a.fresh == nullptr)
         let_next_begin();
-    else
-        parts.fresh = with_length(parts.fresh);
-    wait_for_previous();
-    if (a.fresh != nullptr)
-        parts.left = output_in_front<D>(a, h, warp, parts.fresh);
+    begin_parts<D>(a, h, chained, parts);
     for (; i < C::STAGES; i += C::CREW)
         fetch_next<C, D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
     /* What takes a stage again, by the warp that empties it. */
@@ -461,8 +455,8 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
     begin_part<D>(part);
     __syncthreads(); /* barriers of all, and units */
     begin_queries(a, room, s, parts);
-    if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
-        let_next_begin();
+    if (a.fresh != nullptr)
+        let_next_place_begin<C::CREW>(a);
     for (uint32_t turn = 0, ends = to_first; first < end; turn++) {
         const uint32_t q = address_of(room.queries[turn % 2]), pair = heads_of(a, unit).pair;
         for (const uint32_t to = ends < end ? ends : end; at < to; at += C::CREW) {
@@ -473,6 +467,8 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
             fetch_next<C, D, FORMAT>(a, room.near, next, end, stage, bars + 8 * barrier_behind<C>(here), lane);
             go_on<C>(here);
         }
+        if (chained && warp == C::CREW - 1) /* who sees what we leave may read what that place wrote */
+            wait_for_previous();
         end_unit<C, D, FORMAT, FEW>(a, room, rows, part, unit, turn, u.item >= first && ends <= end, ends >= end, end,
                                     shared + last_stage<C>(here) * p::STAGE);
         if (ends >= end)
