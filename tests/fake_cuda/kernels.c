@@ -295,6 +295,7 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_packed_finish", sizeof(struct ifm_packed_attend), fake_packed_finish},
     {"ifm_packed_int4_64", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_int4_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    {"ifm_packed_many_int4_128", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_int2_64", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_int2_128", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_probe", sizeof(struct ifm_packed_probe_of), fake_packed_probe},

@@ -64,7 +64,8 @@ __device__ __forceinline__ void make_queries(const ifm_decode_attend &a, const h
 {
     const uint32_t lane = threadIdx.x % 32;
     for (uint32_t g = threadIdx.x / 32; g < h.n; g += WARPS) {
-        const float4 x = next_query<D>(a, h, g, fresh_of<D>(a, h, g), keep);
+        const fresh_query f = with_length(fresh_of<D>(a, h, g));
+        const float4 x = next_query<D>(a, h, g, f, output_in_front<D>(a, h, g, f), keep);
         if (lane < D / 4)
             reinterpret_cast<float4 *>(q)[g * D / 4 + lane] = x;
     }

@@ -75,59 +75,98 @@ __device__ __forceinline__ float4 times(const float4 &x, float factor)
     return make_float4(__fmul_rn(x.x, factor), __fmul_rn(x.y, factor), __fmul_rn(x.z, factor), __fmul_rn(x.w, factor));
 }
 
-/* Four outputs of head `g` of a unit, of what `splits` blocks left of it at `partials`. */
+/* What some blocks left of four outputs of a head. */
+struct left_outputs {
+    enum { AT_ONCE = 4 };
+    float4 x[AT_ONCE];
+    float tops[AT_ONCE], totals[AT_ONCE];
+};
+
+/* Of blocks `b` on of those that share a unit. */
 template <int D>
-__device__ __forceinline__ float4 joined(const ifm_packed_attend &a, const heads &h, const float *partials, uint32_t g)
+__device__ __forceinline__ left_outputs left_of(const ifm_packed_attend &a, const heads &h, const float *partials,
+                                                uint32_t g, uint32_t b)
 {
-    enum { AT_ONCE = 4, EACH = HEAD + HEADS * D };
+    enum { EACH = HEAD + HEADS * D };
     const uint32_t unit = a.parts == 1 ? h.pair : h.pair * a.parts + h.first / HEADS;
     const float *from = partials + static_cast<uint64_t>(2 * EACH) * unit * a.splits;
-    const uint32_t at = HEAD + g * D + threadIdx.x % 32 * 4;
+    const uint32_t at = HEAD + g * D + threadIdx.x % (D / 4) * 4;
+    left_outputs l;
+#pragma unroll
+    for (uint32_t j = 0; j < left_outputs::AT_ONCE; j++) {
+        const float *left = from + (b + j < a.splits ? b + j : b) * (2 * EACH);
+        l.x[j] = __ldcg(reinterpret_cast<const float4 *>(left + at));
+        l.tops[j] = b + j < a.splits ? __ldcg(left + g) : NOTHING;
+        l.totals[j] = __ldcg(left + HEADS + g);
+    }
+    return l;
+}
+
+/* Four outputs of head `g` of a unit, of what `splits` blocks left of it at `partials`; `l`: of the first ones. */
+template <int D>
+__device__ __forceinline__ float4 joined(const ifm_packed_attend &a, const heads &h, const float *partials, uint32_t g,
+                                         left_outputs l)
+{
     float4 sum = make_float4(0, 0, 0, 0);
     float top = NOTHING, total = 0;
 #pragma unroll 1
-    for (uint32_t b = 0; b < a.splits; b += AT_ONCE) {
-        float4 x[AT_ONCE];
-        float tops[AT_ONCE], totals[AT_ONCE];
-#pragma unroll
-        for (int j = 0; j < AT_ONCE; j++) {
-            const float *left = from + (b + j < a.splits ? b + j : b) * (2 * EACH);
-            x[j] = __ldcg(reinterpret_cast<const float4 *>(left + at));
-            tops[j] = b + j < a.splits ? __ldcg(left + g) : NOTHING;
-            totals[j] = __ldcg(left + HEADS + g);
-        }
+    for (uint32_t b = 0;;) {
         const float before = top;
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; j++)
-            top = fmaxf(top, tops[j]);
+        for (int j = 0; j < left_outputs::AT_ONCE; j++)
+            top = fmaxf(top, l.tops[j]);
         const float shrink = power_of_2(before - top);
         sum = times(sum, shrink);
         total = __fmul_rn(total, shrink);
 #pragma unroll
-        for (int j = 0; j < AT_ONCE; j++) {
-            const float factor = power_of_2(tops[j] - top);
-            total = fmaf(factor, totals[j], total);
-            sum = make_float4(fmaf(factor, x[j].x, sum.x), fmaf(factor, x[j].y, sum.y), fmaf(factor, x[j].z, sum.z),
-                              fmaf(factor, x[j].w, sum.w));
+        for (int j = 0; j < left_outputs::AT_ONCE; j++) {
+            const float factor = power_of_2(l.tops[j] - top);
+            total = fmaf(factor, l.totals[j], total);
+            sum = make_float4(fmaf(factor, l.x[j].x, sum.x), fmaf(factor, l.x[j].y, sum.y),
+                              fmaf(factor, l.x[j].z, sum.z), fmaf(factor, l.x[j].w, sum.w));
         }
+        b += left_outputs::AT_ONCE;
+        if (b >= a.splits)
+            break;
+        l = left_of<D>(a, h, partials, g, b);
     }
     return times(sum, 1 / total);
 }
 
-/* Four values of the last output. `keep`: they are stored, where they are joined here. */
+/* Four values of the last output, of a lane that has them; what is asked for first. */
 template <int D>
-__device__ __forceinline__ float4 output_of(const ifm_decode_attend &a, const heads &, uint64_t at, uint32_t, bool)
+__device__ __forceinline__ left_outputs output_of(const ifm_decode_attend &a, const heads &, uint64_t at, uint32_t)
 {
-    return __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
+    left_outputs l;
+    l.x[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
+    return l;
 }
 
 template <int D>
-__device__ __forceinline__ float4 output_of(const ifm_packed_attend &a, const heads &h, uint64_t at, uint32_t g,
-                                            bool keep)
+__device__ __forceinline__ left_outputs output_of(const ifm_packed_attend &a, const heads &h, uint64_t at, uint32_t g)
+{
+    if (a.before != nullptr)
+        return left_of<D>(a, h, a.before, g, 0);
+    left_outputs l;
+    l.x[0] = __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
+    return l;
+}
+
+/* `keep`: they are stored, where they are joined here. */
+template <int D>
+__device__ __forceinline__ float4 whole_output(const ifm_decode_attend &, const heads &, uint64_t, uint32_t,
+                                               const left_outputs &l, bool)
+{
+    return l.x[0];
+}
+
+template <int D>
+__device__ __forceinline__ float4 whole_output(const ifm_packed_attend &a, const heads &h, uint64_t at, uint32_t g,
+                                               const left_outputs &l, bool keep)
 {
     if (a.before == nullptr)
-        return __ldcg(reinterpret_cast<const float4 *>(a.output) + at);
-    const float4 x = joined<D>(a, h, a.before, g);
+        return l.x[0];
+    const float4 x = joined<D>(a, h, a.before, g, l);
     if (keep)
         reinterpret_cast<float4 *>(a.output)[at] = x;
     return x;
@@ -148,20 +187,35 @@ __device__ __forceinline__ fresh_query fresh_of(const ARGUMENTS &a, const heads 
     fresh_query f = {make_float4(0, 0, 0, 0), 0, row_of(a, h) / 4 + g * D / 4 + lane, g < h.n && lane < D / 4};
     if (f.mine)
         f.x = reinterpret_cast<const float4 *>(a.fresh)[f.at];
+    return f;
+}
+
+__device__ __forceinline__ fresh_query with_length(fresh_query f)
+{
     const float4 both[2] = {f.x, make_float4(0, 0, 0, 0)};
     f.length = length_of(both);
     return f;
 }
 
+/* What it is made of besides. */
+template <int D, typename ARGUMENTS>
+__device__ __forceinline__ left_outputs output_in_front(const ARGUMENTS &a, const heads &h, uint32_t g,
+                                                        const fresh_query &f)
+{
+    if (f.mine && a.output != nullptr)
+        return output_of<D>(a, h, f.at, g);
+    return {};
+}
+
 /* The next query where attention makes it, zero where there is no such head; `keep`: it is stored in `made` too. */
 template <int D, typename ARGUMENTS>
 __device__ __forceinline__ float4 next_query(const ARGUMENTS &a, const heads &h, uint32_t g, const fresh_query &f,
-                                             bool keep)
+                                             const left_outputs &l, bool keep)
 {
     const float4 none = make_float4(0, 0, 0, 0);
     float4 x[2] = {f.x, none}, output[2] = {none, none};
     if (f.mine && a.output != nullptr)
-        output[0] = output_of<D>(a, h, f.at, g, keep);
+        output[0] = whole_output<D>(a, h, f.at, g, l, keep);
     mix(x, f.length, output, a.output == nullptr);
     if (f.mine && keep)
         reinterpret_cast<float4 *>(a.made)[f.at] = x[0];

@@ -6,6 +6,7 @@
 #include "kernel/cuda/decode_feed.cuh"
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/packed_join.cuh"
+#include "kernel/cuda/packed_left.cuh"
 #include "kernel/cuda/packed_plain.cuh"
 #include "kernel/cuda/packed_ptx.cuh"
 
@@ -114,14 +115,19 @@ __device__ __forceinline__ void fetch_next(const ifm_packed_attend &a, const nea
     find_items(a, near, w, end);
 }
 
-/* What give_queries gives, of a cycle, by the whole block: a warp a head. `f`: of the warp's first one. */
+/* What give_queries gives, of a cycle, by the whole block: a warp a head. `p`: of the warp's first one. */
 template <typename C, int D>
-__device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, const fresh_query &f, uint4 *q,
+__device__ __forceinline__ void make_queries(const ifm_packed_attend &a, const heads &h, const query_parts &p, uint4 *q,
                                              bool keep)
 {
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (uint32_t g = warp; g < HEADS; g += C::CREW) {
-        const float4 x = next_query<D>(a, h, g, g == warp ? f : fresh_of<D>(a, h, g), keep);
+        query_parts other = p;
+        if (static_cast<int>(C::CREW) < HEADS && g != warp) {
+            other.fresh = with_length(fresh_of<D>(a, h, g));
+            other.left = output_in_front<D>(a, h, g, other.fresh);
+        }
+        const float4 x = next_query<D>(a, h, g, other.fresh, other.left, keep);
         if (lane < D / 4)
             reinterpret_cast<uint2 *>(q + 32 * (lane / 8) + 4 * g + lane % 8 / 2)[lane % 2] =
                 make_uint2(pack(x.x, x.y), pack(x.z, x.w));
@@ -170,6 +176,12 @@ template <typename C> __device__ __forceinline__ void go_on(ring_place &r)
     }
 }
 
+/* The stage of the warp's last item, of none behind that; without one a stage that no item has. */
+template <typename C> __device__ __forceinline__ uint32_t last_stage(const ring_place &r)
+{
+    return r.stage >= C::CREW ? r.stage - C::CREW : r.stage + C::STAGES - C::CREW;
+}
+
 /* That of the item which has the stage next. */
 template <typename C> __device__ __forceinline__ uint32_t barrier_behind(const ring_place &r)
 {
@@ -207,6 +219,8 @@ template <typename C, int D> struct crew_room {
     unsigned long long left; /* half of the warps have left their sums to the others */
     unsigned long long sums; /* which have added them to their own and left these */
     unsigned long long free; /* and have joined them, so that there is room for the next unit's */
+    unsigned long long all;  /* all warps have left their sums of the block's last unit, at `rows` */
+    float *rows[C::CREW];
     near_units near;
 };
 
@@ -215,25 +229,27 @@ __device__ __forceinline__ uint32_t address_of(const void *shared)
     return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
 }
 
-/* A warp's barriers of the ring, and by the first thread the others. One arrival completes a phase of the ring's; so
- * many bytes are then there. */
-template <typename C, int D> __device__ __forceinline__ void begin_barriers(crew_room<C, D> &room)
+/* A warp's barriers of the ring, and by the first thread the others; `first`: those alone that first items have. One
+ * arrival completes a phase of the ring's; so many bytes are then there. */
+template <typename C, int D> __device__ __forceinline__ void begin_barriers(crew_room<C, D> &room, bool first)
 {
     static_assert(C::BARRIERS / C::CREW <= 32, "a lane a barrier of its warp");
+    enum { FIRST = (C::STAGES + C::CREW - 1) / C::CREW };
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (lane < C::BARRIERS / C::CREW)
+    if (first ? lane < FIRST : lane >= FIRST && lane < C::BARRIERS / C::CREW)
         begin_barrier(address_of(room.barriers + lane * C::CREW + warp), 1);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0 && !first) {
         begin_barrier(address_of(&room.come), 1);
         begin_barrier(address_of(&room.left), 32 * (C::CREW - C::JOINERS));
         begin_barrier(address_of(&room.sums), 32 * C::JOINERS);
         begin_barrier(address_of(&room.free), 32 * C::JOINERS);
+        begin_barrier(address_of(&room.all), 32 * C::CREW);
     }
     fence_barriers();
     __syncwarp();
 }
 
-/* The block's units. */
+/* The block's units, for all of it where they are more than one. */
 __device__ __forceinline__ void find_units(const ifm_packed_attend &a, near_units &near, const ifm_packed_share &s,
                                            uint32_t behind)
 {
@@ -242,6 +258,7 @@ __device__ __forceinline__ void find_units(const ifm_packed_attend &a, near_unit
     if (s.end > behind) {
         if (threadIdx.x <= near_units::N && s.unit + threadIdx.x <= a.n_units)
             near.units[threadIdx.x] = a.units[s.unit + threadIdx.x];
+        __syncthreads();
     } else if (threadIdx.x == 0) {
         near.units[0] = s.first;
         near.units[1].item = behind;
@@ -277,14 +294,14 @@ __device__ __forceinline__ void let_come(const ifm_packed_attend &a, crew_room<C
     bulk_copy(address_of(room.coming), a.q + row_of(a, h), h.n * D * 4, address_of(&room.come));
 }
 
-/* Queries of the block's first units. `f`: of a cycle, by warp. */
+/* Queries of the block's first units. `p`: of a cycle, by warp. */
 template <typename C, int D>
 __device__ __forceinline__ void begin_queries(const ifm_packed_attend &a, crew_room<C, D> &room,
-                                              const ifm_packed_share &s, const fresh_query &f)
+                                              const ifm_packed_share &s, const query_parts &p)
 {
     const uint32_t warp = threadIdx.x / 32, unit = s.unit, end = s.end;
     if (a.fresh != nullptr) {
-        make_queries<C, D>(a, heads_of(a, unit), f, room.queries[0], s.first.item >= s.from);
+        make_queries<C, D>(a, heads_of(a, unit), p, room.queries[0], s.first.item >= s.from);
     } else if (warp < C::CREW / 2) {
         const heads h = heads_of(a, unit);
         give_queries<D>(a.q + row_of(a, h), h.n, room.queries[0], warp, C::CREW / 2);
@@ -312,18 +329,41 @@ __device__ __forceinline__ void take_queries(const ifm_packed_attend &a, crew_ro
         let_come(a, room, unit + 3, end);
 }
 
+/* All warps leave their sums of the block's last unit, each in a stage that no item has any more; so many as have
+ * outputs join them. */
+template <typename C, int D, int FORMAT, bool APART>
+__device__ __forceinline__ void join_last(const ifm_packed_attend &a, crew_room<C, D> &room,
+                                          const part_of_unit<D> &part, const heads &h, float *partial, char *stage)
+{
+    typedef packs<D, FORMAT> p;
+    static_assert(HEADS * sizes<D>::ROW * 4 <= p::STAGE, "rows of all heads, or of 4 heads twice");
+    float *rows = reinterpret_cast<float *>(stage);
+    leave_sums<D, APART>(part.work, rows, h.n, 0, part.settled);
+    if (threadIdx.x % 32 == 0)
+        room.rows[threadIdx.x / 32] = rows;
+    arrive(address_of(&room.all));
+    if (threadIdx.x / 32 * 32 >= h.n * D / 4)
+        return;
+    await(address_of(&room.all), 0);
+    join_left<C::CREW, D, p::ROTATED, APART>(a, h, partial, [&](int w) { return room.rows[w]; });
+}
+
 /* Half of the warps leave their sums of a unit and go on with the next one; each of the others adds those of one to its
  * own, and they join what they then have. `partial`: where that goes; NULL: it is the unit's outputs. */
 template <typename C, int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room<C, D> &room, float *rows,
                                            part_of_unit<D> &part, const heads &h, uint32_t unit, uint32_t turn,
-                                           float *partial, bool last, uint32_t end)
+                                           float *partial, bool last, uint32_t end, char *stage)
 {
     typedef packs<D, FORMAT> p;
     enum { APART = FEW && p::ROTATED };
     const uint32_t warp = threadIdx.x / 32;
     end_body<D, FORMAT, FEW>(part, true, threadIdx.x % 32);
     total_up<D>(part.work);
+    if (FEW && last) {
+        join_last<C, D, FORMAT, APART>(a, room, part, h, partial, stage);
+        return;
+    }
     if (warp >= C::JOINERS) {
         if (turn > 0)
             await(address_of(&room.free), (turn - 1) % 2);
@@ -336,7 +376,8 @@ __device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room
     leave_sums<D, APART>(part.work, rows, h.n, warp, part.settled);
     arrive(address_of(&room.sums));
     await(address_of(&room.sums), turn % 2);
-    join_left<C::JOINERS, D, p::ROTATED, APART>(a, h, rows, partial);
+    join_left<C::JOINERS, D, p::ROTATED, APART>(
+        a, h, partial, [&](int w) { return left_row<D>(rows, APART ? 2 * h.n : h.n, w, 0); });
     if (last)
         return;
     if (a.fresh == nullptr && warp == C::JOINERS - 1)
@@ -348,11 +389,11 @@ __device__ __forceinline__ void join_warps(const ifm_packed_attend &a, crew_room
 template <typename C, int D, int FORMAT, bool FEW>
 __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<C, D> &room, float *rows,
                                          part_of_unit<D> &part, uint32_t unit, uint32_t turn, bool whole, bool last,
-                                         uint32_t end)
+                                         uint32_t end, char *stage)
 {
     const heads h = heads_of(a, unit);
     float *partial = a.partials + (2 * blockIdx.x + (turn != 0)) * static_cast<uint64_t>(HEAD + HEADS * D);
-    join_warps<C, D, FORMAT, FEW>(a, room, rows, part, h, unit, turn, whole ? nullptr : partial, last, end);
+    join_warps<C, D, FORMAT, FEW>(a, room, rows, part, h, unit, turn, whole ? nullptr : partial, last, end, stage);
     if (!whole && a.later == 0) {
         const sharers s = sharers_of(a, unit);
         if (is_last(a, unit, s.n))
@@ -362,7 +403,10 @@ __device__ __forceinline__ void end_unit(const ifm_packed_attend &a, crew_room<C
     }
     if (!last && a.fresh != nullptr) {
         const heads next = heads_of(a, unit + 1);
-        make_queries<C, D>(a, next, fresh_of<D>(a, next, threadIdx.x / 32), room.queries[(turn + 1) % 2], true);
+        query_parts p;
+        p.fresh = with_length(fresh_of<D>(a, next, threadIdx.x / 32));
+        p.left = output_in_front<D>(a, next, threadIdx.x / 32, p.fresh);
+        make_queries<C, D>(a, next, p, room.queries[(turn + 1) % 2], true);
         __syncthreads();
     }
 }
@@ -372,37 +416,43 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
 {
     typedef packs<D, FORMAT> p;
     const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const bool chained = is_chained(a);
     const uint32_t ring = address_of(shared), bars = address_of(room.barriers);
     float *rows = reinterpret_cast<float *>(shared + C::STAGES * p::STAGE);
     const ifm_packed_share s = share_of_block(a);
     const uint32_t first = s.from, end = s.end, to_first = s.first.item + items_of<p::CHUNKS>(s.first);
-    uint32_t unit = s.unit, at = first + warp, ends = first;
-    begin_barriers(room);
+    uint32_t unit = s.unit, at = first + warp;
+    query_parts parts; /* asked for before the items: a load waits behind all copies on their way */
+    if (chained && warp < HEADS)
+        parts.left = ask_left<D>(a);
+    begin_left<C::CREW, D>(a);
+    const heads h = heads_of(a, unit);
+    begin_barriers(room, true);
     find_units(a, room.near, s, to_first);
-    if (end > to_first)
-        __syncthreads();
+    if (a.fresh != nullptr)
+        parts.fresh = fresh_of<D>(a, h, warp);
     walker next = walk_from<p::CHUNKS>(a, room.near, s, at);
-    for (uint32_t i = warp; i < C::STAGES; i += C::CREW)
+    uint32_t i = warp;
+    for (; (chained || a.before == nullptr) && i < C::STAGES; i += C::CREW)
         fetch_next<C, D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
-    fresh_query fresh;
     if (a.fresh == nullptr)
         let_next_begin();
-    else
-        fresh = fresh_of<D>(a, heads_of(a, unit), warp);
+    begin_parts<D>(a, h, chained, parts);
+    for (; i < C::STAGES; i += C::CREW)
+        fetch_next<C, D, FORMAT>(a, room.near, next, end, ring + i * p::STAGE, bars + 8 * i, lane);
     /* What takes a stage again, by the warp that empties it. */
     next = walk_from<p::CHUNKS>(a, room.near, s, at + C::STAGES);
-    __syncthreads(); /* barriers of all, and units */
-    wait_for_previous();
-    if (a.fresh != nullptr) /* the next one reads, before it waits, what the one in front of us may have written */
-        let_next_begin();
-    begin_queries(a, room, s, fresh);
+    begin_barriers(room, false);
     ring_place here = {warp, warp, 0};
-    for (uint32_t turn = 0; ends < end; unit++, turn++) {
-        const ifm_packed_unit u = unit_at(a, room.near, unit);
+    ifm_packed_unit u = s.first;
+    part_of_unit<D> part;
+    begin_part<D>(part);
+    __syncthreads(); /* barriers of all, and units */
+    begin_queries(a, room, s, parts);
+    if (a.fresh != nullptr)
+        let_next_place_begin<C::CREW>(a);
+    for (uint32_t turn = 0, ends = to_first; first < end; turn++) {
         const uint32_t q = address_of(room.queries[turn % 2]), pair = heads_of(a, unit).pair;
-        ends = behind(a, room.near, unit);
-        part_of_unit<D> part;
-        begin_part<D>(part);
         for (const uint32_t to = ends < end ? ends : end; at < to; at += C::CREW) {
             const uint32_t stage = ring + here.stage * p::STAGE;
             await(bars + 8 * here.barrier, here.phase);
@@ -411,8 +461,15 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
             fetch_next<C, D, FORMAT>(a, room.near, next, end, stage, bars + 8 * barrier_behind<C>(here), lane);
             go_on<C>(here);
         }
-        end_unit<C, D, FORMAT, FEW>(a, room, rows, part, unit, turn, u.item >= first && ends <= end, ends >= end,
-                                         end);
+        if (chained && warp == C::CREW - 1) /* who sees what we leave may read what that place wrote */
+            wait_for_previous();
+        end_unit<C, D, FORMAT, FEW>(a, room, rows, part, unit, turn, u.item >= first && ends <= end, ends >= end, end,
+                                    shared + last_stage<C>(here) * p::STAGE);
+        if (ends >= end)
+            return;
+        u = unit_at(a, room.near, ++unit);
+        ends = behind(a, room.near, unit);
+        begin_part<D>(part);
     }
 }
 
@@ -434,9 +491,20 @@ PACKED(ifm_packed_int8_128, 128, INT8, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_e4m3_64, 64, E4M3, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_e4m3_128, 128, E4M3, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_int4_64, 64, INT4, IFM_PACKED_STAGES_64)
-PACKED(ifm_packed_int4_128, 128, INT4, IFM_PACKED_STAGES_128)
 PACKED(ifm_packed_int2_64, 64, INT2, IFM_PACKED_STAGES_64)
 PACKED(ifm_packed_int2_128, 128, INT2, IFM_PACKED_STAGES_INT2_128)
+
+/* Groups of at most 4 heads, and more. */
+#define PACKED_HEADS(name, FEW)                                                                                        \
+    extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_WARPS, 1) name(ifm_packed_attend a)                   \
+    {                                                                                                                  \
+        typedef crew<IFM_PACKED_WARPS, IFM_PACKED_STAGES_128> C;                                                       \
+        extern __shared__ __align__(128) char shared[];                                                                \
+        __shared__ __align__(16) crew_room<C, 128> room;                                                               \
+        attend_packed<C, 128, INT4, FEW>(a, shared, room);                                                             \
+    }
+PACKED_HEADS(ifm_packed_int4_128, true)
+PACKED_HEADS(ifm_packed_many_int4_128, false)
 
 /* Two blocks a multiprocessor, of groups of at most 4: one joins its warps while the other goes on. */
 extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_PAIR_WARPS, 2)
@@ -459,7 +527,8 @@ extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_FINISH_WARPS) ifm_p
     if (pair >= a.n_units / a.parts || lane >= a.head_dim / 4)
         return;
     const heads h = heads_of(a, pair * a.parts + head / HEADS);
-    const float4 x = a.head_dim == 128 ? joined<128>(a, h, a.partials, g) : joined<64>(a, h, a.partials, g);
+    const float4 x = a.head_dim == 128 ? joined<128>(a, h, a.partials, g, left_of<128>(a, h, a.partials, g, 0))
+                                       : joined<64>(a, h, a.partials, g, left_of<64>(a, h, a.partials, g, 0));
     reinterpret_cast<float4 *>(a.out + row_of(a, h))[g * (a.head_dim / 4) + lane] = x;
 }
 

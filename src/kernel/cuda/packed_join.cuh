@@ -139,26 +139,29 @@ template <int D> __device__ __forceinline__ float4 turned(const float4 &x)
     return make_float4(y[0] * size, y[1] * size, y[2] * size, y[3] * size);
 }
 
-/* What the joining warps left of a unit, to where put_sums has it. */
-template <int JOINERS, int D, bool ROTATED, bool APART>
-__device__ __forceinline__ void join_left(const ifm_packed_attend &a, const heads &h, float *rows, float *partial)
+/* What so many joining warps left of a unit, to where put_sums has it. `rows_of`: a warp's first row. */
+template <int JOINERS, int D, bool ROTATED, bool APART, typename ROWS_OF>
+__device__ __forceinline__ void join_left(const ifm_packed_attend &a, const heads &h, float *partial,
+                                          const ROWS_OF &rows_of)
 {
     for (uint32_t i = threadIdx.x; i < h.n * D / 4; i += 32 * JOINERS) {
-        const uint32_t head = i * 4 / D, at = i * 4 % D, each = APART ? 2 * h.n : h.n;
+        const uint32_t head = i * 4 / D, at = i * 4 % D;
         float4 body = make_float4(0, 0, 0, 0), side = body;
         float top = NOTHING, total = 0;
-#pragma unroll
-        for (int w = 0; w < JOINERS; w++)
-            top = fmaxf(top, left_row<D>(rows, each, w, head)[D]);
+        const float *rows[JOINERS];
 #pragma unroll
         for (int w = 0; w < JOINERS; w++) {
-            const float *row = left_row<D>(rows, each, w, head);
-            const left_head left = *reinterpret_cast<const left_head *>(row + D);
+            rows[w] = rows_of(w) + head * sizes<D>::ROW;
+            top = fmaxf(top, rows[w][D]);
+        }
+#pragma unroll
+        for (int w = 0; w < JOINERS; w++) {
+            const left_head left = *reinterpret_cast<const left_head *>(rows[w] + D);
             const float factor = power_of_2(left.top - top);
-            const float4 x = *reinterpret_cast<const float4 *>(row + at);
+            const float4 x = *reinterpret_cast<const float4 *>(rows[w] + at);
             total += factor * left.total;
             if (APART)
-                add(side, *reinterpret_cast<const float4 *>(left_row<D>(rows, each, w, h.n + head) + at), factor);
+                add(side, *reinterpret_cast<const float4 *>(rows[w] + h.n * sizes<D>::ROW + at), factor);
             if (!APART && left.plain)
                 add(side, x, factor);
             else

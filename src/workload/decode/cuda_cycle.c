@@ -160,10 +160,11 @@ static void feed(struct ifm_decode_attend *a, const struct ifm_decode_advance_of
 
 /* Whether a place may begin while the launch in front of it ends, as it reads its cache before it waits for that. Not
  * where that writes what this one reads: it is of the same layer, packs pages or goes back to where a cycle begins.
- * What lies before that has ended, as no kernel of a cycle lets the next one begin sooner. */
+ * What lies before that has ended, as no kernel of a cycle lets the next one begin sooner; but a place that joins what
+ * the one in front left lets it begin when that is there, so that of what lies two before only this has been left. */
 static bool is_early(const struct ifm_decode_cuda_run *run, uint64_t token, unsigned layer)
 {
-    return run->early && run->cycle.feeds && run->layers > 1 &&
+    return run->early && run->cycle.feeds && run->layers > (run->packed.arguments.later != 0 ? 2 : 1) &&
            (layer > 0 || (token > 0 && !ifm_decode_cuda_packed_due(run, token)));
 }
 
