@@ -7,7 +7,7 @@
 #
 # INFEROMETER names the command, IFM_CUDNN cuDNN where it is not found. Without a CELL those of the bars: 2.1 GB of f16
 # each. REPEATS=48 PRE_ROLL=100ms in the environment. ENERGY=1: joules a token and bytes from memory besides, of our own
-# kernels; some 40 s a cell.
+# kernels; some 80 s a cell of four formats.
 set -euo pipefail
 lab=$(readlink -f "${INFEROMETER:-build/inferometer}")
 out=${1:?"usage: bench/packed.sh OUT [CELL...]"}
@@ -16,7 +16,7 @@ shift
 mkdir -p "$out"
 arms=cudnn,ours length=(--stop repeats --repeats "${REPEATS:-48}" --pre-roll "${PRE_ROLL:-100ms}")
 [ -z "${ENERGY:-}" ] || arms=ours length=(--cap 3s --override measure.slot_min=10ms --counters --energy
-    --energy-window 1200ms --energy-windows 4 --energy-idle 1s)
+    --energy-window 1500ms --energy-windows 4 --energy-idle 1s)
 for cell in "$@"; do
     IFS=: read -r shape q_heads dim formats <<<"$cell"
     folder=$out/${shape}_q${q_heads}_d$dim begun=$SECONDS
