@@ -199,6 +199,7 @@ static void make_arms(struct ifm_cell_work *work)
         arm->mid_ns = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
         arm->present = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
         arm->disturbed = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
+        arm->stolen = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
     }
     choose_compared(work->d->facts, work);
 }
@@ -312,8 +313,8 @@ static void mark_slot(struct ifm_cell_work *work, size_t block, const struct ifm
         return;
     work->marked[block] = true;
     work->by_machine[block] |= cause != IFM_CAUSE_FAULTED;
-    if (slot->arm < work->cell->n_arms && cause != IFM_CAUSE_STOLEN)
-        work->arms[slot->arm].disturbed[block] = true;
+    if (slot->arm < work->cell->n_arms)
+        (cause == IFM_CAUSE_STOLEN ? work->arms[slot->arm].stolen : work->arms[slot->arm].disturbed)[block] = true;
 }
 
 /* Slots that do not name an arm of the plan are left to the rules, which refuse the cell. */

@@ -43,6 +43,7 @@ struct ifm_arm_work {
     double *mid_ns;     /* middle of those slots */
     bool *present;
     bool *disturbed;    /* a slot of the arm has a machine cause beside it that the arm may have made: no stolen time */
+    bool *stolen;       /* a slot of the arm has stolen time beside it */
     bool untold;        /* a program of which a slot does not say what it waited: it may be disturbed unseen */
     size_t n_blocks;    /* present ones */
     double fastest_ns;  /* of a step in the fastest slot */
@@ -250,7 +251,7 @@ struct ifm_aside {
     const bool *blocks;                 /* set aside; NULL = none is */
     size_t n, left;                     /* disturbed ones, and the others */
     const struct ifm_arm_work *follows; /* the one of the two that the disturbances follow; NULL = neither */
-    bool lopsided; /* one of the two has more of them: few, or more than seven of eight equal pairs */
+    bool lopsided; /* one of the two has more of them: few, or more than seven of eight equal pairs; of stolen time surely */
     const struct ifm_arm_work *most; /* that one: of `disturbed` blocks `alone` are its own alone */
     size_t alone, disturbed;
 };

@@ -4,7 +4,9 @@
  * where it follows one of the two: waiting comes over arms whose slots alternate as chance has it, so an arm that has
  * it much more often than the other (exact test of McNemar 1947 over the blocks that only one of them shares) makes it
  * itself, and pays for it. A slot that lasts longer meets more of what others do: between even chances and those of the
- * two arms' times, the ones count that speak for the arm. Stolen time is the hypervisor's, and no arm's. */
+ * two arms' times, the ones count that speak for the arm. Stolen time is the hypervisor's; but an arm that meets it
+ * surely more often than the other may have called for it (more threads, credits that are used up): then the interval
+ * holds what all blocks say. */
 #include "derive/internal.h"
 
 #include "model/machine_facts.h"
@@ -54,13 +56,25 @@ static double chance_of_own(const struct met *one, const struct met *other, size
     return mine == 0 ? 1 : chance_of(mine, always ? other->alone : other->events, share);
 }
 
+/* Of the two arms: which of them has more blocks alone, and how many. */
+static void say_whose(struct ifm_aside *aside, const struct ifm_arm_work *arm, const struct met *own,
+                      const struct met *its)
+{
+    const double by_own = chance_of_own(own, its, aside->n + aside->left),
+                 by_base = chance_of_own(its, own, aside->n + aside->left);
+    const bool is_own = own->alone != its->alone ? own->alone > its->alone : by_own <= by_base;
+    aside->most = is_own ? arm : arm->work->baseline;
+    aside->alone = is_own ? own->alone : its->alone;
+    aside->disturbed = own->blocks + its->alone;
+}
+
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
     const struct ifm_arm_work *base = work->baseline;
     struct ifm_aside aside = {0};
     bool *blocks = IFM_ARENA_ARRAY(arm->d->arena, bool, work->n_blocks + 1);
-    struct met own = {0}, its = {0};
+    struct met own = {0}, its = {0}, own_any = {0}, its_any = {0}; /* any: stolen time too */
     /* What one waited, where the other's waiting is not known, would leave out the slow blocks of one arm alone. */
     const bool untold = arm->untold || base->untold;
     for (size_t b = 0; b < work->n_blocks; b++) {
@@ -72,9 +86,12 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
         aside.left += !blocks[b];
         meet(&own, arm->disturbed[b], base->disturbed[b], arm->time_ns[b]);
         meet(&its, base->disturbed[b], arm->disturbed[b], base->time_ns[b]);
+        const bool own_here = arm->disturbed[b] || arm->stolen[b], its_here = base->disturbed[b] || base->stolen[b];
+        meet(&own_any, own_here, its_here, arm->time_ns[b]);
+        meet(&its_any, its_here, own_here, base->time_ns[b]);
     }
     if (untold)
-        own = its = (struct met){0};
+        own = its = own_any = its_any = (struct met){0};
     const size_t n = aside.n + aside.left, compared = ifm_derive_count_compared(work);
     const double level = 0.5 * OWN / (double)(compared > 0 ? compared : 1);
     const double by_own = chance_of_own(&own, &its, n), by_base = chance_of_own(&its, &own, n);
@@ -82,10 +99,9 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
     /* Threads of the lab have a CPU each and wait for others alone; a program or a caller may wait for its own. */
     aside.lopsided = arm->arm->gaps && (fmin(by_own, by_base) <= 0.5 * LOPSIDED ||
                                         (own.events != its.events && own.events + its.events <= FEW));
-    const bool is_own = own.alone != its.alone ? own.alone > its.alone : by_own <= by_base;
-    aside.most = is_own ? arm : base;
-    aside.alone = is_own ? own.alone : its.alone;
-    aside.disturbed = own.blocks + its.alone;
+    const bool stolen = fmin(chance_of_own(&own_any, &its_any, n), chance_of_own(&its_any, &own_any, n)) < level;
+    say_whose(&aside, arm, stolen && !aside.lopsided ? &own_any : &own, stolen && !aside.lopsided ? &its_any : &its);
+    aside.lopsided |= stolen;
     if (aside.n > 0 && aside.left >= IFM_BLOCKS_NEEDED && aside.follows == NULL)
         aside.blocks = blocks;
     return aside;
