@@ -23,7 +23,7 @@ follows()
 }
 script='step_ns=10000000; noise=0.01; arm.new.step_ns=10060000'
 gated=(ci old new --max-regression 1% --script "$script" --seed 8)
-follows decided 100 "${gated[@]}"
+follows cap 30 "${gated[@]}" --cap 2s # its rule ends it before
 follows mde 90 "${gated[@]}" --stop mde
 follows most 30 "${gated[@]}" --override measure.blocks_max=60 # its rule ends it before
 # Steps below measure.slot_min: many go into a slot where many are asked for.
