@@ -251,7 +251,7 @@ struct ifm_aside {
     const bool *blocks;                 /* set aside; NULL = none is */
     size_t n, left;                     /* disturbed ones, and the others */
     const struct ifm_arm_work *follows; /* the one of the two that the disturbances follow; NULL = neither */
-    bool lopsided; /* one of the two has more of them: few, or more than seven of eight equal pairs; of stolen time surely */
+    bool lopsided; /* one of the two has more: few, or more than seven of eight equal pairs; of stolen time surely */
     const struct ifm_arm_work *most; /* that one: of `disturbed` blocks `alone` are its own alone */
     size_t alone, disturbed;
 };

@@ -137,8 +137,9 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
         result->outcome = IFM_OUTCOME_INCONCLUSIVE;
         result->further = IFM_BLOCKS_NEEDED - (uint64_t)v->n;
         result->further_of = "blocks";
-        result->reason = ifm_arena_printf(j->arena, "%s is %.3g after %lld of the %d blocks that an interval needs",
-                                          name, v->number, (long long)v->n, (int)IFM_BLOCKS_NEEDED);
+        result->reason = ifm_arena_printf(j->arena, "%s is %.3g%s after %lld of the %d blocks that an interval needs",
+                                          name, v->number, strcmp(v->unit, "%") == 0 ? " %" : "", (long long)v->n,
+                                          (int)IFM_BLOCKS_NEEDED);
         return;
     }
     if (ifm_judge_by_interval(gate, v) && !v->has_interval) {

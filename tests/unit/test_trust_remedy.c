@@ -12,8 +12,8 @@ static void an_option_is_added_to_the_command(void **state)
     struct ifm_arena *arena = ifm_arena_create();
     assert_string_equal(ifm_trust_remedy_typed("--cap 55s: about 3 more blocks", arena),
                         "add --cap 55s: about 3 more blocks");
-    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12, which makes more such slots", arena),
-                        "add --slot-steps 12, which makes more such slots");
+    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12, which makes such slots longer", arena),
+                        "add --slot-steps 12, which makes such slots longer");
     assert_string_equal(ifm_trust_remedy_typed("end other work", arena), "end other work");
     ifm_arena_destroy(arena);
 }

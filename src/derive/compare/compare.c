@@ -411,9 +411,10 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
             arm, IFM_SEVERITY_WARNING, "rule-07",
             "with each arm behind itself the change is %+.3g to %+.3g %%, which the interval holds too: undecided%s",
             100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
-            ifm_derive_hides_order(arm) ? ""
-                                        : ifm_arena_printf(arm->d->arena, IFM_REMEDY "%s, which makes more such slots",
-                                                           ifm_derive_more_slots(arm->work)))
+            ifm_derive_hides_order(arm)
+                ? ""
+                : ifm_arena_printf(arm->d->arena, IFM_REMEDY "%s, which makes such slots longer",
+                                   ifm_derive_more_slots(arm->work)))
             ->takes_word = true;
     *word = stands ? *word : "undecided";
     return a;
