@@ -52,11 +52,11 @@ for arm in arms:
     print("  %-8s %9.2f us  CV %5.2f %%  max error %.1e  ceiling %5.1f %%  %s" % (
         arm, of(arm, "step_ns")["value"] / 1e3, of(arm, "latency_cv_percent")["value"],
         of(arm, "error_max_rel")["value"], of(arm, "ceiling_read_percent")["value"], text))
-    joules, less = of(arm, "energy_per_token_j"), of(arm, "energy_per_token_change_percent")
-    moved = of(arm, "dram_bytes_over_ledger")
     if (arm, "energy_per_token_j") in numbers:
-        print("           %s mJ a token, %s %%; bytes %.1f %% fewer; memory read over ledger %s" % (
-            joules.get("why") or within(joules, 1e-3, 4), within(less, 1, 1), 100 - 100 / true["value"],
-            moved.get("why") or within(moved, 1, 4)))
+        told = lambda metric, by, digits: of(arm, metric).get("why") or within(of(arm, metric), by, digits)
+        saved = "" if arm == arms[0] else ", %s %%; bytes %.1f %% fewer" % (
+            told("energy_per_token_change_percent", 1, 1), 100 - 100 / true["value"])
+        print("           %s mJ a token%s; memory read over ledger %s" % (
+            told("energy_per_token_j", 1e-3, 4), saved, told("dram_bytes_over_ledger", 1, 4)))
 PYTHON
 done

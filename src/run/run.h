@@ -29,7 +29,7 @@ struct ifm_run_options {
     const struct ifm_event_retry *retries; /* of the run that is repeated; NULL = none */
     size_t n_retries;
     bool *needs_new_process;     /* set when the device failed and only a new process, which resumes, can open it */
-    ifm_settled_fn *settled;     /* asked before a look ends a pass (stats/stop_blocks.h); NULL = nobody is */
+    ifm_settled_fn *settled;     /* asked before a look ends a pass (run/facts/facts.h); NULL = nobody is */
     struct ifm_witness *witness; /* of the process that watches this one; NULL = none */
     double look_s;               /* of a dry run: how long it opens cells; 0 = a few seconds */
 };

@@ -5,7 +5,6 @@
 #ifndef IFM_STATS_STOP_BLOCKS_H
 #define IFM_STATS_STOP_BLOCKS_H
 
-#include "base/error.h"
 #include "model/plan.h"
 #include "stats/looks.h"
 #include "stats/paired.h"
@@ -32,12 +31,6 @@ struct ifm_stop_blocks {
     size_t room;
     bool open; /* of the look that the blocks so far make: an answer of theirs is open by all that derive allows for */
 };
-
-/* Of plans whose rules ask for it, where a look answers: are the answers settled by the record up to its block
- * `last` with all that may lie in a comparison (derive/compare/settled.h)? A look that ends nothing widens no interval.
- */
-typedef enum ifm_status ifm_settled_fn(const char *dir, const struct ifm_stop_blocks *blocks, uint32_t last,
-                                       bool *settled, struct ifm_error *error);
 
 /* All but the arrays. */
 struct ifm_stop_blocks ifm_stop_blocks_of(const struct ifm_cell *cell, const struct ifm_plan *plan);

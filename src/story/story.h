@@ -44,7 +44,7 @@ IFM_CHECKED enum ifm_status ifm_story_folder(const char *dir, const struct ifm_c
 /* ---- measure (measure.c) ---- */
 /* This process's times are those of a real processor: valgrind does not run it. */
 IFM_CHECKED enum ifm_status ifm_story_check_machine(struct ifm_error *error);
-/* What derive would say of the record so far (stats/stop_blocks.h): ifm_story_measure gives it to the run. */
+/* What derive would say of the record so far (run/facts/facts.h): ifm_story_measure gives it to the run. */
 IFM_CHECKED enum ifm_status ifm_story_settled(const char *dir, const struct ifm_stop_blocks *blocks, uint32_t last,
                                               bool *settled, struct ifm_error *error);
 /* `how` (run/run.h) without its device, which the configuration describes. */

@@ -7,7 +7,13 @@
 #include "model/plan.h"
 #include "run/facts/parts.h"
 #include "sample/journal.h"
-#include "stats/stop_blocks.h"
+
+struct ifm_stop_blocks;
+/* Of plans whose rules ask for it, where a look answers: are the answers settled by the record up to its block
+ * `last` with all that may lie in a comparison (derive/compare/settled.h)? A look that ends nothing widens no interval.
+ */
+typedef enum ifm_status ifm_settled_fn(const char *dir, const struct ifm_stop_blocks *blocks, uint32_t last,
+                                       bool *settled, struct ifm_error *error);
 
 /* How long the load of others is watched, before and after a run. */
 enum { IFM_LOAD_WINDOW_MS = 200 };
