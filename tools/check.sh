@@ -53,7 +53,7 @@ declare -A tests=(
     [tsan]='test_(decode_cycle_cuda|device|kv_cache|model_data|openblas|pool|run|sampler|session)'
 )
 
-# build PRESET: configure and build; count it.
+# build PRESET: configure and build, past the first error, so that all are seen at once; count it.
 build()
 {
     local start=$SECONDS
@@ -66,7 +66,7 @@ build()
     say "build $1"
     if cmake --preset "$1" -DIFM_CUDA=$device -DIFM_FATBINS="$fatbins" -DIFM_TESTS="${tests[$1]-.*}" \
         >"$logs/$1-configure.log" 2>&1 &&
-        cmake --build "build-$1" --target "${targets[@]}" >"$logs/$1-build.log" 2>&1; then
+        cmake --build "build-$1" --target "${targets[@]}" -- -k 0 >"$logs/$1-build.log" 2>&1; then
         count 1 0 0
         echo "ok, $((SECONDS - start)) s"
     else

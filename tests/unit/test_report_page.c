@@ -64,9 +64,10 @@ static void a_fold_holds_its_table(void **state)
     (void)state;
     struct ifm_heading headings[] = {
         {"asks for", IFM_M_NONE, true, 0}, {"answer", IFM_M_NONE, true, 0}, {"found", IFM_M_NONE, true, 0}};
-    struct ifm_field fields[] = {{"at most 5 % & no more", "", IFM_TONE_PLAIN, 0},
-                                 {"not met", "", IFM_TONE_BAD, 0},
-                                 {"7.2 % (<int4>). Remedy: raise --warmup", "", IFM_TONE_PLAIN, 0}};
+    struct ifm_field fields[] = {
+        {.text = "at most 5 % & no more", .interval = "", .tone = IFM_TONE_PLAIN},
+        {.text = "not met", .interval = "", .tone = IFM_TONE_BAD},
+        {.text = "7.2 % (<int4>). Remedy: raise --warmup", .interval = "", .tone = IFM_TONE_PLAIN}};
     struct ifm_block grid = {.kind = IFM_BLOCK_GRID,
                              .grid = {headings, 3, fields, 1, IFM_GRID_CHECKS, "Environment lock", NULL}};
     struct ifm_block fold = {.kind = IFM_BLOCK_SECTION,

@@ -154,16 +154,16 @@ static void rows_stay_whole_where_a_table_is_split(void **state)
                                             {"p50", IFM_M_NONE, false, 0},
                                             {"read", IFM_M_NONE, false, 0},
                                             {"of ceiling", IFM_M_NONE, false, 0}};
-    static struct ifm_field fields[] = {{"f16", "", 0, 0},
-                                        {"16.5 ms", "[11.4, 23.7]", 0, 0},
-                                        {"18.1 ms", "", 0, 0},
-                                        {"8.15 GB/s", "±0.39", 0, 0},
-                                        {"13.3 %", "", 0, 0},
-                                        {"int8", "", 0, 0},
-                                        {"9.31 ms", "±0.12", 0, 0},
-                                        {"9.20 ms", "", 0, 0},
-                                        {"6.28 GB/s", "±1.10", 0, 0},
-                                        {"10.3 %", "", 0, 0}};
+    static struct ifm_field fields[] = {{.text = "f16", .interval = ""},
+                                        {.text = "16.5 ms", .interval = "[11.4, 23.7]"},
+                                        {.text = "18.1 ms", .interval = ""},
+                                        {.text = "8.15 GB/s", .interval = "±0.39"},
+                                        {.text = "13.3 %", .interval = ""},
+                                        {.text = "int8", .interval = ""},
+                                        {.text = "9.31 ms", .interval = "±0.12"},
+                                        {.text = "9.20 ms", .interval = ""},
+                                        {.text = "6.28 GB/s", .interval = "±1.10"},
+                                        {.text = "10.3 %", .interval = ""}};
     const struct ifm_grid grid = {.headings = headings, .n_columns = 5, .fields = fields, .n_rows = 2};
     static const char expected[] = "arm                   time      p50\n"
                                    "f16   16.5 ms [11.4, 23.7]  18.1 ms\n"
