@@ -44,12 +44,17 @@ static bool begins_command(const char *text)
     return is_known(word);
 }
 
+/* What stands in double quotes, or behind an apostrophe, somebody else typed. */
 size_t ifm_called_before(const char *text)
 {
-    for (const char *at = text; (at = strstr(at, usual)) != NULL; at += IFM_CALLED_BYTES) {
-        const bool apart = at == text || strchr(" `'\"(", at[-1]) != NULL;
-        if (apart && at[IFM_CALLED_BYTES] == ' ' && begins_command(at + IFM_CALLED_BYTES + 1))
-            return (size_t)(at - text);
+    bool quoted = false;
+    const char *at = text;
+    for (; *at != '\0'; at++) {
+        quoted ^= *at == '"';
+        const bool apart = !quoted && (at == text || strchr(" `(", at[-1]) != NULL);
+        if (apart && strncmp(at, usual, IFM_CALLED_BYTES) == 0 && at[IFM_CALLED_BYTES] == ' ' &&
+            begins_command(at + IFM_CALLED_BYTES + 1))
+            break;
     }
-    return strlen(text);
+    return (size_t)(at - text);
 }

@@ -11,18 +11,23 @@
 
 static bool quiet, muted, over_line;
 
+static void print_prefix(const char *prefix)
+{
+    fprintf(stderr, "%s%s", over_line ? "\r\033[K" : "", prefix);
+    over_line = false;
+}
+
 /* A line on standard error. Names in it may be of somebody else's folder. Nothing is allocated: memory may be short. */
 static void print_line(const char *prefix, char *line)
 {
     ifm_plain_make(line);
-    fprintf(stderr, "%s%s", over_line ? "\r\033[K" : "", prefix);
+    print_prefix(prefix);
     for (size_t n; line[n = ifm_called_before(line)] != '\0'; line += n + IFM_CALLED_BYTES)
         fprintf(stderr, "%.*s%s", (int)n, line, ifm_called_as());
     fprintf(stderr, "%s\n", line);
-    over_line = false;
 }
 
-/* What a program said, line by line. */
+/* What a program said, line by line: of this one's own name nothing is put in. */
 static void print_said(const char *said)
 {
     char line[sizeof((struct ifm_error *)0)->said];
@@ -31,7 +36,8 @@ static void print_said(const char *said)
     for (size_t n; *said != '\0'; said += n + (said[n] != '\0')) {
         n = strcspn(said, "\n");
         snprintf(line, sizeof line, "%.*s", (int)n, said);
-        print_line("    ", line);
+        ifm_plain_make(line);
+        fprintf(stderr, "    %s\n", line);
     }
 }
 
@@ -86,8 +92,12 @@ void ifm_error_print_said(const struct ifm_error *error)
 void ifm_error_print(const struct ifm_error *error)
 {
     char line[sizeof error->where + sizeof error->message + sizeof error->hint];
-    snprintf(line, sizeof line, "%s%s%s", error->where, error->where[0] == '\0' ? "" : ": ", error->message);
-    print_line("error: ", line);
+    snprintf(line, sizeof line, "%s", error->where); /* which somebody else named */
+    ifm_plain_make(line);
+    print_prefix("error: ");
+    fprintf(stderr, "%s%s", line, line[0] == '\0' ? "" : ": ");
+    snprintf(line, sizeof line, "%s", error->message);
+    print_line("", line);
     print_said(error->said);
     snprintf(line, sizeof line, "%s", error->hint);
     if (line[0] != '\0')

@@ -38,7 +38,7 @@ static void tell_names(const struct ifm_quick_arm *arms, size_t n)
     struct ifm_text line = {0};
     for (size_t i = 0; i < n; i++) {
         const size_t before = line.size;
-        ifm_text_printf(&line, "%s%s is %.*s%s", before > 0 ? "; " : "", arms[i].name, SHOWN, arms[i].text,
+        ifm_text_printf(&line, "%s%s is \"%.*s%s\"", before > 0 ? "; " : "", arms[i].name, SHOWN, arms[i].text,
                         strlen(arms[i].text) > SHOWN ? "..." : "");
         if (i + 1 < n && line.size < LINE)
             continue;

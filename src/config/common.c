@@ -140,7 +140,7 @@ static const struct ifm_param arm[] = {
 
 static const struct ifm_param gate[] = {
     {"name", NULL, IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL, "Name of the gate, unique; by default the metric's", T(name)},
-    {"metric", NULL, IFM_TYPE_TEXT, 0, "", NULL, 0, 0, NULL, "Metric to judge; see 'inferometer explain'", T(metric)},
+    {"metric", NULL, IFM_TYPE_TEXT, 0, "", NULL, 0, 0, NULL, "Metric to judge; see `inferometer explain`", T(metric)},
     {"arm", NULL, IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL,
      "Arm to judge; by default every arm that is neither baseline nor ceiling", T(arm)},
     {"cell", NULL, IFM_TYPE_TEXT, 0, "", "", 0, 0, NULL, "Cell to judge; by default every cell", T(cell)},

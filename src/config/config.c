@@ -123,7 +123,7 @@ enum ifm_status ifm_config_unknown_key(const struct ifm_config *config, const ch
                                        struct ifm_error *error)
 {
     char shown[72];
-    ifm_fail(error, IFM_USAGE, where, "'inferometer run --help' lists the keys", "unknown key '%s'",
+    ifm_fail(error, IFM_USAGE, where, "`inferometer run --help` lists the keys", "unknown key '%s'",
              ifm_param_shown(path, shown));
     return ifm_error_nearest(error, nearest_path(config, path));
 }

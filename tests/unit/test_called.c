@@ -33,6 +33,10 @@ static void a_command_is_typed_as_the_program_was_called(void **state)
          "use the version of inferometer that wrote it; libinferometer report"},
         {"build/inferometer", "build/inferometer report, another-inferometer lock, inferometer",
          "build/inferometer report, another-inferometer lock, inferometer"},
+        {"build/inferometer", "unknown command \"inferometer lock\": inferometer lock; `inferometer exec 'inferometer lock'`",
+         "unknown command \"inferometer lock\": build/inferometer lock; `inferometer exec 'inferometer lock'`"},
+        {"build/inferometer", "did you mean `inferometer report 'inferometer lock'`, not \"an inferometer lock\"?",
+         "did you mean `build/inferometer report 'inferometer lock'`, not \"an inferometer lock\"?"},
         {"/my tools/inferometer", "inferometer lock", "'/my tools/inferometer' lock"},
         {"it's/inferometer", "inferometer lock", "'/my tools/inferometer' lock"}, /* not quotable: as before */
     };
