@@ -139,7 +139,7 @@ const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual
 const char *ifm_cell_tokens_heading(const struct ifm_cell *cell, const char *usual);
 /* Of what its tokens are, as their rate is no model's: "6 attention layers, generated data"; "" of other work. */
 const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell);
-/* "batch 4, kv_len 8192, 2 threads, margin ±0.3 %", in about `most` bytes. */
+/* "batch 4, kv_len 8192, 2 threads, equal if within ±0.3 %", in about `most` bytes, else in a line more. */
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most);
 /* "batch 1": what attention.scale made of the batch that the name says; "" where it made nothing of it. */
 const char *ifm_cell_scaled(struct ifm_builder *builder, const struct ifm_cell *cell);

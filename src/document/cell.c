@@ -413,7 +413,7 @@ enum shape_part { SHAPE_CHOSEN, SHAPE_SIZES, SHAPE_REST, SHAPE_PARTS };
 static enum shape_part part_of(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                const struct ifm_setting *setting)
 {
-    static const char *const sizes[] = {"batch", "kv_len", "seq_len"};
+    static const char *const sizes[] = {"batch", "kv_len", "seq_len"}, *const rows[] = {"formats", "compress", "arms"};
     const char *path = setting->path;
     const size_t length = strlen(cell->workload);
     const bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
@@ -423,8 +423,9 @@ static enum shape_part part_of(struct ifm_builder *builder, const struct ifm_cel
     const bool implied = is_of_model(arm, cell->workload, path + length + 1, builder->arena);
     if (implied && (strstr(path, ".model_layers") != NULL || strstr(path, ".weight_b") != NULL))
         return SHAPE_PARTS; /* the layers of a token stand behind the shape */
-    if (strcmp(path + length, ".formats") == 0)
-        return SHAPE_PARTS; /* they are the rows of the table */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(path + length + 1, rows[i]) == 0)
+            return SHAPE_PARTS; /* the table has them */
     if (strcmp(path, "attention.scale") == 0 && ifm_cell_scaled(builder, cell)[0] != '\0')
         return SHAPE_PARTS; /* it stands before the shape, with what it made of the batch */
     if (is_chosen(builder, setting) && !implied)
@@ -438,7 +439,8 @@ static enum shape_part part_of(struct ifm_builder *builder, const struct ifm_cel
 /* The shape that all arms share, as far as it has an effect and the cell's name does not say it: "batch 4, kv_len 8192,
  * "; "" for probes. What was chosen comes before defaults. Of what does not fit in `most` bytes, other defaults than
  * sizes are left out alone; `*lost`: something else is among it. */
-static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most, bool *lost)
+static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most, enum shape_part last,
+                            bool *lost)
 {
     static const char gap[] = "…, ";
     const char *shape = "", *before_gap = "", *with_rest;
@@ -447,7 +449,7 @@ static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *
     *lost = false;
     for (size_t a = 0; a < cell->n_arms && arm == NULL; a++)
         arm = cell->arms[a].role == IFM_ROLE_BASELINE ? &cell->arms[a] : NULL;
-    for (int part = SHAPE_CHOSEN; arm != NULL && part < SHAPE_PARTS; part++) {
+    for (int part = SHAPE_CHOSEN; arm != NULL && part <= (int)last; part++) {
         with_rest = shape;
         for (size_t i = 0; i < arm->n_settings; i++) {
             const struct ifm_setting *setting = &arm->settings[i];
@@ -505,8 +507,29 @@ const char *ifm_cell_scaled_words(struct ifm_builder *builder, const struct ifm_
                  : ifm_arena_printf(builder->arena, "batches divided by scale %s, ", scale);
 }
 
+/* Does a word of a table go by the margin? Beside a limit that decides alone it is a second one. Of all tables, as
+ * cells that differ in their axes alone have one head. */
+static bool goes_by_margin(const struct ifm_builder *builder)
+{
+    const struct ifm_plan *plan = builder->from->plan;
+    const bool limits = ifm_judge_limits_alone(builder->from->verdict, plan);
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
+            const struct ifm_cell *cell = &plan->cells[c];
+            const struct ifm_arm *arm = &cell->arms[a];
+            const char *word =
+                limits ? ifm_word_shown(builder, cell, arm, ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT))
+                       : "";
+            if (arm->role == IFM_ROLE_VARIANT && (!limits || strcmp(word, "faster") == 0 ||
+                                                  strcmp(word, "slower") == 0 || strcmp(word, "equivalent") == 0))
+                return true;
+        }
+    return false;
+}
+
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
 {
+    enum { SECOND_LINE = 86 }; /* bytes that fit, wherever the first is broken */
     /* A "hot cache" was taken for data that lie in it, and inputs rotate so that they do not: what is as ever is not
      * said, and what a cache serves is called cache-resident. */
     const bool cold = cell->measure.cache == IFM_CACHE_COLD;
@@ -519,23 +542,22 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const bool scripted = strcmp(builder->from->plan->device, "fake") == 0;
     if (scripted)
         threads = "scripted times";
-    const char *margin = ifm_judge_limits_alone(builder->from->verdict, builder->from->plan)
-                             ? "" /* a limit decides, and a margin beside it is a second one */
-                             : ifm_arena_printf(builder->arena, ", equal if within ±%s",
-                                                ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena));
+    const char *margin = goes_by_margin(builder)
+                             ? ifm_arena_printf(builder->arena, ", equal if within ±%s",
+                                                ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena))
+                             : "";
     if (ifm_cell_counts_programs(cell)) /* its caches and threads are its own */
         return ifm_arena_printf(builder->arena, "%s%s", scripted ? threads : "from start to end of one run", margin);
-    const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "", *rest = "";
+    const char *tokens = ifm_cell_tokens_of(builder, cell), *shape = "";
     const char *resident = cell->cache_resident ? ", cache-resident" : "";
-    const bool usual = ifm_judge_margin_is_usual(cell); /* another one was chosen, and takes a second line */
-    bool lost = true;
-    for (int shorter = 0; shorter < 2 && lost; shorter++) { /* what was chosen is worth more than what is as ever */
-        rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache, threads,
-                                shorter > 0 && usual ? "" : margin, resident);
-        const size_t taken = strlen(rest) - (shorter > 0 && !usual ? strlen(margin) : 0),
-                     room = most > taken ? most - taken : 0;
-        shape = shape_of(builder, cell, room, &lost);
-    }
+    const char *rest = ifm_arena_printf(builder->arena, "%s%s%s%s%s%s", tokens, tokens[0] == '\0' ? "" : ", ", cache,
+                                        threads, margin, resident);
+    const size_t taken = strlen(rest);
+    bool lost;
+    shape = shape_of(builder, cell, most > taken ? most - taken : 0, SHAPE_REST, &lost);
+    if (lost)
+        shape =
+            shape_of(builder, cell, most + SECOND_LINE > taken ? most + SECOND_LINE - taken : 0, SHAPE_SIZES, &lost);
     return ifm_arena_printf(builder->arena, "%s%s", shape, rest);
 }
 

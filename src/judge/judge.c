@@ -137,9 +137,9 @@ static void decide(struct judging *j, struct ifm_gate_result *result, const stru
         result->outcome = IFM_OUTCOME_INCONCLUSIVE;
         result->further = IFM_BLOCKS_NEEDED - (uint64_t)v->n;
         result->further_of = "blocks";
-        result->reason = ifm_arena_printf(j->arena, "%s is %.3g%s after %lld of the %d blocks that an interval needs",
-                                          name, v->number, strcmp(v->unit, "%") == 0 ? " %" : "", (long long)v->n,
-                                          (int)IFM_BLOCKS_NEEDED);
+        result->reason =
+            ifm_arena_printf(j->arena, "%s is %.3g%s after %lld of the %d blocks that an interval needs", name,
+                             v->number, strcmp(v->unit, "%") == 0 ? " %" : "", (long long)v->n, (int)IFM_BLOCKS_NEEDED);
         return;
     }
     if (ifm_judge_by_interval(gate, v) && !v->has_interval) {
@@ -428,8 +428,12 @@ static void judge_gate(struct judging *j, const struct ifm_gate *gate)
 
 /* ---- the verdict ---- */
 
+/* Of the verdict's own outcome the word stands before it already: "PASS". */
 static void collect(struct judging *j, enum ifm_outcome outcome, const char *end)
 {
+    const char *is = outcome == j->verdict->outcome   ? ""
+                     : outcome == IFM_OUTCOME_BLOCKED ? " is blocked"
+                                                      : " is inconclusive";
     for (size_t g = 0; g < j->verdict->n_gates; g++) {
         const struct ifm_gate_result *r = &j->verdict->gates[g];
         if (r->outcome != outcome)
@@ -439,11 +443,7 @@ static void collect(struct judging *j, enum ifm_outcome outcome, const char *end
             r->cell[0] == '\0' ? ""
             : alone            ? ifm_arena_printf(j->arena, " (arm %s)", r->arm)
                     : ifm_arena_printf(j->arena, " (cell %s%s%s)", r->cell, r->arm[0] != '\0' ? ", arm " : "", r->arm);
-        const char *is = outcome == IFM_OUTCOME_FAIL      ? "fails"
-                         : outcome == IFM_OUTCOME_PASS    ? "passes"
-                         : outcome == IFM_OUTCOME_BLOCKED ? "is blocked"
-                                                          : "is inconclusive";
-        add_reason(j, ifm_arena_printf(j->arena, "gate \"%s\" %s%s: %s%s", ifm_judge_gate_name(r->gate), is, place,
+        add_reason(j, ifm_arena_printf(j->arena, "gate \"%s\"%s%s: %s%s", ifm_judge_gate_name(r->gate), is, place,
                                        r->reason, end));
     }
 }
@@ -537,6 +537,15 @@ static void conclude(struct judging *j)
     }
     for (size_t i = 0; i < j->derived->n_findings; i++)
         invalid += j->derived->findings[i].severity == IFM_SEVERITY_INVALID;
+    bool unsound = invalid > 0 || j->untrusted != NULL;
+    if (failed > 0)
+        v->outcome = IFM_OUTCOME_FAIL;
+    else if (blocked > 0 || (unsound && v->n_gates > 0))
+        v->outcome = IFM_OUTCOME_BLOCKED;
+    else if (open > 0)
+        v->outcome = IFM_OUTCOME_INCONCLUSIVE;
+    else
+        v->outcome = v->n_gates > 0 ? IFM_OUTCOME_PASS : IFM_OUTCOME_NOT_GATED;
     collect(j, IFM_OUTCOME_FAIL, "");
     collect(j, IFM_OUTCOME_BLOCKED, "");
     collect(j, IFM_OUTCOME_INCONCLUSIVE, "");
@@ -548,15 +557,6 @@ static void conclude(struct judging *j)
     }
     if (j->untrusted != NULL)
         add_reason(j, j->untrusted);
-    bool unsound = invalid > 0 || j->untrusted != NULL;
-    if (failed > 0)
-        v->outcome = IFM_OUTCOME_FAIL;
-    else if (blocked > 0 || (unsound && v->n_gates > 0))
-        v->outcome = IFM_OUTCOME_BLOCKED;
-    else if (open > 0)
-        v->outcome = IFM_OUTCOME_INCONCLUSIVE;
-    else
-        v->outcome = v->n_gates > 0 ? IFM_OUTCOME_PASS : IFM_OUTCOME_NOT_GATED;
     if (failed > 0)
         v->exit_code = IFM_REJECTED;
     else if (unsound || blocked > lacking || open > 0)
@@ -568,7 +568,7 @@ static void conclude(struct judging *j)
             collect(j, IFM_OUTCOME_PASS, beside_processor(j));
         else
             add_reason(
-                j, ifm_arena_printf(j->arena, "every gate passes (%zu results)%s", v->n_gates, beside_processor(j)));
+                j, ifm_arena_printf(j->arena, "every gate (%zu results)%s", v->n_gates, beside_processor(j)));
         (void)meters_gave(j); /* gates on times alone: a lost meter touches no time, but it is said */
     } else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");

@@ -217,7 +217,7 @@ static void conclude(struct story *story, const struct ifm_value *change, bool b
     const char *word = change->text;
     /* One policy, whatever took the word: of an undecided change causes are said as what could explain it. */
     const bool decided = strcmp(word, "undecided") != 0;
-    const char *nothing = story->recorded == 0 ? "nothing else was recorded that could explain it"
+    const char *nothing = story->recorded == 0 ? "nothing else was recorded of both arms that could explain it"
                           : story->told == 0   ? "nothing else that was recorded differs"
                                                : "nothing recorded explains it";
     if (strcmp(word, "equivalent") == 0)
