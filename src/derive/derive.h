@@ -78,6 +78,7 @@ struct ifm_finding {
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"
 /* Of the machine, where that looks like it. */
 #define IFM_ALTERNATES_WORDS "the time alternates from slot to slot"
+#define IFM_DRIFT_HELD_WORDS "the interval of this time is widened to hold both ends"
 #define IFM_ALTERNATES_END ", whichever arm runs"
 /* ... and where it cannot be told from the load, or from that. */
 #define IFM_ORDER_HIDDEN_WORDS "whether the order of slots matters"

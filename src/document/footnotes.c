@@ -101,6 +101,12 @@ static bool is_alternating(const struct ifm_note *note)
     return strncmp(note->text, IFM_ALTERNATES_WORDS, strlen(IFM_ALTERNATES_WORDS)) == 0;
 }
 
+/* Of a time that drifts, as the cause says. */
+static bool is_drift(const struct ifm_note *note, const struct ifm_trust *trust)
+{
+    return strcmp(note->text, IFM_DRIFT_NOTE_WORDS) == 0 && strstr(trust->cause, IFM_DRIFT_HELD_WORDS) != NULL;
+}
+
 /* The first note before the one at `at` that says the same of another comparison; `at` = none does. */
 static size_t alike_before(const struct ifm_document *document, size_t at)
 {
@@ -131,19 +137,21 @@ static const char *beside_trust(const struct ifm_builder *builder, const char *t
     return end == NULL ? text : ifm_arena_printf(builder->arena, "%.*s", (int)(end - text), text);
 }
 
-/* Kinds of notes, in the order in which they get the lines that there are. */
-enum { OPEN = 0, REFUSED, OTHER, KINDS };
+/* Kinds of notes, in the order in which they get the lines that there are: a decided ratio that the times above it do
+ * not give comes first. */
+enum { TIMES = 0, OPEN, REFUSED, OTHER, KINDS };
 
 static int kind_of(const struct ifm_note *note)
 {
-    return note->open ? OPEN : is_refusal(note) ? REFUSED : OTHER;
+    return note->open ? OPEN : ifm_tells_the_times(note->text) ? TIMES : is_refusal(note) ? REFUSED : OTHER;
 }
 
 /* A note is said below the table by no line, as the word of trust or another note says it. */
 static bool is_again(const struct ifm_builder *builder, size_t at, const struct ifm_trust *trust)
 {
     const struct ifm_note *note = &builder->document->notes[at];
-    return is_answer(builder, note) || (is_alternating(note) && strstr(trust->cause, IFM_ALTERNATES_WORDS) != NULL) ||
+    return is_answer(builder, note) || is_drift(note, trust) ||
+           (is_alternating(note) && strstr(trust->cause, IFM_ALTERNATES_WORDS) != NULL) ||
            (note->open && (alike_before(builder->document, at) < at || is_trust(note, trust)));
 }
 
@@ -223,23 +231,23 @@ static const char *note_words(const struct ifm_builder *builder, size_t at, cons
     return ifm_arena_printf(builder->arena, "%.*s%s", (int)whole_clauses(text, room), text, others);
 }
 
-/* The texts of notes that have lines of their own, of `room` lines: why comparisons are open first, the first of them
- * in two lines; then why numbers are refused. Alike ones are one. */
+/* The texts of notes that have lines of their own, of `room` lines, by kind; why the first comparison is open in two.
+ * Alike ones are one. */
 static void choose(const struct ifm_builder *builder, const struct ifm_trust *trust, size_t room, const char **texts)
 {
     const struct ifm_document *document = builder->document;
-    size_t rest = 0, n = 0, used = 0;
+    size_t rest = 0, n = 0, open = 0, used = 0;
     for (size_t i = 0; i < document->n_notes; i++)
         rest += !is_again(builder, i, trust);
     /* a line that says that one more is hidden is as long as that one */
     const size_t most = rest == NOTES + 1 ? NOTES + 1 : NOTES;
-    for (int kind = OPEN; kind < KINDS; kind++)
+    for (int kind = TIMES; kind < KINDS; kind++)
         for (size_t i = 0; i < document->n_notes; i++) {
             if (kind_of(&document->notes[i]) != kind || is_again(builder, i, trust))
                 continue;
             if (of_several(builder, document->notes[i].text) != NULL && first_like(document, i) < i)
                 continue; /* is joined to that */
-            for (int two = kind == OPEN && n == 0; two >= 0 && texts[i] == NULL; two--) {
+            for (int two = kind == OPEN && open == 0; two >= 0 && texts[i] == NULL; two--) {
                 const char *text = note_words(builder, i, trust, two);
                 const size_t lines = ifm_lines_of(text, 2 * INDENT, 2 * INDENT);
                 if (used + lines > room || (kind != OPEN && n >= most))
@@ -248,6 +256,7 @@ static void choose(const struct ifm_builder *builder, const struct ifm_trust *tr
                 used += lines;
             }
             n += texts[i] != NULL;
+            open += kind == OPEN && texts[i] != NULL;
         }
 }
 

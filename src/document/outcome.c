@@ -122,6 +122,11 @@ static bool points_away(double ratio, double times)
 
 static const char of_undisturbed[] = "of undisturbed blocks; ", by_block[] = "block by block";
 
+bool ifm_tells_the_times(const char *text)
+{
+    return strstr(text, of_undisturbed) != NULL || strstr(text, by_block) != NULL;
+}
+
 const char *ifm_unlike_of_several(const char *text)
 {
     return strncmp(text, of_undisturbed, sizeof of_undisturbed - 1) == 0 ? "of undisturbed blocks; times are of all"

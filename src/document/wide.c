@@ -44,7 +44,7 @@ static const char *drift_in_interval(const struct ifm_builder *builder, const st
     const double shows = 0.03; /* of the time: a narrow interval misleads nobody */
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;)
         if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_TIME_DRIFTS && half_of(time) > shows)
-            return "its interval holds both ends of a drift";
+            return IFM_DRIFT_NOTE_WORDS;
     return "";
 }
 

@@ -30,10 +30,9 @@ static void say_drift(const struct ifm_arm_work *arm, double drift)
 {
     if (drift == 0)
         return;
-    struct ifm_finding *said = ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-07",
-        "%s drifts by %+.2f %% from start to end; the interval of this time is widened to hold both ends",
-        time_words(arm), 100.0 * expm1(drift));
+    struct ifm_finding *said = ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                                                  "%s drifts by %+.2f %% from start to end; " IFM_DRIFT_HELD_WORDS,
+                                                  time_words(arm), 100.0 * expm1(drift));
     said->kind = IFM_FINDING_TIME_DRIFTS;
     said->drift = drift;
 }
