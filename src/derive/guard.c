@@ -1,7 +1,7 @@
 /* The guard over what observes: steps in a pass with an instrument against steps of the latency pass.
  *
- * Above MUCH_SLOWER per cent the times of that pass are those of other steps, and no number is made of them. Latency is
- * never of such a pass. */
+ * Above MUCH_SLOWER per cent the times of that pass are those of other steps: the two parts of the record do not agree
+ * (rule 4), and no number is made of them. Latency is never of such a pass. */
 #include "derive/internal.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ void ifm_derive_say_slower(const struct ifm_arm_work *arm, const struct ifm_valu
 {
     if (slower->state == IFM_STATE_OK && slower->number > MUCH_SLOWER)
         ifm_derive_say_arm(
-            arm, IFM_SEVERITY_NOTE, "rule-13",
+            arm, IFM_SEVERITY_NOTE, "rule-04",
             "steps took %.3g %% longer while %s; that pass is apart from the latencies, and its times are "
             "not used",
             slower->number, while_what);

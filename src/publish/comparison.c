@@ -47,21 +47,31 @@ static const char *with_sign(double number, int decimals, struct ifm_arena *aren
     return text[0] == '-' ? text : ifm_arena_printf(arena, "+%s", text);
 }
 
-bool ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde)
+/* Half of the interval, of the logarithm of the time; 0 where there is none. */
+static double half_of(const struct ifm_value *change)
 {
-    if (!ifm_is_ok(mde) || !ifm_is_ok(change) || !change->has_interval)
-        return ifm_is_ok(mde);
+    if (!ifm_is_ok(change) || !change->has_interval)
+        return 0;
     const double middle = log1p(change->number / 100);
-    const double half = fmax(log1p(change->high / 100) - middle, middle - log1p(change->low / 100));
-    return !(log1p(mde->number / 100) < half);
+    return fmax(log1p(change->high / 100) - middle, middle - log1p(change->low / 100));
 }
 
-/* Beyond ten times the time nothing was going to be found: the digits say no more. */
+bool ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde)
+{
+    return ifm_is_ok(mde) && !(log1p(mde->number / 100) < half_of(change));
+}
+
+/* Beyond ten times the time nothing was going to be found: the digits say no more. Where something widened the
+ * interval, no less than half of that is found. */
 static const char *detectable(const struct ifm_value *change, const struct ifm_value *mde, struct ifm_arena *arena)
 {
-    return !ifm_comparison_detects(change, mde) ? ""
-           : mde->number > IFM_DETECTABLE_MOST  ? ">1000 %"
-                                                : ifm_quantity_number(mde, arena);
+    const bool detects = ifm_comparison_detects(change, mde);
+    const double least = detects ? mde->number : 100 * expm1(half_of(change));
+    if (!ifm_is_ok(mde))
+        return ifm_is_empty(mde->reason) ? "" : ifm_state_label(mde->state);
+    if (least > IFM_DETECTABLE_MOST)
+        return ">1000 %";
+    return detects ? ifm_quantity_number(mde, arena) : ifm_arena_printf(arena, ">%.3g %%", least);
 }
 
 const char *ifm_comparison_change(const struct ifm_value *value, struct ifm_arena *arena)
@@ -377,7 +387,8 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_bounds(listing, "change_low", "change_high", change);
     ifm_listing_set_level(listing, change);
     add_speedup(listing, row);
-    ifm_listing_set_value(listing, "mde_percent", mde, detectable(change, mde, arena));
+    ifm_listing_set_value(listing, "mde_percent", mde,
+                          between || !ifm_is_ok(change) ? "" : detectable(change, mde, arena));
     const int64_t all = between || row->energy || row->derived[0] == NULL
                             ? 0
                             : ifm_derived_all_blocks(row->derived[0], row->cell, row->arm);
