@@ -63,6 +63,25 @@ struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options)
                                        NULL};
 }
 
+/* A dry run on no terminal. */
+struct slow_look {
+    struct ifm_instant start;
+    bool told;
+};
+
+/* What is timed may be seconds of work: once, where no line of progress says what it is at. */
+static void tell_slow(void *context, const struct ifm_parts *parts)
+{
+    static const double SLOW_S = 5;
+    struct slow_look *look = context;
+    char spent[160];
+    if (parts == NULL || parts->cell == NULL || look->told || 1e-9 * (double)ifm_clock_since(look->start).ns < SLOW_S)
+        return;
+    look->told = true;
+    ifm_note("a dry run does what a run does before its blocks, to time it: %s, %s so far", parts->cell,
+             ifm_parts_text(parts->seconds, spent, sizeof spent));
+}
+
 static enum ifm_status dry_run(const struct ifm_options *options, const struct ifm_config *config,
                                const struct ifm_plan *plan, struct ifm_error *error)
 {
@@ -70,7 +89,10 @@ static enum ifm_status dry_run(const struct ifm_options *options, const struct i
         return ifm_fail(error, IFM_USAGE, options->format == IFM_FORMAT_ELASTIC_KV ? "--json" : "--format",
                         "choose --format table or json", "a dry run has no numbers to list in this format");
     struct ifm_progress_line line;
-    const struct ifm_progress progress = ifm_progress_open(options, &line);
+    struct slow_look slow = {.start = ifm_clock_now()};
+    struct ifm_progress progress = ifm_progress_open(options, &line);
+    if (progress.tell == NULL)
+        progress = (struct ifm_progress){.context = &slow, .tell = tell_slow};
     return ifm_story_dry_run(config, plan, &progress, options->format == IFM_FORMAT_JSON, ifm_cli_width(), stdout,
                              error);
 }
