@@ -163,10 +163,28 @@ static bool explain_name(const struct ifm_glossary *words, const char *text, str
     return verb != NULL;
 }
 
+/* Without the marks of footnotes and those that Markdown sets: "refused¹", "**new** is **slower**". */
+static const char *without_marks(const char *text, struct ifm_arena *arena)
+{
+    static const char *const marks[] = {"¹", "²", "³", "⁰", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹", "*", "`"};
+    char *copy = ifm_arena_strdup(arena, text), *to = copy;
+    while (*text != '\0') {
+        size_t length = 0;
+        for (size_t i = 0; i < sizeof marks / sizeof *marks && length == 0; i++)
+            length = strncmp(text, marks[i], strlen(marks[i])) == 0 ? strlen(marks[i]) : 0;
+        if (length == 0)
+            *to++ = *text;
+        text += length > 0 ? length : 1;
+    }
+    *to = '\0';
+    return copy;
+}
+
 /* A name; what is left of "1.87x smaller" or "TPOT 12 ms" without numbers; or the name that a sentence holds. */
 static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct ifm_error *error)
 {
     const struct ifm_glossary words = ifm_glossary_read(arena);
+    text = without_marks(text, arena);
     const char *const names[] = {text, ifm_glossary_without_numbers(text, true, arena),
                                  ifm_glossary_without_numbers(text, false, arena)};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -45,13 +45,21 @@ static char plain(char letter)
     return letter == '-' || letter == '_' ? ' ' : (char)tolower((unsigned char)letter);
 }
 
+/* The digits of a number, a decimal one too. */
+static size_t number_at(const char *text)
+{
+    const size_t n = strspn(text, "0123456789");
+    return n > 0 && text[n] == '.' && isdigit((unsigned char)text[n + 1]) ? n + 1 + strspn(text + n + 1, "0123456789")
+                                                                          : n;
+}
+
 /* Behind the phrase that is `size` letters long, where `text` begins with it; NULL = it does not. "N" stands for any
  * number: "1 in N" is "1 in 20". */
 static const char *past(const char *text, const char *phrase, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         const bool word = (i == 0 || phrase[i - 1] == ' ') && (i + 1 == size || phrase[i + 1] == ' ');
-        const size_t digits = phrase[i] == 'N' && word ? strspn(text, "0123456789") : 0;
+        const size_t digits = phrase[i] == 'N' && word ? number_at(text) : 0;
         if (digits == 0 && plain(*text) != plain(phrase[i]))
             return NULL;
         text += digits > 0 ? digits : 1;
@@ -85,7 +93,8 @@ const struct ifm_entry *ifm_glossary_find(const struct ifm_glossary *words, cons
 }
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-enum { TELLING = 9 }; /* letters of a single word that says what a sentence is about */
+/* Letters of a single word that says what a sentence is about; of one that an entry begins with, where none does. */
+enum { TELLING = 9, TITLE = 5 };
 
 /* Does the sentence hold the phrase that is `size` letters long, as whole words? */
 static bool holds(const char *sentence, const char *phrase, size_t size)
@@ -98,23 +107,32 @@ static bool holds(const char *sentence, const char *phrase, size_t size)
     return false;
 }
 
-const struct ifm_entry *ifm_glossary_within(const struct ifm_glossary *words, const char *sentence)
+/* The entry of the longest phrase that the sentence holds; `titles`: of what entries begin with alone, as "slower" in
+ * "b is slower than a". */
+static const struct ifm_entry *longest_within(const struct ifm_glossary *words, const char *sentence, bool titles)
 {
     const struct ifm_entry *best = NULL;
     size_t longest = 0;
     for (size_t i = 0; i < words->n; i++) {
-        const char *const lists[] = {words->items[i].word, words->items[i].also};
+        const char *const lists[] = {words->items[i].word, titles ? "" : words->items[i].also};
         for (size_t l = 0; l < 2; l++)
             for (const char *at = lists[l], *next; at != NULL && at[0] != '\0'; at = next) {
-                const size_t size = strcspn(at, ",");
+                const size_t size = strcspn(at, ","), least = titles ? TITLE : TELLING;
                 next = at[size] == '\0' ? NULL : at + size + 1 + strspn(at + size + 1, " ");
-                if (size <= longest || (memchr(at, ' ', size) == NULL && size < TELLING) || !holds(sentence, at, size))
+                const bool bare = memchr(at, ' ', size) == NULL || strncmp(at, "N ", 2) == 0; /* "N of N" */
+                if (size <= longest || (bare && size < least) || !holds(sentence, at, size))
                     continue;
                 best = &words->items[i];
                 longest = size;
             }
     }
     return best;
+}
+
+const struct ifm_entry *ifm_glossary_within(const struct ifm_glossary *words, const char *sentence)
+{
+    const struct ifm_entry *best = longest_within(words, sentence, false);
+    return best != NULL ? best : longest_within(words, sentence, true);
 }
 
 /* "1.87x", "+3", "[0.50,", "±<0.001" */

@@ -110,12 +110,42 @@ static void what_is_printed_is_explained(void **state)
                                              {"of all blocks", "undisturbed blocks"},
                                              {"heads", "head"},
                                              {"no difference", "undecided"},
+                                             {"reaches", "weak baseline"},
+                                             {"moved by", "ceiling"},
+                                             {"wholly", "at least"},
+                                             {"9 of 20", "undisturbed blocks"},
+                                             {"TPOT at least", "TPOT"},
                                              {"whether the order of slots matters", "leaves something behind"}};
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
         const struct ifm_entry *found = ifm_glossary_find(&words, phrases[i][0]);
         assert_non_null(found);
         assert_string_equal(found->word, phrases[i][1]);
     }
+}
+
+/* The longest phrase of a pasted line says what it is about, and a word that an entry begins with where there is none.
+ */
+static void a_sentence_is_explained(void **state)
+{
+    (void)state;
+    static const char *const sentences[][2] = {
+        {"wholly at or below 3 %", "at least"},
+        {"f16 reaches 79.3 to 90.9 % of its read ceiling", "weak baseline"},
+        {"that ceiling moved by 9 % within the run", "ceiling"},
+        {"attention KL infinite (tokens dropped), TV 0.24", "KL"},
+        {"nearer: f16 (share of the read ceiling) +25.8 %", "nearer"},
+        {"seed is 1 in the reference and 2 here", "not comparable"},
+        {"the time of a run drifts by +6.33 % from start to end", "drift"},
+        {"new is slower than old", "slower"},
+        {"a token goes through 2 of 8 experts", "token"},
+        {"an hour more may not decide", "inconclusive"},
+    };
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+        const struct ifm_entry *found = ifm_glossary_within(&words, sentences[i][0]);
+        if (found == NULL || strcmp(found->word, sentences[i][1]) != 0)
+            fail_msg("\"%s\": %s", sentences[i][0], found == NULL ? "nothing" : found->word);
+    }
+    assert_null(ifm_glossary_within(&words, "b is like a"));
 }
 
 /* Numbers, signs and units of a line that was pasted. */
@@ -177,6 +207,7 @@ int main(void)
         cmocka_unit_test(no_name_stands_for_two_things),
         cmocka_unit_test(names_are_found_however_they_are_written),
         cmocka_unit_test(what_is_printed_is_explained),
+        cmocka_unit_test(a_sentence_is_explained),
         cmocka_unit_test(numbers_are_left_out_of_a_question),
         cmocka_unit_test(the_glossary_is_true),
     };
