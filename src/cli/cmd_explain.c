@@ -180,7 +180,17 @@ static const char *without_marks(const char *text, struct ifm_arena *arena)
     return copy;
 }
 
-/* A name; what is left of "1.87x smaller" or "TPOT 12 ms" without numbers; or the name that a sentence holds. */
+/* "storage" of "storage f16"; NULL = there are not two words. */
+static const char *first_of_two(const char *text, struct ifm_arena *arena)
+{
+    const size_t length = strcspn(text, " ");
+    const bool two =
+        length > 0 && text[length] == ' ' && text[length + 1] != '\0' && strchr(text + length + 1, ' ') == NULL;
+    return two ? ifm_arena_printf(arena, "%.*s", (int)length, text) : NULL;
+}
+
+/* A name; what is left of "1.87x smaller" or "TPOT 12 ms" without numbers; the name that a sentence holds; or a
+ * setting with its value. */
 static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct ifm_error *error)
 {
     const struct ifm_glossary words = ifm_glossary_read(arena);
@@ -195,6 +205,9 @@ static enum ifm_status explain(const char *text, struct ifm_arena *arena, struct
         print_word(word);
         return IFM_OK;
     }
+    const char *first = first_of_two(text, arena);
+    if (first != NULL && explain_name(&words, first, arena))
+        return IFM_OK;
     const char *nearest = ifm_glossary_nearest(&words, text, arena);
     const enum ifm_status status = ifm_fail(error, IFM_USAGE, "", "`inferometer explain` lists metrics and words",
                                             "nothing explains \"%s\"", text);

@@ -507,23 +507,26 @@ const char *ifm_cell_scaled_words(struct ifm_builder *builder, const struct ifm_
                  : ifm_arena_printf(builder->arena, "batches divided by scale %s, ", scale);
 }
 
-/* Does a word of a table go by the margin? Beside a limit that decides alone it is a second one. Of all tables, as
- * cells that differ in their axes alone have one head. */
+/* Does a word of the arm's row go by the margin? Beside a limit that decides alone it is a second one; then where the
+ * interval leaves 1 out. */
+static bool is_by_margin(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    const char *word = ifm_word_shown(builder, cell, arm, change);
+    return arm->role == IFM_ROLE_VARIANT &&
+           (!ifm_judge_limits_alone(builder->from->verdict, builder->from->plan) || strcmp(word, "faster") == 0 ||
+            strcmp(word, "slower") == 0 || strcmp(word, "equivalent") == 0 ||
+            (ifm_is_ok(change) && change->has_interval && (change->low > 0 || change->high < 0)));
+}
+
+/* Of all tables, as cells that differ in their axes alone have one head. */
 static bool goes_by_margin(const struct ifm_builder *builder)
 {
     const struct ifm_plan *plan = builder->from->plan;
-    const bool limits = ifm_judge_limits_alone(builder->from->verdict, plan);
     for (size_t c = 0; c < plan->n_cells; c++)
-        for (size_t a = 0; a < plan->cells[c].n_arms; a++) {
-            const struct ifm_cell *cell = &plan->cells[c];
-            const struct ifm_arm *arm = &cell->arms[a];
-            const char *word =
-                limits ? ifm_word_shown(builder, cell, arm, ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT))
-                       : "";
-            if (arm->role == IFM_ROLE_VARIANT && (!limits || strcmp(word, "faster") == 0 ||
-                                                  strcmp(word, "slower") == 0 || strcmp(word, "equivalent") == 0))
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
+            if (is_by_margin(builder, &plan->cells[c], &plan->cells[c].arms[a]))
                 return true;
-        }
     return false;
 }
 

@@ -4,6 +4,7 @@
 #include "document/build.h"
 #include "model/longer.h"
 #include "model/machine_facts.h"
+#include "stats/paired.h"
 #include <math.h>
 #include <string.h>
 
@@ -82,6 +83,22 @@ const char *ifm_remedy_of_few(const struct ifm_publication *from, const char *na
     return ifm_remedy_in(strcmp(reason_of(from, cell), "blocks_max") == 0 ? &most : counted ? &repeats : &longer, from);
 }
 
+const char *ifm_remedy_more_blocks(const struct ifm_publication *from, const char *name, struct ifm_arena *arena)
+{
+    static const double ROOM = 1.25; /* blocks of a time are not all as long */
+    const struct ifm_cell *cell = ifm_plan_cell(from->plan, name);
+    const struct ifm_event_stop *stop =
+        cell == NULL || from->events == NULL ? NULL : IFM_LAST(from->events, stop, cell->name, NULL);
+    const char *typed = "";
+    if (stop != NULL && stop->blocks > 0 && stop->blocks < IFM_BLOCKS_NEEDED)
+        typed = ifm_longer(cell, from->events,
+                           (strcmp(stop->reason, "repeats") == 0 ? 1 : ROOM) * (double)IFM_BLOCKS_NEEDED /
+                               (double)stop->blocks,
+                           arena);
+    return typed[0] != '\0' ? typed
+                            : ifm_arena_printf(arena, "measure more blocks, with %s", ifm_remedy_of_few(from, name));
+}
+
 /* What most often helps against what a rule found. */
 static const char *remedy_of(const char *rule, const struct ifm_publication *from, struct ifm_arena *arena)
 {
@@ -139,7 +156,7 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
     if (strstr(cause, "--") != NULL) /* it names an option itself */
         return "";
     if (kind == IFM_FINDING_FEW_BLOCKS)
-        return ifm_arena_printf(arena, "measure more blocks, with %s", ifm_remedy_of_few(from, finding->cell));
+        return ifm_remedy_more_blocks(from, finding->cell, arena);
     if (kind == IFM_FINDING_WEAK_BASELINE)
         return remedy_of_weakness(&finding->weak, from);
     const bool has = (size_t)kind < sizeof remedies / sizeof *remedies && remedies[kind].command != NULL;

@@ -16,6 +16,9 @@ const char *ifm_remedy_in(const struct ifm_remedy *remedy, const struct ifm_publ
 /* The option that measures more blocks of the cell: "a larger --repeats" where these ended it, else "a longer --cap".
  */
 const char *ifm_remedy_of_few(const struct ifm_publication *from, const char *cell);
+/* "--repeats 12", which holds as many blocks as an interval needs; else "measure more blocks, with a larger --repeats".
+ */
+const char *ifm_remedy_more_blocks(const struct ifm_publication *from, const char *name, struct ifm_arena *arena);
 /* What the kind of the finding behind a cause (NULL = none is) asks for, else what most often helps against what its
  * rule finds; "" = the cause names an option itself. */
 const char *ifm_remedy_for(const char *cause, const char *rule, const struct ifm_finding *finding,

@@ -389,9 +389,8 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
                                        more->busy ? " on a machine under load" : ": other work disturbed most blocks");
     }
     if (one && ifm_derived_all_blocks(from->derived, d->of.cell->name, d->of.arm) < IFM_BLOCKS_NEEDED)
-        trust.remedy =
-            ifm_arena_printf(arena, "measure more blocks, with %s%s", ifm_remedy_of_few(from, d->of.cell->name),
-                             other_work ? ", on a quiet machine" : "");
+        trust.remedy = ifm_arena_printf(arena, "%s%s", ifm_remedy_more_blocks(from, d->of.cell->name, arena),
+                                        other_work ? ", on a quiet machine" : "");
     else if (other_work)
         trust.remedy = one ? ifm_judge_quiet_first(&d->of, arena) : ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)

@@ -47,22 +47,24 @@ static void too_few_blocks_ask_for_what_ended_the_run(void **state)
     cells[0].measure.stop = IFM_STOP_REPEATS;
     cells[0].measure.repeats = 1;
     ended(s, "repeats", 1, 1);
-    assert_string_equal(again(s).remedy, "measure more blocks, with a larger --repeats");
+    assert_string_equal(again(s).remedy, "--repeats 12");
     ended(s, "cap", 1, 1);
-    assert_string_equal(again(s).remedy, "measure more blocks, with a longer --cap");
+    assert_string_equal(again(s).remedy, "--cap 8s");
+    cells[0].measure.blocks_max = 1;
     ended(s, "blocks_max", 1, 1);
-    assert_string_equal(again(s).remedy, "measure more blocks, with a larger measure.blocks_max");
+    assert_string_equal(again(s).remedy, "--override measure.blocks_max=8 --cap 8s");
+    cells[0].measure.blocks_max = 100;
     ended(s, "cap", 1, 1);
     s->derived.findings[0].kind = IFM_FINDING_LOAD; /* a quiet machine alone makes no blocks */
     s->derived.busy = true;
     s->numbers[CHANGE].value.text = "undecided";
     s->numbers[CHANGE].value.n = 1;
-    assert_string_equal(again(s).remedy, "measure more blocks, with a longer --cap, on a quiet machine");
+    assert_string_equal(again(s).remedy, "--cap 8s, on a quiet machine");
     s = sample_of(&few, 1);
     s->publication.plan = &plan;
     cells[0].workload = "session";
     ended(s, "repeats", 1, 1);
-    assert_string_equal(again(s).remedy, "measure more blocks, with a larger measure.repeats");
+    assert_string_equal(again(s).remedy, "measure.repeats=12");
 }
 
 /* A note is about an open comparison by where it stands, not by a word in its text: two times keep two notes. */

@@ -128,8 +128,9 @@ static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_a
     }
     if (most == IFM_CAUSE_WAITED || most == IFM_CAUSE_STOLEN)
         return most == IFM_CAUSE_WAITED ? "threads waited for a CPU" : "stolen time";
-    return ifm_arena_printf(work->d->arena, "%s",
-                            ifm_cause_text(most, n[most] > 0 ? sum[most] / (double)n[most] : 0, text));
+    return ifm_arena_printf(work->d->arena, "%s%s",
+                            ifm_cause_text(most, n[most] > 0 ? sum[most] / (double)n[most] : 0, text),
+                            most == IFM_CAUSE_PROGRAM ? " there" : "");
 }
 
 /* Seconds of blocks after which as many are probably undisturbed as a word needs; 0 = nothing foretells it. */
