@@ -41,6 +41,8 @@ struct ifm_listing ifm_comparison_begin_runs(struct ifm_arena *arena)
 
 static const char *with_sign(double number, int decimals, struct ifm_arena *arena)
 {
+    if (fabs(number) < 0.5 * pow(10, -decimals)) /* "7.2e-4" beside an interval of +-0.59 has digits of nothing */
+        number = 0;
     const char *text = ifm_quantity_digits(number, decimals, arena);
     if (strspn(text, "-0.") == strlen(text)) /* "-0" is on neither side */
         return text + (text[0] == '-');
