@@ -192,6 +192,8 @@ size_t ifm_add_outcomes(struct ifm_builder *builder, struct ifm_block *list, con
  * passes. */
 const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                            const struct ifm_value *change);
+/* Does a word of any table go by the margin? Cells that differ in their axes alone have one head. */
+bool ifm_goes_by_margin(const struct ifm_builder *builder);
 /* Below the table of `n` cells: "34 runs are too few to see slow ones rarer than 1 in 12", by the arm of fewest runs;
  * "" of other work than programs, and of runs enough. */
 const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n);
@@ -199,7 +201,7 @@ const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
 #define IFM_DRIFT_NOTE_WORDS "its interval holds both ends of a drift" /* of a time */
-bool ifm_tells_the_times(const char *text); /* Does a note say so? */
+bool ifm_tells_the_times(const char *text);                            /* Does a note say so? */
 /* Such a note of several rows, whose ratios differ: without that of one; NULL = it is another note. */
 const char *ifm_unlike_of_several(const char *text);
 /* footnotes.c: below the last table, in so many lines. Returns how many are left out; adds to `warnings` those that

@@ -129,15 +129,17 @@ static const struct ifm_value *idle_value(const struct ifm_builder *builder, con
     return of_format && time != NULL && time->state == IFM_STATE_INACTIVE ? time : NULL;
 }
 
-/* A cache that is larger than its tokens says why. */
+/* A cache that is larger than its tokens says why, and weights say than what. */
 static struct ifm_field ratio_field(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_metric_id metric,
                                     double ratio)
 {
-    static const char whole[] =
-        "than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them";
+    static const char *const larger[][2] = {
+        {"decode", "than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them"},
+        {"gemm", "than its weights as 16-bit values"}};
     struct ifm_field field = ifm_field_text(ifm_quantity_bytes_words(metric, ratio, builder->arena), IFM_TONE_PLAIN);
-    if (metric == IFM_M_COMPRESSION_RATIO && ratio < 1 && strcmp(cell->workload, "decode") == 0)
-        field.note = ifm_add_note(builder, whole, "");
+    for (size_t i = 0; i < sizeof larger / sizeof *larger; i++)
+        if (metric == IFM_M_COMPRESSION_RATIO && ratio < 1 && strcmp(cell->workload, larger[i][0]) == 0)
+            field.note = ifm_add_note(builder, larger[i][1], "");
     return field;
 }
 
@@ -507,29 +509,6 @@ const char *ifm_cell_scaled_words(struct ifm_builder *builder, const struct ifm_
                  : ifm_arena_printf(builder->arena, "batches divided by scale %s, ", scale);
 }
 
-/* Does a word of the arm's row go by the margin? Beside a limit that decides alone it is a second one; then where the
- * interval leaves 1 out. */
-static bool is_by_margin(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
-{
-    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    const char *word = ifm_word_shown(builder, cell, arm, change);
-    return arm->role == IFM_ROLE_VARIANT &&
-           (!ifm_judge_limits_alone(builder->from->verdict, builder->from->plan) || strcmp(word, "faster") == 0 ||
-            strcmp(word, "slower") == 0 || strcmp(word, "equivalent") == 0 ||
-            (ifm_is_ok(change) && change->has_interval && (change->low > 0 || change->high < 0)));
-}
-
-/* Of all tables, as cells that differ in their axes alone have one head. */
-static bool goes_by_margin(const struct ifm_builder *builder)
-{
-    const struct ifm_plan *plan = builder->from->plan;
-    for (size_t c = 0; c < plan->n_cells; c++)
-        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
-            if (is_by_margin(builder, &plan->cells[c], &plan->cells[c].arms[a]))
-                return true;
-    return false;
-}
-
 const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_cell *cell, size_t most)
 {
     enum { SECOND_LINE = 86 }; /* bytes that fit, wherever the first is broken */
@@ -545,7 +524,7 @@ const char *ifm_cell_conditions(struct ifm_builder *builder, const struct ifm_ce
     const bool scripted = strcmp(builder->from->plan->device, "fake") == 0;
     if (scripted)
         threads = "scripted times";
-    const char *margin = goes_by_margin(builder)
+    const char *margin = ifm_goes_by_margin(builder)
                              ? ifm_arena_printf(builder->arena, ", equal if within ±%s",
                                                 ifm_quantity_bare(cell->measure.margin * 100, "%", builder->arena))
                              : "";

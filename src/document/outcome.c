@@ -171,6 +171,28 @@ const char *ifm_word_shown(const struct ifm_builder *builder, const struct ifm_c
     return ifm_judge_word(builder->from->verdict, cell, arm->name, change);
 }
 
+/* Does a word of the arm's row go by the margin? Beside a limit that decides alone it is a second one; then where the
+ * interval leaves 1 out. */
+static bool is_by_margin(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    const char *word = ifm_word_shown(builder, cell, arm, change);
+    return arm->role == IFM_ROLE_VARIANT &&
+           (!ifm_judge_limits_alone(builder->from->verdict, builder->from->plan) || strcmp(word, "faster") == 0 ||
+            strcmp(word, "slower") == 0 || strcmp(word, "equivalent") == 0 ||
+            (ifm_is_ok(change) && change->has_interval && (change->low > 0 || change->high < 0)));
+}
+
+bool ifm_goes_by_margin(const struct ifm_builder *builder)
+{
+    const struct ifm_plan *plan = builder->from->plan;
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
+            if (is_by_margin(builder, &plan->cells[c], &plan->cells[c].arms[a]))
+                return true;
+    return false;
+}
+
 /* "is undecided: no difference to a beyond ±1.3 %": of equal programs the answer, though the margin is narrower.
  * False where a rule took the word, or where so little was seen that it is none. */
 static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
