@@ -187,8 +187,10 @@ static size_t last_like(const struct ifm_document *document, size_t at)
  * NULL = its figures are said with "others too". */
 static const char *of_several(const struct ifm_builder *builder, const char *text)
 {
-    static const char modes[] = " modes: of its ";
-    const char *at = strstr(text, modes);
+    static const char modes[] = " modes: of its ", blocks[] = "undecided after ", more[] = ": about ";
+    const char *at = strstr(text, modes), *how_many = strstr(text, more);
+    if (strncmp(text, blocks, sizeof blocks - 1) == 0 && how_many != NULL) /* what is next names the nearest */
+        return ifm_arena_printf(builder->arena, "%.*s", (int)(how_many - text), text);
     if (at == NULL)
         return ifm_unlike_of_several(text);
     const int what = (int)strcspn(at + sizeof modes - 1, " "), n = (int)(at - text);
