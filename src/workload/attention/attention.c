@@ -88,7 +88,7 @@ static const struct ifm_param rows[] = {
     ROW_U64(scale, "scale", "1", 1, 65536, "count", "divides the batch, down to one sequence: what a CPU can do"),
     {"attention.layers", "layers", IFM_TYPE_U64, IFM_LATER | IFM_SWEEP | IFM_PER_ARM, "count", "0", 0, 16777216, NULL,
      "sets of Q, K, V and outputs that steps of an arm take in turn; 0 takes as many as make them exceed 4 x the "
-     "last-level cache and half the memory holds, on the device cuda at most 64",
+     "last-level cache, or half the memory holds; on the device cuda at most 64",
      offsetof(struct ifm_attention_settings, layers)},
 };
 
