@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-enum { B = 2, H = 4, G = 2, S = 150, D = 32, K = B * G * S * D, Q = B * H * S * D, SETTINGS = 8 };
+enum { B = 2, H = 4, G = 2, S = 150, D = 32, K = B * G * S * D, Q = B * H * S * D, SETTINGS = 9 };
 
 struct bench {
     struct ifm_arena *arena;
@@ -98,11 +98,15 @@ static int teardown(void **context)
 
 static void describe(struct bench *bench, const char *storage, const char *seq_len, const char *q_heads)
 {
-    const struct ifm_setting settings[SETTINGS] = {
-        {"attention.batch", "2"},       {"attention.q_heads", q_heads},
-        {"attention.kv_heads", "2"},    {"attention.arms", "auto"},
-        {"attention.seq_len", seq_len}, {"attention.head_dim", "32"},
-        {"attention.storage", storage}, {"attention.kv_file", ifm_private_keep(bench->path, bench->arena)}};
+    const struct ifm_setting settings[SETTINGS] = {{"attention.layers", "1"},
+                                                   {"attention.batch", "2"},
+                                                   {"attention.q_heads", q_heads},
+                                                   {"attention.kv_heads", "2"},
+                                                   {"attention.arms", "auto"},
+                                                   {"attention.seq_len", seq_len},
+                                                   {"attention.head_dim", "32"},
+                                                   {"attention.storage", storage},
+                                                   {"attention.kv_file", ifm_private_keep(bench->path, bench->arena)}};
     memcpy(bench->settings, settings, sizeof settings);
     struct ifm_arm_list arms;
     const char *why_not = NULL;
