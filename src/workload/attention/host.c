@@ -39,14 +39,20 @@ enum ifm_status ifm_attention_fewer(uint64_t layers, enum ifm_status status, str
     return status;
 }
 
+/* A buffer of all layers. */
+static enum ifm_status take(const struct ifm_attention_host *host, const char *name, size_t bytes, void **out,
+                            bool *fresh, struct ifm_error *error)
+{
+    return ifm_attention_fewer(
+        host->layers, host->device->ops->buffer(host->device, name, host->layers * bytes, out, fresh, error), error);
+}
+
 static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which, void **out,
                              bool *fresh, struct ifm_error *error)
 {
     char name[IFM_ATTENTION_NAME];
     ifm_attention_input_name(opening, which, name);
-    const size_t bytes = host->layers * (which == 'Q' ? host->out_bytes : host->kv_bytes);
-    return ifm_attention_fewer(host->layers, host->device->ops->buffer(host->device, name, bytes, out, fresh, error),
-                               error);
+    return take(host, name, which == 'Q' ? host->out_bytes : host->kv_bytes, out, fresh, error);
 }
 
 enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, struct ifm_error *error)
@@ -92,6 +98,18 @@ static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_
     if (wanted.v != NULL)
         ifm_data_copy(host->device, host->threads, wanted.v, host->kv_bytes, host->layers);
     return status;
+}
+
+/* Outputs, an arm's own: in huge pages, as they are as large as the caches, and touched by who writes them. */
+static enum ifm_status outputs(struct ifm_attention_host *host, struct ifm_error *error)
+{
+    char name[96];
+    void *out;
+    bool fresh;
+    snprintf(name, sizeof name, "attention.out of %s", host->arm);
+    IFM_TRY(take(host, name, host->out_bytes, &out, &fresh, error));
+    host->out = out;
+    return IFM_OK;
 }
 
 /* The tensors of a layer become the job's. */
@@ -146,22 +164,19 @@ enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const s
     host->kv_bytes = host->out_bytes / s->q_heads * s->kv_heads;
     host->lengths = malloc(s->batch * sizeof *host->lengths);
     host->units = malloc(job->n_units * sizeof *host->units);
-    host->out = ifm_data_aligned(host->layers * host->out_bytes);
     job->next = ifm_data_aligned(sizeof *job->next);
     job->scratch = ifm_data_aligned(host->threads * host->scratch_floats * sizeof(float));
-    if (host->lengths == NULL || host->units == NULL || host->out == NULL || job->next == NULL ||
-        job->scratch == NULL) {
-        (void)!ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
-        return ifm_attention_fewer(host->layers, IFM_INTERNAL, error);
-    }
+    if (host->lengths == NULL || host->units == NULL || job->next == NULL || job->scratch == NULL)
+        return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
     ifm_attention_lengths(s->seq_len, from->ragged, s->batch, opening->seed, host->lengths);
     ifm_attention_plan(s, host->lengths, job->block, host->units);
     job->lengths = host->lengths;
     job->units = host->units;
     memset(job->scratch, 0, host->threads * host->scratch_floats * sizeof(float));
     host->seed = opening->seed;
-    ifm_attention_host_spoil(host, true);
     IFM_TRY(inputs(host, opening, error));
+    IFM_TRY(outputs(host, error));
+    ifm_attention_host_spoil(host, true);
     turn_to(host, 0);
     return IFM_OK;
 }
@@ -169,7 +184,6 @@ enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const s
 void ifm_attention_host_close(void *opened)
 {
     const struct ifm_attention_host *host = opened;
-    free(host->out);
     free(host->job.next);
     free(host->job.scratch);
     free(host->units);
