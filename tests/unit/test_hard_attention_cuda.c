@@ -185,7 +185,7 @@ static void all(struct bench *bench, const char *text)
 }
 
 #define SHAPE(heads, tokens, dim, sees)                                                                                \
-    "batch=4 q_heads=" heads " kv_heads=1 seq_len=" tokens " head_dim=" dim " causal=" sees " "
+    "layers=1 batch=4 q_heads=" heads " kv_heads=1 seq_len=" tokens " head_dim=" dim " causal=" sees " "
 #define OURS "arms=ours,naive storage="
 
 static void by_mma(void **context)
@@ -221,8 +221,8 @@ static void by_two_warpgroups(void **context)
     const struct asked asked[] = {{HARD_PLAIN, NAN_VALUE, false}, {HARD_LARGEST, NOTHING, false}};
     hard_each(bench, &ifm_workload_attention,
               ifm_arena_printf(bench->arena,
-                               "batch=1 q_heads=%u kv_heads=%u seq_len=257 head_dim=64 causal=true arms=ours "
-                               "storage=f16",
+                               "layers=1 batch=1 q_heads=%u kv_heads=%u seq_len=257 head_dim=64 causal=true "
+                               "arms=ours storage=f16",
                                heads, heads),
               HARD_LIST(run, asked));
 }

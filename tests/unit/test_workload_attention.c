@@ -131,7 +131,7 @@ static const struct ifm_setting small[] = {
     {"attention.batch", "3"},     {"attention.q_heads", "4"},   {"attention.kv_heads", "2"},
     {"attention.seq_len", "101"}, {"attention.head_dim", "32"}, {"attention.ragged", "1"},
     {"attention.storage", "f16"}, {"attention.isa", "auto"},    {"attention.causal", "true"},
-    {"attention.arms", "auto"},
+    {"attention.layers", "1"},    {"attention.arms", "auto"},
 };
 
 /* Three sequences of 101, 50 and 0 tokens, whatever the seed. */
@@ -255,7 +255,7 @@ static void is_right_on_every_isa_and_thread_count(void **context)
             assert_true(check.error_rms_rel > 0 && check.error_rms_rel <= bench->arms.items[0].tolerance);
         }
     }
-    assert_int_equal(bench->serial.n, 3); /* Q, K and V once, for all arms */
+    assert_int_equal(bench->serial.n, 3 + bench->machine.n_isas); /* Q, K and V once, for all arms; outputs */
 }
 
 static void every_storage_and_the_library_are_right(void **context)
@@ -266,12 +266,13 @@ static void every_storage_and_the_library_are_right(void **context)
     bench->machine.blas = library != NULL ? library->name : NULL;
     static const char *const storages[] = {"f32", "bf16", "f16"};
     for (size_t i = 0; i < COUNT(storages); i++) {
-        const struct ifm_setting settings[] = {{"attention.seq_len", "260"}, {"attention.storage", storages[i]}};
-        assert_int_equal(describe(bench, settings, 2), IFM_OK);
+        const struct ifm_setting settings[] = {
+            {"attention.seq_len", "260"}, {"attention.storage", storages[i]}, {"attention.layers", "2"}};
+        assert_int_equal(describe(bench, settings, COUNT(settings)), IFM_OK);
         assert_int_equal(bench->arms.n, library != NULL ? 2 : 1);
         for (size_t arm = 0; arm < bench->arms.n; arm++) {
-            struct ifm_check check = run_arm(bench, arm, 2, 1);
-            assert_true(check.done && check.finite);
+            struct ifm_check check = run_arm(bench, arm, 2, 3);
+            assert_true(check.done && check.finite && !check.sets_differ);
             assert_true(check.error_rms_rel <= bench->arms.items[arm].tolerance);
         }
     }
@@ -294,8 +295,9 @@ static void check_catches_a_wrong_result(void **context)
     struct bench *bench = *context;
     struct opened opened;
     struct ifm_check check;
-    const struct ifm_setting settings[] = {{"attention.seq_len", "200"}, {"attention.storage", "f32"}};
-    assert_int_equal(describe(bench, settings, 2), IFM_OK);
+    const struct ifm_setting settings[] = {
+        {"attention.seq_len", "200"}, {"attention.storage", "f32"}, {"attention.layers", "1"}};
+    assert_int_equal(describe(bench, settings, COUNT(settings)), IFM_OK);
     assert_int_equal(open_arm_on(&ifm_workload_attention, &bench->arms.items[0], "cpu", &bench->serial.device, 2, 7,
                                  bench->arena, &opened, &bench->error),
                      IFM_OK);
