@@ -101,6 +101,7 @@ PY
 "$INFEROMETER" verify cut >log 2>&1 || fail "cut: $(cat log)"
 
 # ---- runs shorter than a window: so many as fill it; somebody else computes on the GPU ----
+date +%s%6N >loads # a run that was cut short may have left a load that never ends
 FAKE_NVML="$FAKE_NVML foreign=1" recorded "$INFEROMETER" exec 'sleep 0.05' "${energy[@]}" --energy-window 1500ms \
     --out many >/dev/null 2>log ||
     fail "many: $(cat log)"
