@@ -178,8 +178,8 @@ static const char *compared_line(const struct ifm_value *change, const char *wor
         return ifm_arena_printf(arena, "- %s: %s, %s%s\n", where, ifm_state_label(change->state),
                                 reason_of(change, arena), energy);
     const char *detect = "";
-    if (mde != NULL && ifm_comparison_detects(change, mde) && mde->number <= IFM_DETECTABLE_MOST)
-        detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
+    if (mde != NULL && ifm_is_ok(mde))
+        detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_comparison_detects(change, mde, arena), arena));
     return ifm_arena_printf(arena, "- %s: %s, time %s, %s%s%s%s%s\n", where, word, ifm_comparison_change(change, arena),
                             blocks, detect, energy, price[0] == '\0' ? "" : "; ", price);
 }
