@@ -22,6 +22,8 @@ const char *ifm_attention_gpu_supports(struct ifm_attention_ask *ask, struct ifm
     if (strcmp(ask->isa, "auto") != 0)
         return "instruction sets are a processor's: leave attention.isa out on the device cuda, and take the arms "
                "naive, ours and cudnn";
+    if (ask->settings->layout != IFM_CONTIGUOUS)
+        return "packed views are a processor's: leave attention.layout out on the device cuda";
     ask->isa = "";
     if (s->batch * s->q_heads * s->seq_len > INT32_MAX) /* blocks of a grid */
         return ifm_arena_printf(arena, "%llu queries are more than a launch has; lower the batch, heads or seq_len",
@@ -44,7 +46,8 @@ static enum ifm_status upload(struct ifm_attention_gpu *gpu, const struct ifm_op
     const size_t bytes[3] = {gpu->q_bytes, gpu->kv_bytes, gpu->kv_bytes};
     void *rows[3] = {malloc(bytes[0]), malloc(bytes[1]), malloc(bytes[2])};
     struct ifm_data_source source = {0};
-    const struct ifm_attention_inputs wanted = {rows[0], rows[1], rows[2], &source};
+    const struct ifm_attention_inputs wanted = {rows[0], rows[1], rows[2],
+                                                ifm_attention_views_of(&gpu->shape, IFM_CONTIGUOUS), &source};
     enum ifm_status status = rows[0] == NULL || rows[1] == NULL || rows[2] == NULL
                                  ? out_of_memory(gpu, error)
                                  : ifm_attention_source(from->kv_file, &gpu->shape, gpu->seed, &source, error);
@@ -166,8 +169,13 @@ static enum ifm_status read_all(const struct ifm_attention_gpu *gpu, struct read
     if (to->q == NULL || to->k == NULL || to->v == NULL || to->out == NULL || to->reference == NULL ||
         to->weights == NULL)
         return out_of_memory(gpu, error);
-    to->job = (struct ifm_attention_job){
-        .shape = *s, .q = to->q, .k = to->k, .v = to->v, .out = to->out, .lengths = gpu->lengths};
+    to->job = (struct ifm_attention_job){.shape = *s,
+                                         .q = to->q,
+                                         .k = to->k,
+                                         .v = to->v,
+                                         .out = to->out,
+                                         .at = ifm_attention_views_of(s, IFM_CONTIGUOUS),
+                                         .lengths = gpu->lengths};
     IFM_TRY(ifm_cuda_read(gpu->device, to->q, a->q, gpu->q_bytes, error));
     IFM_TRY(ifm_cuda_read(gpu->device, to->k, a->k, gpu->kv_bytes, error));
     IFM_TRY(ifm_cuda_read(gpu->device, to->v, a->v, gpu->kv_bytes, error));

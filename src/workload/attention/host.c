@@ -19,26 +19,53 @@ struct ifm_attention_shape ifm_attention_shape_of(const struct ifm_opening *open
     return (struct ifm_attention_shape){c->batch, c->q_heads, c->kv_heads, c->seq_len, c->head_dim, s->causal, storage};
 }
 
+enum ifm_attention_layout ifm_attention_layout_of(const struct ifm_opening *opening)
+{
+    const struct ifm_attention_settings *s = opening->settings;
+    return (enum ifm_attention_layout)s->layout;
+}
+
 void ifm_attention_input_name(const struct ifm_opening *opening, char which, char out[static IFM_ATTENTION_NAME])
 {
     const struct ifm_attention_settings *from = opening->settings;
     const struct ifm_attention_shape s = ifm_attention_shape_of(opening);
     snprintf(out, IFM_ATTENTION_NAME,
              "attention.%c %llux%llu(%llu)x%llux%llu storage %d ragged %a seed %016llx file %016llx", which,
-             (unsigned long long)s.batch, (unsigned long long)(which == 'Q' ? s.q_heads : s.kv_heads),
+             (unsigned long long)s.batch, (unsigned long long)(which == 'Q' || which == 'P' ? s.q_heads : s.kv_heads),
              (unsigned long long)s.kv_heads, (unsigned long long)s.seq_len, (unsigned long long)s.head_dim,
              (int)s.storage, from->ragged, (unsigned long long)opening->seed,
              (unsigned long long)ifm_xxh3(from->kv_file, strlen(from->kv_file)));
 }
 
-static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which, void **out,
-                             bool *fresh, struct ifm_error *error)
+static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which,
+                             size_t bytes, void **out, bool *fresh, struct ifm_error *error)
 {
-    const struct ifm_attention_shape *s = &host->job.shape;
     char name[IFM_ATTENTION_NAME];
     ifm_attention_input_name(opening, which, name);
-    const size_t bytes = host->out_bytes / s->q_heads * (which == 'Q' ? s->q_heads : s->kv_heads);
     return host->device->ops->buffer(host->device, name, bytes, out, fresh, error);
+}
+
+/* A tensor each, or one with all of them. */
+static enum ifm_status tensors(struct ifm_attention_host *host, const struct ifm_opening *opening,
+                               struct ifm_attention_inputs *all, bool fresh[static 3], struct ifm_error *error)
+{
+    const struct ifm_attention_shape *s = &host->job.shape;
+    const size_t kv_bytes = host->out_bytes / s->q_heads * s->kv_heads;
+    const size_t head = s->head_dim * ifm_attention_size(s->storage);
+    size_t *bytes = host->input_bytes;
+    if (ifm_attention_layout_of(opening) == IFM_QKV_PACKED) {
+        bytes[0] = host->out_bytes + 2 * kv_bytes;
+        IFM_TRY(input(host, opening, 'P', bytes[0], &all->q, &fresh[0], error));
+        all->k = (char *)all->q + s->q_heads * head;
+        all->v = (char *)all->k + s->kv_heads * head;
+        fresh[1] = fresh[2] = fresh[0];
+        return IFM_OK;
+    }
+    bytes[0] = host->out_bytes;
+    bytes[1] = bytes[2] = kv_bytes;
+    IFM_TRY(input(host, opening, 'Q', bytes[0], &all->q, &fresh[0], error));
+    IFM_TRY(input(host, opening, 'K', bytes[1], &all->k, &fresh[1], error));
+    return input(host, opening, 'V', bytes[2], &all->v, &fresh[2], error);
 }
 
 enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, struct ifm_error *error)
@@ -56,11 +83,9 @@ static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_
 {
     const struct ifm_attention_settings *from = opening->settings;
     const struct ifm_attention_shape *s = &host->job.shape;
-    struct ifm_attention_inputs all = {0}, wanted = {0};
+    struct ifm_attention_inputs all = {0}, wanted = {.at = host->job.at};
     bool fresh[3];
-    IFM_TRY(input(host, opening, 'Q', &all.q, &fresh[0], error));
-    IFM_TRY(input(host, opening, 'K', &all.k, &fresh[1], error));
-    IFM_TRY(input(host, opening, 'V', &all.v, &fresh[2], error));
+    IFM_TRY(tensors(host, opening, &all, fresh, error));
     if (fresh[0])
         wanted.q = all.q;
     if (fresh[1])
@@ -97,6 +122,7 @@ enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const s
     host->arm = opening->arm->name;
     host->threads = opening->threads;
     job->shape = ifm_attention_shape_of(opening);
+    job->at = ifm_attention_views_of(s, ifm_attention_layout_of(opening));
     job->block = host->cut->block(s, host->threads);
     job->n_units = ifm_attention_units(s, job->block);
     host->scratch_floats = host->cut->scratch_floats(s, job->block);
@@ -139,10 +165,9 @@ void ifm_attention_host_step(void *opened, uint64_t n)
 
 static uint64_t hash_inputs(const struct ifm_attention_host *host)
 {
-    const struct ifm_attention_shape *s = &host->job.shape;
-    const size_t kv_bytes = host->out_bytes / s->q_heads * s->kv_heads;
-    const uint64_t parts[] = {ifm_xxh3(host->job.q, host->out_bytes), ifm_xxh3(host->job.k, kv_bytes),
-                              ifm_xxh3(host->job.v, kv_bytes)};
+    const size_t *bytes = host->input_bytes;
+    const uint64_t parts[] = {ifm_xxh3(host->job.q, bytes[0]), ifm_xxh3(host->job.k, bytes[1]),
+                              ifm_xxh3(host->job.v, bytes[2])};
     return ifm_xxh3(parts, sizeof parts);
 }
 

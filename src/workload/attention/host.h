@@ -26,15 +26,16 @@ struct ifm_attention_host {
     struct ifm_attention_unit *units;
     uint32_t *lengths;
     size_t scratch_floats; /* of one worker */
-    size_t out_bytes;
+    size_t out_bytes, input_bytes[3]; /* of job->q, k and v; packed: the first is of all, the others are 0 */
     uint64_t seed;
     struct ifm_data_known known;
 };
 
 /* Of the arm that is opened. */
 struct ifm_attention_shape ifm_attention_shape_of(const struct ifm_opening *opening);
-/* What names a shared input, `which` of Q, K, V and L (lengths): the same shape, storage, seed and file are the same
- * memory for every arm of the cell. */
+enum ifm_attention_layout ifm_attention_layout_of(const struct ifm_opening *opening);
+/* What names a shared input, `which` of Q, K, V, P (all three, packed) and L (lengths): the same shape, storage, seed
+ * and file are the same memory for every arm of the cell. */
 enum { IFM_ATTENTION_NAME = 160 };
 void ifm_attention_input_name(const struct ifm_opening *opening, char which, char out[static IFM_ATTENTION_NAME]);
 /* What open needs of the user's file is there; the `ready` of every implementation. */
