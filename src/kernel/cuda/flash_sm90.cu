@@ -77,7 +77,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
         STAGE = 2 * PANELS * PANEL
     };
 
-    const ifm_attention_arguments &a;
+    const ifm_attention_given &a;
     uint32_t kv_at; /* in shared memory */
     int lane, row, first, length; /* the thread's first query, the block's, keys of the sequence */
     const char *k, *v;
@@ -86,7 +86,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
     float sums[PANELS][32];
     float top[2], total[2]; /* of rows `row` and `row` + 8 */
 
-    __device__ __forceinline__ explicit hopper(const ifm_attention_arguments &arguments) : a(arguments) {}
+    __device__ __forceinline__ explicit hopper(const ifm_attention_given &arguments) : a(arguments) {}
 
     __device__ __forceinline__ void fetch(uint32_t to, const char *from, int key)
     {
@@ -96,7 +96,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
             const bool is_there = key + at < length;
             asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
                              to + column / 8 * PANEL + at * ROW + (column % 8 ^ at % 8) * 16),
-                         "l"(from + (is_there ? static_cast<int64_t>(key) * DIM * 2 + piece * 16 : 0)),
+                         "l"(from + (is_there ? BYTES_OF_PIECES(key, piece, DIM, STEP(a, kv_views, DIM)) : 0)),
                          "r"(is_there ? 16 : 0)
                          : "memory");
         }
@@ -246,7 +246,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
         const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS, pair = blockIdx.x / tiles, order = blockIdx.x % tiles;
         const unsigned tile = a.causal ? tiles - 1 - order : order; /* those that see most begin first */
         const uint64_t sequence = pair / a.q_heads, kv_head = pair % a.q_heads / (a.q_heads / a.kv_heads);
-        const uint64_t kv = (sequence * a.kv_heads + kv_head) * a.seq_len * DIM * 2;
+        const uint64_t kv = PLACE_OF_KV(a, sequence * a.kv_heads + kv_head, sequence, kv_head, DIM) * 2;
         lane = threadIdx.x % 32;
         first = static_cast<int>(tile * ROWS);
         row = first + threadIdx.x / 32 * 16 + lane / 4;
@@ -267,10 +267,14 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
                 sums[p][i] = 0;
     }
 
-    __device__ __forceinline__ uint64_t place_of(int half, int column) const
+    /* Of Q; of the output. */
+    template <bool IS_OUT> __device__ __forceinline__ uint64_t place_of(int half, int column) const
     {
-        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
-        return ((static_cast<uint64_t>(blockIdx.x / tiles) * a.seq_len + row + half * 8) * DIM + column) * 2;
+        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS, pair = blockIdx.x / tiles;
+        const uint64_t all = static_cast<uint64_t>(pair) * a.seq_len + row + half * 8;
+        const uint64_t at = IS_OUT ? PLACE_OF_ROW(a, out_views, all, pair, row + half * 8, DIM)
+                                   : PLACE_OF_ROW(a, q_views, all, pair, row + half * 8, DIM);
+        return (at + column) * 2;
     }
 
     __device__ __forceinline__ void load_queries()
@@ -282,7 +286,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
                 queries[d][i] =
                     row + i % 2 * 8 < static_cast<int>(a.seq_len)
                         ? *reinterpret_cast<const uint32_t *>(static_cast<const char *>(a.q) +
-                                                              place_of(i % 2, d * 16 + i / 2 * 8 + lane % 4 * 2))
+                                                              place_of<false>(i % 2, d * 16 + i / 2 * 8 + lane % 4 * 2))
                         : 0;
     }
 
@@ -325,7 +329,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 #pragma unroll
                     for (int i = 0; i < 8; i++)
                         *reinterpret_cast<uint32_t *>(static_cast<char *>(a.out) +
-                                                      place_of(half, p * 64 + i * 8 + lane % 4 * 2)) =
+                                                      place_of<true>(half, p * 64 + i * 8 + lane % 4 * 2)) =
                             sees ? pack<BF16>(sums[p][i * 4 + half * 2] * part, sums[p][i * 4 + half * 2 + 1] * part)
                                  : 0;
         }
@@ -366,7 +370,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 /* Dynamic shared memory: IFM_HOPPER_SHARED of the same numbers. */
 #define HOPPER(format, bf16, dim, groups, keys, blocks)                                                                \
     extern "C" __global__ void __launch_bounds__(128 * groups, blocks)                                                 \
-        ifm_hopper_##format##_##dim##_##groups(ifm_attention_arguments arguments)                                      \
+        ATTENTION_KERNEL(ifm_hopper_##format##_##dim##_##groups)(ifm_attention_given arguments)                        \
     {                                                                                                                  \
         extern __shared__ __align__(1024) char room[];                                                                 \
         hopper<dim, bf16, groups, keys> block(arguments);                                                              \

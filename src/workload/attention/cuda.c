@@ -69,7 +69,7 @@ static enum ifm_status take(const struct ifm_opening *opening, const struct flas
         snprintf(name + n, sizeof name - (size_t)n, "_%u", kernel->groups);
     state->of = kernel;
     state->blocks = (unsigned)blocks_of(kernel, &s);
-    return ifm_cuda_find(opening->device, kernel->image, name, &state->kernel, error);
+    return ifm_attention_gpu_find(opening, kernel->image, name, &state->kernel, error);
 }
 
 static enum ifm_status open_taken(const struct ifm_opening *opening, struct attention_cuda *state,

@@ -40,6 +40,9 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void *o
                                               .q_len = s->seq_len,
                                               .kv_len = s->seq_len,
                                               .head_dim = s->head_dim,
+                                              .q = state->gpu.at.q,
+                                              .kv = state->gpu.at.kv,
+                                              .out = state->gpu.at.out,
                                               .causal = s->causal,
                                               .bf16 = s->storage == IFM_STORE_BF16};
     IFM_TRY(ifm_cuda_sdpa_open(opening->device, &shape, &state->sdpa, error));

@@ -28,7 +28,7 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void *o
                                         "ifm_attention_naive_f16"};
     const struct ifm_attention_settings *settings = opening->settings;
     struct attention_naive *state = opened;
-    IFM_TRY(ifm_cuda_find(opening->device, "attention", names[settings->storage], &state->kernel, error));
+    IFM_TRY(ifm_attention_gpu_find(opening, "attention", names[settings->storage], &state->kernel, error));
     return ifm_attention_gpu_open(&state->gpu, opening, enqueue, error);
 }
 

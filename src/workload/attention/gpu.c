@@ -22,13 +22,21 @@ const char *ifm_attention_gpu_supports(struct ifm_attention_ask *ask, struct ifm
     if (strcmp(ask->isa, "auto") != 0)
         return "instruction sets are a processor's: leave attention.isa out on the device cuda, and take the arms "
                "naive, ours and cudnn";
-    if (ask->settings->layout != IFM_CONTIGUOUS)
-        return "packed views are a processor's: leave attention.layout out on the device cuda";
     ask->isa = "";
     if (s->batch * s->q_heads * s->seq_len > INT32_MAX) /* blocks of a grid */
         return ifm_arena_printf(arena, "%llu queries are more than a launch has; lower the batch, heads or seq_len",
                                 (unsigned long long)(s->batch * s->q_heads * s->seq_len));
     return NULL;
+}
+
+enum ifm_status ifm_attention_gpu_find(const struct ifm_opening *opening, const char *image, const char *name,
+                                       struct ifm_cuda_function **out, struct ifm_error *error)
+{
+    const char *of = ifm_attention_layout_of(opening) == IFM_QKV_PACKED ? "_strided" : "";
+    char full_image[48], full_name[64];
+    snprintf(full_image, sizeof full_image, "%s%s", image, of);
+    snprintf(full_name, sizeof full_name, "%s%s", name, of);
+    return ifm_cuda_find(opening->device, full_image, full_name, out, error);
 }
 
 /* ---- inputs ---- */
@@ -43,12 +51,13 @@ static enum ifm_status upload(struct ifm_attention_gpu *gpu, const struct ifm_op
                               struct ifm_error *error)
 {
     const struct ifm_attention_settings *from = opening->settings;
-    const size_t bytes[3] = {gpu->q_bytes, gpu->kv_bytes, gpu->kv_bytes};
+    const size_t *bytes = gpu->input_bytes;
     void *rows[3] = {malloc(bytes[0]), malloc(bytes[1]), malloc(bytes[2])};
     struct ifm_data_source source = {0};
-    const struct ifm_attention_inputs wanted = {rows[0], rows[1], rows[2],
-                                                ifm_attention_views_of(&gpu->shape, IFM_CONTIGUOUS), &source};
-    enum ifm_status status = rows[0] == NULL || rows[1] == NULL || rows[2] == NULL
+    struct ifm_attention_inputs wanted = {rows[0], rows[1], rows[2], gpu->at, &source};
+    if (gpu->layout == IFM_QKV_PACKED && rows[0] != NULL)
+        ifm_attention_split(&gpu->shape, rows[0], &wanted.k, &wanted.v);
+    enum ifm_status status = wanted.q == NULL || wanted.k == NULL || wanted.v == NULL
                                  ? out_of_memory(gpu, error)
                                  : ifm_attention_source(from->kv_file, &gpu->shape, gpu->seed, &source, error);
     if (status == IFM_OK) {
@@ -56,7 +65,7 @@ static enum ifm_status upload(struct ifm_attention_gpu *gpu, const struct ifm_op
         ifm_data_source_close(&source);
     }
     for (int i = 0; i < 3; i++) {
-        if (status == IFM_OK)
+        if (status == IFM_OK && bytes[i] > 0)
             status = ifm_cuda_write(gpu->device, to[i], rows[i], bytes[i], error);
         free(rows[i]);
     }
@@ -67,15 +76,24 @@ static enum ifm_status inputs(struct ifm_attention_gpu *gpu, const struct ifm_op
 {
     const struct ifm_attention_settings *from = opening->settings;
     struct ifm_attention_arguments *a = &gpu->arguments;
-    const size_t bytes[3] = {gpu->q_bytes, gpu->kv_bytes, gpu->kv_bytes}, n = gpu->shape.batch;
+    const size_t n = gpu->shape.batch;
+    const bool is_packed = gpu->layout == IFM_QKV_PACKED;
     char name[IFM_ATTENTION_NAME];
     void *at[3], *lengths;
     bool fresh, any = false;
-    for (int i = 0; i < 3; i++) {
-        ifm_attention_input_name(opening, "QKV"[i], name);
-        IFM_TRY(gpu->device->ops->buffer(gpu->device, name, bytes[i], &at[i], &fresh, error));
+    for (int i = 0; i < 3; i++)
+        gpu->input_bytes[i] = i == 0 ? gpu->q_bytes : gpu->kv_bytes;
+    if (is_packed) {
+        gpu->input_bytes[0] += 2 * gpu->kv_bytes;
+        gpu->input_bytes[1] = gpu->input_bytes[2] = 0;
+    }
+    for (int i = 0; i < (is_packed ? 1 : 3); i++) {
+        ifm_attention_input_name(opening, is_packed ? 'P' : "QKV"[i], name);
+        IFM_TRY(gpu->device->ops->buffer(gpu->device, name, gpu->input_bytes[i], &at[i], &fresh, error));
         any = any || fresh;
     }
+    if (is_packed)
+        ifm_attention_split(&gpu->shape, at[0], &at[1], &at[2]);
     a->q = at[0];
     a->k = at[1];
     a->v = at[2];
@@ -111,6 +129,11 @@ enum ifm_status ifm_attention_gpu_open(struct ifm_attention_gpu *gpu, const stru
     gpu->device = opening->device;
     gpu->arm = opening->arm->name;
     gpu->shape = s;
+    gpu->layout = ifm_attention_layout_of(opening);
+    gpu->at = ifm_attention_views_of(&s, gpu->layout);
+    gpu->strided.q_views = gpu->at.q;
+    gpu->strided.kv_views = gpu->at.kv;
+    gpu->strided.out_views = gpu->at.out;
     gpu->seed = opening->seed;
     gpu->q_bytes = head_bytes * s.q_heads;
     gpu->kv_bytes = head_bytes * s.kv_heads;
@@ -120,7 +143,7 @@ enum ifm_status ifm_attention_gpu_open(struct ifm_attention_gpu *gpu, const stru
     gpu->arguments.head_dim = (uint16_t)s.head_dim;
     gpu->arguments.causal = s.causal;
     gpu->arguments.storage = (uint8_t)s.storage;
-    IFM_TRY(ifm_cuda_find(gpu->device, "attention", "ifm_attention_reference", &gpu->reference, error));
+    IFM_TRY(ifm_attention_gpu_find(opening, "attention", "ifm_attention_reference", &gpu->reference, error));
     IFM_TRY(inputs(gpu, opening, error));
     IFM_TRY(outputs(gpu, error));
     ifm_attention_gpu_spoil(gpu, true);
@@ -152,7 +175,7 @@ void ifm_attention_gpu_close(void *opened)
 /* What a check reads back, and the reference of one sequence. */
 struct readback {
     struct ifm_attention_job job;
-    void *q, *k, *v, *out;
+    void *inputs[3], *out; /* inputs as gpu->input_bytes has them */
     double *reference, *weights;
 };
 
@@ -160,33 +183,30 @@ static enum ifm_status read_all(const struct ifm_attention_gpu *gpu, struct read
 {
     const struct ifm_attention_shape *s = &gpu->shape;
     const struct ifm_attention_arguments *a = &gpu->arguments;
-    *to = (struct readback){.q = malloc(gpu->q_bytes),
-                            .k = malloc(gpu->kv_bytes),
-                            .v = malloc(gpu->kv_bytes),
+    const void *const from[3] = {a->q, a->k, a->v};
+    const size_t *bytes = gpu->input_bytes;
+    *to = (struct readback){.inputs = {malloc(bytes[0]), malloc(bytes[1]), malloc(bytes[2])},
                             .out = malloc(gpu->q_bytes),
                             .reference = malloc(s->q_heads * s->seq_len * s->head_dim * sizeof(double)),
                             .weights = malloc(s->seq_len * sizeof(double))};
-    if (to->q == NULL || to->k == NULL || to->v == NULL || to->out == NULL || to->reference == NULL ||
+    void *k = to->inputs[1], *v = to->inputs[2];
+    if (gpu->layout == IFM_QKV_PACKED && to->inputs[0] != NULL)
+        ifm_attention_split(s, to->inputs[0], &k, &v);
+    if (to->inputs[0] == NULL || k == NULL || v == NULL || to->out == NULL || to->reference == NULL ||
         to->weights == NULL)
         return out_of_memory(gpu, error);
-    to->job = (struct ifm_attention_job){.shape = *s,
-                                         .q = to->q,
-                                         .k = to->k,
-                                         .v = to->v,
-                                         .out = to->out,
-                                         .at = ifm_attention_views_of(s, IFM_CONTIGUOUS),
-                                         .lengths = gpu->lengths};
-    IFM_TRY(ifm_cuda_read(gpu->device, to->q, a->q, gpu->q_bytes, error));
-    IFM_TRY(ifm_cuda_read(gpu->device, to->k, a->k, gpu->kv_bytes, error));
-    IFM_TRY(ifm_cuda_read(gpu->device, to->v, a->v, gpu->kv_bytes, error));
+    to->job = (struct ifm_attention_job){
+        .shape = *s, .q = to->inputs[0], .k = k, .v = v, .out = to->out, .at = gpu->at, .lengths = gpu->lengths};
+    for (int i = 0; i < 3; i++)
+        if (bytes[i] > 0)
+            IFM_TRY(ifm_cuda_read(gpu->device, to->inputs[i], from[i], bytes[i], error));
     return ifm_cuda_read(gpu->device, to->out, a->out, gpu->q_bytes, error);
 }
 
 static void give_up(const struct readback *all)
 {
-    free(all->q);
-    free(all->k);
-    free(all->v);
+    for (int i = 0; i < 3; i++)
+        free(all->inputs[i]);
     free(all->out);
     free(all->reference);
     free(all->weights);
@@ -197,13 +217,14 @@ static enum ifm_status refer(const struct ifm_attention_gpu *gpu, uint64_t seque
                              struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &gpu->shape;
-    struct ifm_attention_arguments a = gpu->arguments;
-    const size_t rows = s->q_heads * s->seq_len;
-    a.q = (const char *)a.q + sequence * (gpu->q_bytes / s->batch);
-    a.k = (const char *)a.k + sequence * (gpu->kv_bytes / s->batch);
-    a.v = (const char *)a.v + sequence * (gpu->kv_bytes / s->batch);
-    a.lengths += sequence;
-    a.out = gpu->reference_out;
+    struct ifm_attention_strided a = gpu->strided;
+    const size_t rows = s->q_heads * s->seq_len, size = ifm_attention_size(s->storage);
+    a.of.q = (const char *)a.of.q + sequence * gpu->at.q.sequence * size;
+    a.of.k = (const char *)a.of.k + sequence * gpu->at.kv.sequence * size;
+    a.of.v = (const char *)a.of.v + sequence * gpu->at.kv.sequence * size;
+    a.of.lengths += sequence;
+    a.of.out = gpu->reference_out;
+    a.out_views = ifm_attention_views_of(s, IFM_CONTIGUOUS).out;
     ifm_cuda_fill(gpu->device, gpu->reference_out, UINT32_MAX, rows * s->head_dim * 2);
     ifm_cuda_launch(gpu->device,
                     &(struct ifm_cuda_launch){gpu->reference, (unsigned)rows, IFM_ATTENTION_NAIVE_THREADS, 0, &a});
@@ -228,8 +249,9 @@ static enum ifm_status check_all(struct ifm_attention_gpu *gpu, const struct rea
 {
     const struct ifm_attention_shape *s = &gpu->shape;
     const struct ifm_gpu *card = ifm_cuda_gpu(gpu->device);
-    const uint64_t parts[] = {ifm_xxh3(all->q, gpu->q_bytes), ifm_xxh3(all->k, gpu->kv_bytes),
-                              ifm_xxh3(all->v, gpu->kv_bytes)},
+    const uint64_t parts[] = {ifm_xxh3(all->inputs[0], gpu->input_bytes[0]),
+                              ifm_xxh3(all->inputs[1], gpu->input_bytes[1]),
+                              ifm_xxh3(all->inputs[2], gpu->input_bytes[2])},
                    now = ifm_xxh3(parts, sizeof parts);
     struct ifm_check *check = &gpu->known.check;
     char code[16];

@@ -37,6 +37,13 @@ void ifm_attention_input_name(const struct ifm_opening *opening, char which, cha
              (unsigned long long)ifm_xxh3(from->kv_file, strlen(from->kv_file)));
 }
 
+void ifm_attention_split(const struct ifm_attention_shape *shape, void *q, void **k, void **v)
+{
+    const size_t head = shape->head_dim * ifm_attention_size(shape->storage);
+    *k = (char *)q + shape->q_heads * head;
+    *v = (char *)*k + shape->kv_heads * head;
+}
+
 static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which,
                              size_t bytes, void **out, bool *fresh, struct ifm_error *error)
 {
@@ -51,13 +58,11 @@ static enum ifm_status tensors(struct ifm_attention_host *host, const struct ifm
 {
     const struct ifm_attention_shape *s = &host->job.shape;
     const size_t kv_bytes = host->out_bytes / s->q_heads * s->kv_heads;
-    const size_t head = s->head_dim * ifm_attention_size(s->storage);
     size_t *bytes = host->input_bytes;
     if (ifm_attention_layout_of(opening) == IFM_QKV_PACKED) {
         bytes[0] = host->out_bytes + 2 * kv_bytes;
         IFM_TRY(input(host, opening, 'P', bytes[0], &all->q, &fresh[0], error));
-        all->k = (char *)all->q + s->q_heads * head;
-        all->v = (char *)all->k + s->kv_heads * head;
+        ifm_attention_split(s, all->q, &all->k, &all->v);
         fresh[1] = fresh[2] = fresh[0];
         return IFM_OK;
     }

@@ -38,6 +38,8 @@ enum ifm_attention_layout ifm_attention_layout_of(const struct ifm_opening *open
  * and file are the same memory for every arm of the cell. */
 enum { IFM_ATTENTION_NAME = 160 };
 void ifm_attention_input_name(const struct ifm_opening *opening, char which, char out[static IFM_ATTENTION_NAME]);
+/* Of packed views: where K and V begin in the tensor that begins with Q. */
+void ifm_attention_split(const struct ifm_attention_shape *shape, void *q, void **k, void **v);
 /* What open needs of the user's file is there; the `ready` of every implementation. */
 IFM_CHECKED enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, struct ifm_error *error);
 /* Inputs, shared with every arm that has the same, and outputs that are NaN. `cut` and `code` are set already. */
