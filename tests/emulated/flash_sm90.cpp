@@ -23,7 +23,7 @@ int main()
         CELL(f16, 64, 1, 131, 4, 2, true, PACKED), /* three tiles, of which two are odd and even */
         CELL(bf16, 64, 2, 257, 1, 1, false, PACKED),
         CELL(bf16, 128, 2, 67, 2, 1, true, PACKED),
-        CELL(f16, 128, 2, 129, 1, 1, false, CONTIGUOUS),
+        CELL(f16, 128, 2, 129, 2, 1, false, CONTIGUOUS),
     };
     return check_cells(cells);
 }
