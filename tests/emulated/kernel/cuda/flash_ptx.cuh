@@ -5,7 +5,9 @@
 
 #include "kernel/cuda/decode_ptx.cuh"
 
+extern "C" {
 alignas(128) uint16_t room[emulated::SHARED / 2]; /* the kernels' own name of it */
+}
 
 namespace
 {
