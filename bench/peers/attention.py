@@ -2,14 +2,17 @@
 """PyTorch's attention on a GPU, one backend at a time, as a peer of `inferometer attention --device cuda`.
 
 Each backend is pinned (torch.nn.attention.sdpa_kernel), its kernels are named by the profiler, and its time is that of
-replayed CUDA graphs, as the lab's own steps are timed. One line of JSON for each shape and backend; a backend that
-refuses a shape says why.
+replayed CUDA graphs, as the lab's own steps are timed: each takes the next of so many Q, K, V and outputs as no cache
+holds. One line of JSON for each shape and backend; a backend that refuses a shape says why.
 
 usage: attention.py [--only BACKEND,...] [BxHxGxSxD[c] ...]
   c = causal; without shapes, the ten configurations of the specification
   BACKEND: FLASH_ATTENTION, CUDNN_ATTENTION, EFFICIENT_ATTENTION, MATH
 """
+import collections
+import itertools
 import json
+import math
 import statistics
 import sys
 
@@ -17,11 +20,18 @@ TEN = [(32, 8, 8, s, 64, False) for s in (128, 256, 512, 1024, 2048)]
 TEN += [(b, 8, 8, 512, 64, False) for b in (8, 16, 64)] + [(32, h, h, 512, 64, False) for h in (4, 16)]
 ALL = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION", "MATH")
 SAMPLES, SAMPLE_MS = 9, 15.0
+ROTATED, TURNS = 240e6, 64  # bytes: four times the 60 MB of an L2; sets that the lab takes in turn, at most
 
 
 def parse(word):
     causal = word.endswith("c")
     return (*map(int, word.rstrip("c").split("x")), causal)
+
+
+def sets_of(shape):
+    """How many Q, K, V and outputs in f16 are taken in turn."""
+    b, h, g, s, d = shape[:5]
+    return min(TURNS, math.ceil(ROTATED / (2 * b * s * d * 2 * (h + g))))
 
 
 def graph_of(torch, call, n):
@@ -76,13 +86,17 @@ def measure(torch, shape, backend):
     from torch.nn.attention import sdpa_kernel
 
     b, h, g, s, d, causal = shape
-    q, k, v = (torch.randn(b, heads, s, d, dtype=torch.float16, device="cuda") for heads in (h, g, g))
+    sets = [[torch.randn(b, heads, s, d, dtype=torch.float16, device="cuda") for heads in (h, g, g)]
+            for _ in range(sets_of(shape))]
+    turn, outputs = itertools.cycle(sets), collections.deque(maxlen=len(sets))  # kept, so that each has its own memory
 
     def call():
         with sdpa_kernel(backend):
-            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=g != h)
+            outputs.append(torch.nn.functional.scaled_dot_product_attention(*next(turn), is_causal=causal,
+                                                                            enable_gqa=g != h))
 
-    said = {"shape": "x".join(map(str, shape[:5])) + ("c" if causal else ""), "backend": backend.name}
+    said = {"shape": "x".join(map(str, shape[:5])) + ("c" if causal else ""), "backend": backend.name,
+            "sets": len(sets)}
     try:
         middle, least, most = time_of(torch, call)
         flops = 4.0 * b * h * s * s * d / (2 if causal else 1)

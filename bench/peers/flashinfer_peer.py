@@ -9,6 +9,7 @@ usage: flashinfer_peer.py [attention BxHxGxSxD[c] ...] [decode BxHxGxSxD ...]
   c = causal; without words the ten configurations of the specification, and one sequence of 8k and 32k
 """
 import importlib
+import itertools
 import json
 import math
 import sys
@@ -36,16 +37,23 @@ def starts(torch, n, each):
 def of_attention(torch, flashinfer, shape):
     """The call, and a function of (sequence, head, query) that gives q, the keys and values it sees, and its output."""
     b, h, g, s, d, causal = shape
-    q, k, v = (torch.randn(b * s, heads, d, dtype=torch.float16, device="cuda") for heads in (h, g, g))
+    sets = [[torch.randn(b * s, heads, d, dtype=torch.float16, device="cuda") for heads in (h, g, g)]
+            for _ in range(peer.sets_of(shape))]
+    turn, last = itertools.cycle(sets), []
     wrapper = flashinfer.BatchPrefillWithRaggedKVCacheWrapper(
         torch.zeros(WORKSPACE, dtype=torch.uint8, device="cuda"), "NHD")
     wrapper.plan(starts(torch, b, s), starts(torch, b, s), h, g, d, causal=causal, q_data_type=torch.float16)
 
+    def call():
+        last[:] = next(turn)
+        return wrapper.run(*last)
+
     def row(out, i, head, at):
+        q, k, v = last
         rows, kv = slice(i * s, i * s + (at + 1 if causal else s)), head // (h // g)
         return q[i * s + at, head], k[rows, kv], v[rows, kv], out[i * s + at, head]
 
-    return lambda: wrapper.run(q, k, v), row, s
+    return call, row, s
 
 
 def of_decode(torch, flashinfer, shape):

@@ -16,7 +16,7 @@ refused() # LIMIT_KIB ARGUMENT...
 }
 refused 100000 decode --kv-len 16384 --batch 2 --layers 2
 "$INFEROMETER" doctor 2>/dev/null | has "^OpenBLAS  *ok" && {
-    refused 120000 attention --batch 1 --seq-len 64 --storage f32 --arms openblas
+    refused 120000 attention --batch 1 --seq-len 64 --layers 1 --storage f32 --arms openblas
     refused 120000 gemm --n 64 --k 64 --layers 1 --weights f32 --gemm-arms openblas
 }
 echo "$tried refusals"

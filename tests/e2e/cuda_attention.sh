@@ -44,7 +44,7 @@ runs tiles --batch 2 --seq-len 65 --q-heads 4 --kv-heads 2 --causal --ragged 0.6
 runs tiles_bf16 --batch 1 --seq-len 129 --q-heads 2 --kv-heads 1 --head-dim 224 --storage bf16 --arms ours
 fake "" "$INFEROMETER" attention --device cuda --storage f32 --arms ours --out f32o >log 2>&1 && fail "f32 by tiles"
 grep -q "our kernels for a GPU take f16 and bf16" log || fail "f32: $(cat log)"
-runs library --batch 2 --seq-len 40 --q-heads 4 --kv-heads 2 --causal --arms cudnn,naive
+runs library --batch 2 --seq-len 40 --q-heads 4 --kv-heads 2 --causal --layers 3 --arms cudnn,naive
 runs library_bf16 --batch 2 --seq-len 33 --q-heads 2 --kv-heads 2 --storage bf16 --head-dim 128 --arms cudnn,naive
 views=(--layout qkv_packed --q-heads 4 --kv-heads 2 --causal)
 runs views "${views[@]}" --batch 2 --seq-len 65 --ragged 0.6 --arms ours,mma,naive
@@ -96,6 +96,25 @@ fake "" "$INFEROMETER" attention --device cuda --isa avx2 --out isa >log 2>&1 &&
 grep -q "instruction sets are a processor's" log || fail "isa: $(cat log)"
 fake "" "$INFEROMETER" attention --device cuda --arms openblas --out blas >log 2>&1 && fail "OpenBLAS on a GPU"
 grep -q "attention has no implementation openblas on this device" log || fail "openblas: $(cat log)"
+
+
+# ---- layers that steps take in turn: more than the cache holds, as many as graphs take, as many as memory has ----
+python3 - <<'PY' || fail "layers: not what the cache asks for, or cache-resident"
+import json
+for name in "f16", "bf16", "tiles":
+    plan = json.load(open(name + "/plan.json"))
+    l2, cell = plan["machine"]["gpu"]["l2_bytes"], plan["cells"][0]
+    for arm in (a for a in cell["arms"] if a["role"] != "ceiling"):
+        one = arm["ledger"]["bytes_read"] + arm["ledger"]["bytes_written"]
+        assert arm["working_set"] == int(arm["chosen"]["layers"]) * one, arm
+        assert arm["working_set"] >= 4 * l2 > arm["working_set"] - one or arm["chosen"]["layers"] == "1", (l2, arm)
+    assert not cell["cache_resident"], cell["cache_resident"]
+PY
+fake "" "$INFEROMETER" attention --device cuda --layers 65 --out more >log 2>&1 && fail "65 layers"
+tr -s '\n ' ' ' <log | has "at most 64 layers in turn: lower attention.layers" || fail "65 layers: $(cat log)"
+fake oom_over=60000 "$INFEROMETER" attention "${counts[@]}" "${small[@]}" --layers 8 --arms ours --out full >log 2>&1 ||
+    true
+grep -F '"stage":"cell_failed"' full/run.log | has 'lower attention.layers, which is 8 here' || fail "full: $(cat log)"
 
 # ---- a wrong kernel is refused, whichever element; so this also says which kernel an arm takes ----
 few=(--device cuda --stop repeats --repeats 6 --slot-steps 1 --warmup 1 --ceilings none)

@@ -26,7 +26,7 @@ sum=$(sha256sum <kept | cut -d' ' -f1)
 file=$PWD/$needle/layer.safetensors
 shape=(--kv-file "$file" --q-heads 4 --kv-heads 2 --head-dim 32 --threads 1 --ceilings none)
 decode=(decode "${shape[@]}" --kv-len 384 --layers 1 --compress 2)
-attention=(attention "${shape[@]}" --seq-len 384)
+attention=(attention "${shape[@]}" --seq-len 384 --layers 1)
 short=(--repeats 60 --warmup 3 --warmup-cap 0.2)
 
 "$INFEROMETER" "${decode[@]}" "${short[@]}" --out decode >/dev/null 2>errors || fail "decode: $(cat errors)"

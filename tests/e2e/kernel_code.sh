@@ -69,7 +69,7 @@ runs() # FOLDER ARM WANTED ARGUMENTS...
 for isa in $sets; do
     plain=${isa%vnni} # what has no use for byte dot products
     runs "stream-$isa" read.linear "$plain" stream --probe read --isa "$isa" --size 64KiB
-    runs "attention-$isa" "$isa" "$plain" attention --arms "$isa" --seq-len 64
+    runs "attention-$isa" "$isa" "$plain" attention --arms "$isa" --seq-len 64 --layers 1
     [ "$isa" != sse2 ] || continue # decode and gemm have no kernels for it
     decode=(decode --isa "$isa" --kv-len 512 --batch 1 --q-heads 2 --kv-heads 1 --layers 1)
     gemm=(gemm --isa "$isa" --gemm-arms ours --n 64 --k 128 --layers 1 --weights f32,int8)
@@ -82,7 +82,7 @@ done
 if "$INFEROMETER" doctor 2>/dev/null | has '^OpenBLAS *ok'; then
     core=$("$INFEROMETER" doctor 2>/dev/null | sed -n 's/^OpenBLAS *ok .*core type \([A-Za-z0-9]*\).*/\1/p')
     [ -n "$core" ] || fail "doctor does not name the core type of OpenBLAS"
-    runs library-attention openblas "$core" attention --arms openblas --seq-len 64
+    runs library-attention openblas "$core" attention --arms openblas --seq-len 64 --layers 1
     runs library-gemm openblas "$core" gemm --gemm-arms openblas --n 64 --k 128 --layers 1
 fi
 echo "objects of every set; ran: ${sets%"${sets##*[a-z0-9]}"}"

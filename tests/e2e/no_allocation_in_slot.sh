@@ -24,7 +24,7 @@ check() # NAME ARGUMENT...
 # A cycle that fills a page: with 32 sink tokens, the second one is compressed at token 416.
 decode=(decode --kv-len 408 --batch 1 --q-heads 4 --kv-heads 2 --head-dim 64 --layers 2)
 # Every arm that there is: our kernels, and OpenBLAS where it is installed.
-attention=(attention --batch 1 --q-heads 4 --kv-heads 2 --seq-len 128 --head-dim 64)
+attention=(attention --batch 1 --q-heads 4 --kv-heads 2 --seq-len 128 --head-dim 64 --layers 2)
 check null null
 check stream stream --size 1MiB --override stream.probe=read
 check decode "${decode[@]}"

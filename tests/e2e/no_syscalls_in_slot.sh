@@ -58,7 +58,7 @@ look()
 
 # A cycle that fills a page: with 32 sink tokens, the second one is compressed at token 416.
 decode=(decode --kv-len 408 --batch 1 --q-heads 4 --kv-heads 2 --head-dim 64 --layers 2)
-attention=(attention --batch 1 --q-heads 4 --kv-heads 2 --seq-len 128 --head-dim 64)
+attention=(attention --batch 1 --q-heads 4 --kv-heads 2 --seq-len 128 --head-dim 64 --layers 2)
 check null null
 check decode "${decode[@]}"
 check cycle "${decode[@]}" --inference --decode-tokens 16

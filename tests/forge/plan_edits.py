@@ -20,7 +20,7 @@ STUDIES = {
     "decode": ["decode", "--kv-len", "256", "--batch", "1", "--q-heads", "4", "--kv-heads", "2", "--head-dim", "64",
                "--layers", "1", "--compress", "2,4", "--ceilings", "read", *FEW],
     "attention": ["attention", "--batch", "1", "--q-heads", "2", "--kv-heads", "2", "--head-dim", "64", "--seq-len",
-                  "64", "--ceilings", "none", *FEW],
+                  "64", "--layers", "2", "--ceilings", "none", *FEW],
     "gemm": ["gemm", "--m", "1", "--n", "256", "--k", "256", "--layers", "1", "--weights", "bf16,int4", "--ceilings",
              "none", *FEW],
     "stream": ["stream", "--probe", "read,copy", "--size", "256KiB", *FEW],
@@ -84,6 +84,7 @@ EDITS = [
     ("decode", "cells[0].arms[1].settings.decode.kv_len", "set", "4096"),
     ("decode", "cells[0].arms[1].settings.decode.layers", "drop", None),
     ("decode", "cells[0].arms[1].chosen", "set", {"isa": "none"}, "cells[0].arms[1].chosen"),
+    ("attention", "cells[0].arms[0].chosen.layers", "set", "1"),
     ("exec", "cells[0].arms[0].gaps", "set", False),
     ("exec", "cells[0].arms[0].fixed_inner", "set", False),
     # the cell
@@ -144,5 +145,6 @@ LOWERED = [
     ("gemm", 3, of_arms("ledger.tokens_generated", "set", 1000, 3) + of_arms(*SCRATCH, 3),
      "cells[0].arms[0].ledger.tokens_generated"),
     ("gemm", 3, of_arms("ledger.tokens_generated", "set", 1, 3) + of_arms(*SCRATCH, 3), None),
-    ("attention", 3, of_arms("memory", "times", 0.5) + of_arms(*SCRATCH), "cells[0].arms[0].memory"),
+    ("attention", 3, of_arms("memory", "times", 0.5) + of_arms(*SCRATCH) + of_arms("chosen.layers", "drop", None),
+     "cells[0].arms[0].memory"),
 ]

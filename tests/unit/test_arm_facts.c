@@ -140,7 +140,8 @@ static void a_check_names_the_code_that_ran(void **context)
                                            {"gemm.n", "64"},
                                            {"gemm.k", "128"},
                                            {"gemm.layers", "1"}},
-                                 attention[] = {{"attention.isa", isa}, {"attention.seq_len", "64"}};
+                                 attention[] = {
+                                     {"attention.isa", isa}, {"attention.seq_len", "64"}, {"attention.layers", "1"}};
         const struct {
             const struct ifm_workload *workload;
             const char *op; /* followed by the arm's variant, if it ends so */
@@ -148,7 +149,7 @@ static void a_check_names_the_code_that_ran(void **context)
             size_t n;
         } cases[] = {{&ifm_workload_decode, "kv_attend.", decode, 7},
                      {&ifm_workload_gemm, "gemm.", gemm, 4},
-                     {&ifm_workload_attention, "attention.tiled", attention, 2}};
+                     {&ifm_workload_attention, "attention.tiled", attention, 3}};
         for (size_t c = 0; c < 3; c++) {
             if (strcmp(isa, "sse2") == 0 && c < 2) /* has no kernels of its own */
                 continue;

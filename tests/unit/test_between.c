@@ -448,8 +448,8 @@ static void the_setting_under_comparison_may_differ(void **state)
     pair_stop(&p);
 }
 
-/* The same pass of a model of another depth. */
-static void another_depth_qualifies(void **state)
+/* The same pass of a model of another depth; of one set of buffers, and of as many as no cache holds. */
+static void another_depth_or_working_set_qualifies(void **state)
 {
     (void)state;
     struct pair p;
@@ -458,6 +458,9 @@ static void another_depth_qualifies(void **state)
     p.b.arms[1].ledger.layers = 4;
     pair_compare(&p, NULL);
     assert_string_equal(fields_of(row_of(&p, "quick", "step_ns")->not_comparable), "ledger.layers");
+    p.b.arms[1].working_set = 128 << 20;
+    pair_compare(&p, NULL);
+    assert_string_equal(fields_of(row_of(&p, "quick", "step_ns")->not_comparable), "working_set, ledger.layers");
     pair_stop(&p);
 }
 
@@ -579,7 +582,7 @@ int main(void)
         cmocka_unit_test(another_content_of_a_file_is_refused),
         cmocka_unit_test(another_work_is_refused),
         cmocka_unit_test(the_setting_under_comparison_may_differ),
-        cmocka_unit_test(another_depth_qualifies),
+        cmocka_unit_test(another_depth_or_working_set_qualifies),
         cmocka_unit_test(measure_settings_and_the_fake_machine_qualify),
         cmocka_unit_test(withheld_and_missing),
         cmocka_unit_test(another_baseline_is_refused),

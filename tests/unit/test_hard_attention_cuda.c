@@ -216,7 +216,7 @@ static void all(struct bench *bench, const char *text)
 }
 
 #define SHAPE(heads, tokens, dim, sees)                                                                                \
-    "batch=4 q_heads=" heads " kv_heads=1 seq_len=" tokens " head_dim=" dim " causal=" sees " "
+    "layers=1 batch=4 q_heads=" heads " kv_heads=1 seq_len=" tokens " head_dim=" dim " causal=" sees " "
 #define OURS "arms=ours,naive storage="
 
 static void by_mma(void **context)
@@ -273,10 +273,10 @@ static void check_by_reference(const struct opened *opened, const void *unused)
 static void the_reference_has_the_same_layout(void **context)
 {
     static const char once[1];
-    hard_each(
-        *context, &ifm_workload_attention,
-        "batch=2 q_heads=4 kv_heads=2 seq_len=257 head_dim=128 causal=true ragged=0.3 storage=f32 arms=naive " VIEWS,
-        HARD_LIST(check_by_reference, once));
+    hard_each(*context, &ifm_workload_attention,
+              "layers=2 batch=2 q_heads=4 kv_heads=2 seq_len=257 head_dim=128 causal=true ragged=0.3 storage=f32 "
+              "arms=naive " VIEWS,
+              HARD_LIST(check_by_reference, once));
 }
 
 /* As many heads as one warpgroup a block cannot hold at once, and two can. */
@@ -287,8 +287,8 @@ static void by_two_warpgroups(void **context)
     const struct asked asked[] = {{HARD_PLAIN, NAN_VALUE, false}, {HARD_LARGEST, NOTHING, false}};
     hard_each(bench, &ifm_workload_attention,
               ifm_arena_printf(bench->arena,
-                               "batch=1 q_heads=%u kv_heads=%u seq_len=257 head_dim=64 causal=true arms=ours "
-                               "storage=f16",
+                               "layers=1 batch=1 q_heads=%u kv_heads=%u seq_len=257 head_dim=64 causal=true "
+                               "arms=ours storage=f16",
                                heads, heads),
               HARD_LIST(run, asked));
 }

@@ -132,7 +132,7 @@ static const struct ifm_setting small[] = {
     {"attention.batch", "3"},     {"attention.q_heads", "4"},   {"attention.kv_heads", "2"},
     {"attention.seq_len", "101"}, {"attention.head_dim", "32"}, {"attention.ragged", "1"},
     {"attention.storage", "f16"}, {"attention.isa", "auto"},    {"attention.causal", "true"},
-    {"attention.arms", "auto"},
+    {"attention.layers", "1"},    {"attention.arms", "auto"},
 };
 
 /* Three sequences of 101, 50 and 0 tokens, whatever the seed. */
@@ -256,7 +256,7 @@ static void is_right_on_every_isa_and_thread_count(void **context)
             assert_true(check.error_rms_rel > 0 && check.error_rms_rel <= bench->arms.items[0].tolerance);
         }
     }
-    assert_int_equal(bench->serial.n, 3); /* Q, K and V once, for all arms */
+    assert_int_equal(bench->serial.n, 3 + bench->machine.n_isas); /* Q, K and V once, for all arms; outputs */
 }
 
 static void every_storage_and_the_library_are_right(void **context)
@@ -269,12 +269,13 @@ static void every_storage_and_the_library_are_right(void **context)
     for (size_t i = 0; i < COUNT(storages); i++) {
         const struct ifm_setting settings[] = {{"attention.seq_len", "260"},
                                                {"attention.storage", storages[i]},
+                                               {"attention.layers", "2"},
                                                {"attention.layout", i == 1 ? "qkv_packed" : "contiguous"}};
-        assert_int_equal(describe(bench, settings, 3), IFM_OK);
+        assert_int_equal(describe(bench, settings, COUNT(settings)), IFM_OK);
         assert_int_equal(bench->arms.n, library != NULL ? 2 : 1);
         for (size_t arm = 0; arm < bench->arms.n; arm++) {
-            struct ifm_check check = run_arm(bench, arm, 2, 1);
-            assert_true(check.done && check.finite);
+            struct ifm_check check = run_arm(bench, arm, 2, 3);
+            assert_true(check.done && check.finite && !check.sets_differ);
             assert_true(check.error_rms_rel <= bench->arms.items[arm].tolerance);
         }
     }
@@ -288,6 +289,8 @@ static void layouts_give_the_same_outputs(void **context)
     struct ifm_setting settings[COUNT(small) + 1];
     struct opened opened[2];
     const struct ifm_attention_job *jobs[2];
+    uint16_t *outputs[2]; /* arms of one name share them */
+    const size_t bytes = sizeof(uint16_t) * 3 * 4 * 101 * 32;
     struct ifm_check check;
     struct ifm_ledger ledger;
     memcpy(settings, small, sizeof small);
@@ -304,18 +307,24 @@ static void layouts_give_the_same_outputs(void **context)
         assert_int_equal(opened[i].by->check(opened[i].state, &check, &bench->error), IFM_OK);
         assert_true(check.done && check.finite && check.error_rms_rel <= bench->arms.items[0].tolerance);
         jobs[i] = &((const struct ifm_attention_host *)opened[i].state)->job;
+        outputs[i] = malloc(bytes);
+        assert_non_null(outputs[i]);
+        memcpy(outputs[i], jobs[i]->out, bytes);
     }
-    assert_int_equal(bench->serial.n, 3 + 1);
-    assert_int_equal(bench->serial.slots[3].bytes, 2 * 32 * (4 + 2 + 2) * 3 * 101);
+    const struct slot *packed = &bench->serial.slots[4];
+    assert_int_equal(bench->serial.n, 4 + 1);
+    assert_int_equal(packed->bytes, 2 * 32 * (4 + 2 + 2) * 3 * 101);
     for (uint64_t row = 0; row < 3 * 4 * 101; row++)
-        assert_memory_equal((const uint16_t *)jobs[0]->out + ifm_attention_out_at(jobs[0], row),
-                            (const uint16_t *)jobs[1]->out + ifm_attention_out_at(jobs[1], row), 2 * 32);
+        assert_memory_equal(outputs[0] + ifm_attention_out_at(jobs[0], row),
+                            outputs[1] + ifm_attention_out_at(jobs[1], row), 2 * 32);
     for (size_t i = 0; i < 3; i++) /* of V, as are the last of a row; one of the sequences is empty */
-        ((uint16_t *)bench->serial.slots[3].memory)[(i * 101 + 1) * 32 * (4 + 2 + 2) - 1] ^= 0x4000;
+        ((uint16_t *)packed->memory)[(i * 101 + 1) * 32 * (4 + 2 + 2) - 1] ^= 0x4000;
     assert_int_equal(opened[1].by->check(opened[1].state, &check, &bench->error), IFM_OK);
     assert_true(check.error_rms_rel > 2 * bench->arms.items[0].tolerance);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2; i++) {
         ifm_implementation_close(opened[i].by, opened[i].state);
+        free(outputs[i]);
+    }
 }
 
 /* Without a step the outputs are still poison, and the check says so. */
@@ -335,8 +344,9 @@ static void check_catches_a_wrong_result(void **context)
     struct bench *bench = *context;
     struct opened opened;
     struct ifm_check check;
-    const struct ifm_setting settings[] = {{"attention.seq_len", "200"}, {"attention.storage", "f32"}};
-    assert_int_equal(describe(bench, settings, 2), IFM_OK);
+    const struct ifm_setting settings[] = {
+        {"attention.seq_len", "200"}, {"attention.storage", "f32"}, {"attention.layers", "1"}};
+    assert_int_equal(describe(bench, settings, COUNT(settings)), IFM_OK);
     assert_int_equal(open_arm_on(&ifm_workload_attention, &bench->arms.items[0], "cpu", &bench->serial.device, 2, 7,
                                  bench->arena, &opened, &bench->error),
                      IFM_OK);

@@ -321,6 +321,8 @@ void ifm_likeness_arms(const struct ifm_run_view *reference, const struct ifm_ru
         add_u64(out, IFM_DIFFERENCE_REFUSES, "seed of the cell", a->seed, b->seed);
     add_u64(out, of_device(out), "threads", a->threads, b->threads);
     add_settings(pair, varies, out);
+    if (varies == NULL && !out->across) /* one that caches serve, one that memory does: by other rules of layers */
+        add_u64(out, IFM_DIFFERENCE_QUALIFIES, "working_set", x->working_set, y->working_set);
     add_ledger(&x->ledger, &y->ledger, (reference->plan->rules < TOKENS) == (other->plan->rules < TOKENS), varies, out);
     add_measure(&a->measure, &b->measure, out);
     add_text(out, IFM_DIFFERENCE_QUALIFIES, ifm_arena_printf(out->arena, "outputs of %s", x->name),

@@ -6,6 +6,7 @@
 #include "run/cell/slot.h"
 #include "run/interrupt.h"
 #include "run/remote/remote.h"
+#include "workload/data/data.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,32 +165,6 @@ static enum ifm_status step_apart(const struct ifm_arm_run *arm, struct ifm_devi
     return hooks && arm->implementation->after != NULL ? arm->implementation->after(arm->state, error) : IFM_OK;
 }
 
-/* The worse of two, where both report a loss. NaN does not apply; a negative divergence is infinite. */
-static void take_loss(struct ifm_check *out, const struct ifm_check *check)
-{
-    out->has_loss = out->has_loss && check->has_loss;
-    out->loss_rms_rel = fmax(out->loss_rms_rel, check->loss_rms_rel);
-    out->loss_p99_rel = fmax(out->loss_p99_rel, check->loss_p99_rel);
-    out->loss_cosine = fmin(out->loss_cosine, check->loss_cosine);
-    out->loss_kl = out->loss_kl < 0 || check->loss_kl < 0 ? -1.0 : fmax(out->loss_kl, check->loss_kl);
-    out->loss_tv = fmax(out->loss_tv, check->loss_tv);
-}
-
-/* The worse of two checks of the same outputs. */
-static void take_worse(struct ifm_check *out, const struct ifm_check *check)
-{
-    out->done = out->done && check->done;
-    out->finite = out->finite && check->finite;
-    out->error_rms_rel = fmax(out->error_rms_rel, check->error_rms_rel);
-    out->error_max_rel = fmax(out->error_max_rel, check->error_max_rel);
-    out->has_part = out->has_part && check->has_part;
-    out->error_part = fmax(out->error_part, check->error_part);
-    out->has_rows = out->has_rows && check->has_rows;
-    out->error_row = fmax(out->error_row, check->error_row);
-    out->error_bias = fmax(out->error_bias, check->error_bias);
-    take_loss(out, check);
-}
-
 /* One more step, over outputs that were spoiled before it. */
 static enum ifm_status check_fresh(const struct ifm_arm_run *arm, struct ifm_check *out, struct ifm_error *error)
 {
@@ -217,7 +192,7 @@ static enum ifm_status check_rounds(const struct ifm_arm_run *arm, double second
         for (uint32_t i = in_time ? ifm_random_below(&random, MOST_BETWEEN + 1) : 0; i > 0; i--)
             IFM_TRY(step_apart(arm, NULL, NULL, error));
         IFM_TRY(check_fresh(arm, &fresh, error));
-        take_worse(out, &fresh);
+        ifm_data_take_worse(out, &fresh);
     }
     return IFM_OK;
 }
@@ -259,7 +234,7 @@ static enum ifm_status check_arm(struct ifm_cell_run *cell, size_t index, bool f
         status = check_state(arm, first, cell->check_s / arm->n_sets, &check, error);
         if (i == 0)
             *out = check;
-        take_worse(out, &check);
+        ifm_data_take_worse(out, &check);
         out->sets_differ |= check.done && check.output_xxh3 != out->output_xxh3;
     }
     arm->state = current;

@@ -45,6 +45,11 @@ bool ifm_left_unfinished(const struct ifm_left *left, const struct ifm_events *e
     return failed != NULL && (restarted == NULL || restarted->line < failed->line);
 }
 
+static const char *remedy_of(const struct ifm_error *why)
+{
+    return why->hint[0] != '\0' ? why->hint : REMEDY;
+}
+
 enum ifm_status ifm_left_drop(struct ifm_left *left, struct ifm_session *session, const struct ifm_error *why,
                               const char **arm, struct ifm_error *error)
 {
@@ -56,7 +61,7 @@ enum ifm_status ifm_left_drop(struct ifm_left *left, struct ifm_session *session
     leave_out(left, *arm);
     take(left);
     return IFM_FACT(session, error, arm_failed, false, .cell = left->whole->name, .arm = *arm, .reason = why->message,
-                    .remedy = why->hint[0] != '\0' ? why->hint : REMEDY);
+                    .remedy = remedy_of(why));
 }
 
 enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *session, const char *dir,
@@ -73,6 +78,6 @@ enum ifm_status ifm_left_restart(struct ifm_left *left, struct ifm_session *sess
     IFM_TRY(IFM_FACT(session, error, cell_restarted, true, .cell = cell->name, .arms_left = (int64_t)left->cell.n_arms,
                      .record_set_aside = any, .times = times));
     if (ifm_plan_count_in_blocks(&left->cell) == 0)
-        return ifm_fail(error, IFM_INVALID, cell->name, REMEDY, "every arm failed; the last: %s", why->message);
+        return ifm_fail(error, IFM_INVALID, cell->name, remedy_of(why), "every arm failed; the last: %s", why->message);
     return IFM_OK;
 }

@@ -1,10 +1,12 @@
 /* attention: scaled-dot-product attention forward over whole sequences, ours beside a library's matrix products.
  *
- * What the timed region contains: softmax(Q K^T / sqrt(head_dim)) V of every sequence and query head, from Q, K and V
- * in the storage format to the output in it. No projection, nothing of a cache. */
+ * What the timed region contains: softmax(Q K^T / sqrt(head_dim)) V of every sequence and query head, from one of
+ * several Q, K and V, which steps take in turn, in the storage format to the output in it. No projection, nothing of a
+ * cache. */
 #include "workload/attention/attention.h"
 
 #include "base/text.h"
+#include "device/cuda.h"
 #include "kernel/cpu/isa.h"
 #include "workload/attention/data.h"
 #include "workload/data/data.h"
@@ -14,7 +16,9 @@
 #include <string.h>
 
 #define OURS "ours"
-enum { ARMS_MOST = 8, SINCE_SCRATCH = 4 /* of IFM_PLAN_RULES: an arm's memory has its scratch in it */ };
+enum { ARMS_MOST = 8, ARMS_USUAL = 2, CACHES_OVER_LLC = 4 };
+/* Of IFM_PLAN_RULES: an arm's memory has its scratch in it; steps take several sets of tensors in turn. */
+enum { SINCE_SCRATCH = 4, SINCE_LAYERS = 20 };
 
 /* In the order of the specification, behind "none": (B, H, S) = (32, 8, {128, 256, 512, 1024, 2048}),
  * ({8, 16, 64}, 8, 512), (32, {4, 16}, 512). */
@@ -87,6 +91,10 @@ static const struct ifm_param rows[] = {
      "layers that a prompt goes through; attention.model sets it, and 0 counts a single layer",
      offsetof(struct ifm_attention_settings, model_layers)},
     ROW_U64(scale, "scale", "1", 1, 65536, "count", "divides the batch, down to one sequence: what a CPU can do"),
+    {"attention.layers", "layers", IFM_TYPE_U64, IFM_LATER | IFM_SWEEP | IFM_PER_ARM, "count", "0", 0, 16777216, NULL,
+     "sets of Q, K, V and outputs that steps of an arm take in turn; 0 takes as many as make them exceed 4 x the "
+     "last-level cache, or half the memory holds; on the device cuda at most 64",
+     offsetof(struct ifm_attention_settings, layers)},
 };
 
 static const struct ifm_word words[] = {{"attention.matrix", "baseline", BASELINE}, {NULL, NULL, NULL}};
@@ -112,6 +120,8 @@ static const struct ifm_param chosen_rows[] = {
     CHOSEN(head_dim, "dimension of a head"),
     {"isa", NULL, IFM_TYPE_TEXT, 0, "", "", 1, 0, NULL, "instruction set of our kernels",
      offsetof(struct ifm_attention_chosen, isa)},
+    {"layers", NULL, IFM_TYPE_U64, 0, "count", "1", 1, 0, NULL, "sets of Q, K, V and outputs that steps take in turn",
+     offsetof(struct ifm_attention_chosen, layers)}, /* the last one: earlier plans do not say it */
 };
 
 static const struct ifm_section chosen_section =
@@ -193,15 +203,25 @@ static uint64_t bytes_of(const struct ifm_attention_settings *s, uint64_t heads,
     return ifm_data_mul(size * s->head_dim, ifm_data_mul(heads, tokens));
 }
 
-static enum ifm_status check_memory(const struct ifm_attention_settings *s, uint64_t needed,
+/* Of one layer: inputs once, which all arms share, and the outputs of each. */
+static uint64_t layer_bytes(const struct ifm_attention_settings *s, uint64_t arms)
+{
+    return bytes_of(s, ifm_data_add(s->q_heads + 2 * s->kv_heads, arms * s->q_heads), s->batch * s->seq_len);
+}
+
+static enum ifm_status check_memory(const struct ifm_attention_settings *s, uint64_t arms,
                                     const struct ifm_machine *machine, struct ifm_error *error)
 {
+    const uint64_t one = layer_bytes(s, arms);
+    const bool fewer = s->layers > 1 && one <= machine->memory_available;
     char what[200];
-    snprintf(what, sizeof what, "batch %llu x %llu query and %llu KV heads x %llu tokens x %llu needs",
+    snprintf(what, sizeof what, "batch %llu x %llu query and %llu KV heads x %llu tokens x %llu in %llu layer%s needs",
              (unsigned long long)s->batch, (unsigned long long)s->q_heads, (unsigned long long)s->kv_heads,
-             (unsigned long long)s->seq_len, (unsigned long long)s->head_dim);
-    return ifm_data_check_memory(needed, machine, "attention", "raise attention.scale, lower the shape, or free memory",
-                                 what, error);
+             (unsigned long long)s->seq_len, (unsigned long long)s->head_dim, (unsigned long long)s->layers,
+             s->layers == 1 ? "" : "s");
+    return ifm_data_check_memory(
+        ifm_data_mul(s->layers, one), machine, "attention",
+        fewer ? "lower attention.layers" : "raise attention.scale, lower the shape, or free memory", what, error);
 }
 
 /* Rounding errors of f32 sums add like random steps: a score is a sum of head_dim products, an output one of seq_len
@@ -229,6 +249,24 @@ static struct ifm_ledger ledger_of(const struct ifm_attention_settings *s)
                                .tokens_prompt = tokens,
                                .rows = tokens,
                                .layers = s->model_layers};
+}
+
+/* 0 asks for as many sets of tensors as let none stay in the last-level cache: each step then finds its inputs in
+ * memory. All arms have as many, as they touch the same bytes. Where half the memory holds fewer, as many as it holds.
+ */
+static uint64_t layers_of(const struct ifm_attention_settings *s, uint64_t arms, const struct ifm_machine *machine)
+{
+    if (s->layers != 0 || !ifm_machine_plans_by(machine, SINCE_LAYERS))
+        return s->layers != 0 ? s->layers : 1;
+    const struct ifm_ledger ledger = ledger_of(s);
+    const uint64_t touched = ifm_data_add(ledger.bytes_read, ledger.bytes_written);
+    const uint64_t wanted = ifm_data_mul(CACHES_OVER_LLC, ifm_machine_llc_total(machine));
+    uint64_t layers = wanted / touched + (wanted % touched != 0), most = machine->memory_available / 2;
+    most /= layer_bytes(s, arms);
+    if (machine->gpu != NULL && most > IFM_CUDA_TURNS)
+        most = IFM_CUDA_TURNS;
+    layers = layers < most ? layers : most;
+    return layers > 0 ? layers : 1;
 }
 
 /* An item of attention.arms: a row, and the instruction set if the item names one. */
@@ -285,26 +323,25 @@ static const char *idle_of(const struct ifm_attention_settings *s, const struct 
 }
 
 static struct ifm_arm arm_of(const struct ifm_attention_settings *s, const struct attention_item *item,
-                             struct ifm_arena *arena)
+                             const struct ifm_machine *machine, struct ifm_arena *arena)
 {
-    const struct ifm_attention_chosen chosen = {s->batch,   s->q_heads,  s->kv_heads,
-                                                s->seq_len, s->head_dim, item->ask.isa};
+    const struct ifm_attention_chosen chosen = {s->batch,    s->q_heads,    s->kv_heads, s->seq_len,
+                                                s->head_dim, item->ask.isa, s->layers};
     const bool ours = strcmp(item->row->name, OURS) == 0;
-    struct ifm_arm arm = {
-        .name = ifm_arena_strdup(arena, item->text),
-        .variant = ifm_arena_strdup(arena, item->text),
-        .implementation = item->row->name,
-        .title = ifm_data_title(item->row->title, ours ? item->ask.isa : "", arena),
-        .chosen = ifm_section_print(&chosen_section, &chosen, arena),
-        .n_chosen = chosen_section.n,
-        .ledger = ledger_of(s),
-        .memory = ifm_data_add(bytes_of(s, 2 * s->q_heads + 2 * s->kv_heads, s->batch * s->seq_len), item->ask.scratch),
-        .scratch = item->ask.scratch,
-        .matrix = item->ask.matrix,
-        .has_oracle = true,
-        .tolerance = tolerance(s, &item->ask),
-        .idle = idle_of(s, item, arena)};
-    arm.working_set = ifm_data_add(arm.ledger.bytes_read, arm.ledger.bytes_written);
+    struct ifm_arm arm = {.name = ifm_arena_strdup(arena, item->text),
+                          .variant = ifm_arena_strdup(arena, item->text),
+                          .implementation = item->row->name,
+                          .title = ifm_data_title(item->row->title, ours ? item->ask.isa : "", arena),
+                          .chosen = ifm_section_print(&chosen_section, &chosen, arena),
+                          .n_chosen = chosen_section.n - !ifm_machine_plans_by(machine, SINCE_LAYERS),
+                          .ledger = ledger_of(s),
+                          .memory = ifm_data_add(ifm_data_mul(s->layers, layer_bytes(s, 1)), item->ask.scratch),
+                          .scratch = item->ask.scratch,
+                          .matrix = item->ask.matrix,
+                          .has_oracle = true,
+                          .tolerance = tolerance(s, &item->ask),
+                          .idle = idle_of(s, item, arena)};
+    arm.working_set = ifm_data_mul(s->layers, ifm_data_add(arm.ledger.bytes_read, arm.ledger.bytes_written));
     return arm;
 }
 
@@ -319,7 +356,7 @@ static const char *add_asked(const struct ifm_attention_settings *s, struct ifm_
             arms->n = 0;
             return why_not;
         }
-        arms->items[arms->n++] = arm_of(s, &item, arena);
+        arms->items[arms->n++] = arm_of(s, &item, machine, arena);
     }
     return NULL;
 }
@@ -338,7 +375,7 @@ static const char *add_usual(const struct ifm_attention_settings *s, const struc
         struct attention_item item;
         why_not = take_item(s, gpu[i], machine, arena, &item);
         if (why_not == NULL)
-            arms->items[arms->n++] = arm_of(s, &item, arena);
+            arms->items[arms->n++] = arm_of(s, &item, machine, arena);
     }
     return arms->n > 0 ? NULL : why_not;
 }
@@ -351,10 +388,12 @@ static enum ifm_status describe(const struct ifm_setting *settings, size_t n, co
     *arms = (struct ifm_arm_list){
         .items = IFM_ARENA_ARRAY(arena, struct ifm_arm, ARMS_MOST), .rivals = true, .one = "attention.arms: ours"};
     IFM_TRY(ifm_section_bind(&section, settings, n, arena, &s, error));
-    const uint64_t asked = batch_asked(&s);
+    const uint64_t asked = batch_asked(&s), items = s.arms.n > 0 ? s.arms.n : ARMS_USUAL;
+    const uint64_t outputs = ifm_machine_plans_by(machine, SINCE_LAYERS) ? items : 1;
     IFM_TRY(apply_matrix(&s, error));
     IFM_TRY(check_shape(&s, error));
-    IFM_TRY(check_memory(&s, bytes_of(&s, 2 * s.q_heads + 2 * s.kv_heads, s.batch * s.seq_len), machine, error));
+    s.layers = layers_of(&s, outputs, machine);
+    IFM_TRY(check_memory(&s, outputs, machine, error));
     *why_not = s.arms.n > 0 ? add_asked(&s, s.arms, machine, arena, arms) : add_usual(&s, machine, arena, arms);
     if (*why_not != NULL)
         return IFM_OK;

@@ -9,7 +9,7 @@
 struct ifm_attention_settings {
     const char *model;     /* whose shape it is; "" = none */
     uint64_t model_layers; /* that a prompt goes through; 0 = one */
-    uint64_t batch, q_heads, kv_heads, seq_len, head_dim, scale;
+    uint64_t batch, q_heads, kv_heads, seq_len, head_dim, scale, layers;
     double ragged;
     bool causal;
     int storage, layout, isa, matrix; /* layout: enum ifm_attention_layout */
@@ -21,6 +21,7 @@ struct ifm_attention_settings {
 struct ifm_attention_chosen {
     uint64_t batch, q_heads, kv_heads, seq_len, head_dim;
     const char *isa; /* of our kernels in the arm; "" = it has none */
+    uint64_t layers; /* sets of Q, K, V and outputs that steps take in turn */
 };
 
 /* A choice of attention.matrix: one of the ten configurations of the specification's baseline. */

@@ -54,8 +54,9 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 static void enqueue(void *opened)
 {
     const struct attention_cuda *state = opened;
+    const struct ifm_attention_strided a = ifm_attention_gpu_layer(&state->gpu, state->gpu.turn);
     ifm_cuda_launch_early(state->gpu.device, &(struct ifm_cuda_launch){state->kernel, state->blocks, state->of->threads,
-                                                                       state->of->shared, &state->gpu.arguments});
+                                                                       state->of->shared, &a});
 }
 
 static enum ifm_status take(const struct ifm_opening *opening, const struct flash *kernel, struct attention_cuda *state,

@@ -6,8 +6,9 @@
 struct attention_cudnn {
     struct ifm_attention_gpu gpu;
     struct ifm_cuda_sdpa *sdpa;
-    size_t tensors;
+    size_t layers[IFM_CUDA_TURNS]; /* tensors of each */
 };
+_Static_assert((int)IFM_CUDA_TURNS <= (int)IFM_CUDA_SDPA_SETS, "each layer has tensors of its own");
 
 static const char *supports(const struct ifm_machine *machine, void *asked, struct ifm_arena *arena)
 {
@@ -25,7 +26,17 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 static void enqueue(void *opened)
 {
     const struct attention_cudnn *state = opened;
-    ifm_cuda_sdpa_run(state->sdpa, state->tensors);
+    ifm_cuda_sdpa_run(state->sdpa, state->layers[state->gpu.turn]);
+}
+
+static enum ifm_status bind_layers(struct attention_cudnn *state, struct ifm_error *error)
+{
+    for (unsigned layer = 0; layer < state->gpu.layers; layer++) {
+        const struct ifm_attention_strided a = ifm_attention_gpu_layer(&state->gpu, layer);
+        IFM_TRY(ifm_cuda_sdpa_bind(state->sdpa, &(struct ifm_cuda_sdpa_tensors){a.of.q, a.of.k, a.of.v, a.of.out},
+                                   &state->layers[layer], error));
+    }
+    return IFM_OK;
 }
 
 static enum ifm_status open_attention(const struct ifm_opening *opening, void *opened, struct ifm_error *error)
@@ -33,7 +44,6 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void *o
     struct attention_cudnn *state = opened;
     IFM_TRY(ifm_attention_gpu_open(&state->gpu, opening, enqueue, error));
     const struct ifm_attention_shape *s = &state->gpu.shape;
-    const struct ifm_attention_arguments *a = &state->gpu.arguments;
     const struct ifm_cuda_sdpa_shape shape = {.batch = s->batch,
                                               .q_heads = s->q_heads,
                                               .kv_heads = s->kv_heads,
@@ -46,8 +56,7 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void *o
                                               .causal = s->causal,
                                               .bf16 = s->storage == IFM_STORE_BF16};
     IFM_TRY(ifm_cuda_sdpa_open(opening->device, &shape, &state->sdpa, error));
-    IFM_TRY(ifm_cuda_sdpa_bind(state->sdpa, &(struct ifm_cuda_sdpa_tensors){a->q, a->k, a->v, a->out}, &state->tensors,
-                               error));
+    IFM_TRY(bind_layers(state, error));
     enqueue(state); /* what the library makes on first use is made here, outside any capture */
     ifm_attention_gpu_spoil(state, true);
     return ifm_cuda_wait(opening->device, error);

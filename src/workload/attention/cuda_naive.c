@@ -17,9 +17,10 @@ static void enqueue(void *opened)
 {
     const struct attention_naive *state = opened;
     const struct ifm_attention_shape *s = &state->gpu.shape;
+    const struct ifm_attention_strided a = ifm_attention_gpu_layer(&state->gpu, state->gpu.turn);
     ifm_cuda_launch(state->gpu.device,
                     &(struct ifm_cuda_launch){state->kernel, (unsigned)(s->batch * s->q_heads * s->seq_len),
-                                              IFM_ATTENTION_NAIVE_THREADS, 0, &state->gpu.arguments});
+                                              IFM_ATTENTION_NAIVE_THREADS, 0, &a});
 }
 
 static enum ifm_status open_attention(const struct ifm_opening *opening, void *opened, struct ifm_error *error)

@@ -18,16 +18,18 @@ struct ifm_attention_gpu {
     struct ifm_attention_shape shape;
     enum ifm_attention_layout layout;
     struct ifm_attention_views at;
-    union { /* on the device: of the kernels, and of those over views, which begin with the same */
+    union { /* on the device: of the kernels, and of those over views, which begin with the same; of the first layer */
         struct ifm_attention_arguments arguments;
         struct ifm_attention_strided strided;
     };
+    unsigned layers, turn; /* turn: the layer of the step that is enqueued, and of the last one */
+    unsigned written;      /* layers, since outputs were spoiled */
     struct ifm_cuda_function *reference;
     struct ifm_cuda_steps *steps;
-    void *reference_out; /* of one sequence, on the device */
-    uint32_t *lengths;   /* the host's */
-    size_t q_bytes, kv_bytes;
-    size_t input_bytes[3]; /* of arguments.q, k and v; packed: the first is of all, the others are 0 */
+    void *reference_out;      /* of one sequence, on the device */
+    uint32_t *lengths;        /* the host's */
+    size_t q_bytes, kv_bytes; /* of a layer; that of the next one lies behind it */
+    size_t input_bytes[3];    /* of arguments.q, k and v; packed: the first is of all, the others are 0 */
     uint64_t seed;
     struct ifm_data_known known;
 };
@@ -42,6 +44,8 @@ IFM_CHECKED enum ifm_status ifm_attention_gpu_find(const struct ifm_opening *ope
  * with `state`, which begins with `gpu`. */
 IFM_CHECKED enum ifm_status ifm_attention_gpu_open(struct ifm_attention_gpu *gpu, const struct ifm_opening *opening,
                                                    ifm_cuda_enqueue_fn *enqueue, struct ifm_error *error);
+/* The arguments of a step over a layer. */
+struct ifm_attention_strided ifm_attention_gpu_layer(const struct ifm_attention_gpu *gpu, unsigned layer);
 /* Of the row; the argument is a state that begins with the struct above. */
 void ifm_attention_gpu_step(void *gpu, uint64_t n);
 void ifm_attention_gpu_spoil(void *gpu, bool all);

@@ -22,11 +22,15 @@ struct ifm_attention_host {
     const char *arm;
     const char *code; /* kernel or library that runs, for check->isa */
     unsigned threads;
-    struct ifm_attention_job job;
+    struct ifm_attention_job job; /* its tensors are those of the last step */
+    const char *q, *k, *v;        /* of the first layer; those of the others lie behind them */
+    char *out;
+    uint64_t layers, next, written; /* next: of the next step; written: since outputs were spoiled, the last ones */
     struct ifm_attention_unit *units;
     uint32_t *lengths;
-    size_t scratch_floats; /* of one worker */
-    size_t out_bytes, input_bytes[3]; /* of job->q, k and v; packed: the first is of all, the others are 0 */
+    size_t scratch_floats;      /* of one worker */
+    size_t out_bytes, kv_bytes; /* of a layer: Q and the outputs, K, V */
+    size_t input_bytes[3];      /* of q, k and v, of a layer; packed: the first is of all, the others are 0 */
     uint64_t seed;
     struct ifm_data_known known;
 };
@@ -40,6 +44,8 @@ enum { IFM_ATTENTION_NAME = 160 };
 void ifm_attention_input_name(const struct ifm_opening *opening, char which, char out[static IFM_ATTENTION_NAME]);
 /* Of packed views: where K and V begin in the tensor that begins with Q. */
 void ifm_attention_split(const struct ifm_attention_shape *shape, void *q, void **k, void **v);
+/* `status` of a buffer that holds `layers`; where it cannot be had, the remedy is fewer of them. */
+IFM_CHECKED enum ifm_status ifm_attention_fewer(uint64_t layers, enum ifm_status status, struct ifm_error *error);
 /* What open needs of the user's file is there; the `ready` of every implementation. */
 IFM_CHECKED enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, struct ifm_error *error);
 /* Inputs, shared with every arm that has the same, and outputs that are NaN. `cut` and `code` are set already. */

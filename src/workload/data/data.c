@@ -84,6 +84,27 @@ void *ifm_data_aligned(size_t bytes)
     return aligned_alloc(line, (bytes + line) / line * line);
 }
 
+struct copies {
+    unsigned char *first;
+    size_t bytes;
+    uint64_t count;
+};
+
+static void copy_part(void *arg, unsigned index, unsigned count)
+{
+    const struct copies *copies = arg;
+    const size_t from = copies->bytes * index / count, to = copies->bytes * (index + 1) / count;
+    for (uint64_t i = 1; i < copies->count; i++)
+        memcpy(copies->first + i * copies->bytes + from, copies->first + from, to - from);
+}
+
+void ifm_data_copy(struct ifm_device *device, unsigned threads, void *first, size_t bytes, uint64_t count)
+{
+    struct copies copies = {first, bytes, count};
+    if (count > 1)
+        device->ops->parallel(device, threads, copy_part, &copies);
+}
+
 bool ifm_data_is_known(const struct ifm_data_known *known, uint64_t inputs, const void *outputs, size_t bytes)
 {
     return known->check.done && known->inputs == inputs && known->check.output_xxh3 == ifm_xxh3(outputs, bytes);
@@ -104,4 +125,38 @@ void ifm_data_checked(const void *outputs, size_t bytes, bool finite, const char
     check->output_xxh3 = ifm_xxh3(outputs, bytes);
     if (strlen(code) < sizeof check->isa)
         snprintf(check->isa, sizeof check->isa, "%s", code);
+}
+
+/* The worse of two, where both report a loss. NaN does not apply; a negative divergence is infinite. */
+static void take_loss(struct ifm_check *out, const struct ifm_check *check)
+{
+    out->has_loss = out->has_loss && check->has_loss;
+    out->loss_rms_rel = fmax(out->loss_rms_rel, check->loss_rms_rel);
+    out->loss_p99_rel = fmax(out->loss_p99_rel, check->loss_p99_rel);
+    out->loss_cosine = fmin(out->loss_cosine, check->loss_cosine);
+    out->loss_kl = out->loss_kl < 0 || check->loss_kl < 0 ? -1.0 : fmax(out->loss_kl, check->loss_kl);
+    out->loss_tv = fmax(out->loss_tv, check->loss_tv);
+}
+
+void ifm_data_take_worse(struct ifm_check *out, const struct ifm_check *check)
+{
+    out->done = out->done && check->done;
+    out->finite = out->finite && check->finite;
+    out->error_rms_rel = fmax(out->error_rms_rel, check->error_rms_rel);
+    out->error_max_rel = fmax(out->error_max_rel, check->error_max_rel);
+    out->has_part = out->has_part && check->has_part;
+    out->error_part = fmax(out->error_part, check->error_part);
+    out->has_rows = out->has_rows && check->has_rows;
+    out->error_row = fmax(out->error_row, check->error_row);
+    out->error_bias = fmax(out->error_bias, check->error_bias);
+    out->sets_differ = out->sets_differ || check->sets_differ;
+    take_loss(out, check);
+}
+
+void ifm_data_take_layer(struct ifm_check *out, const struct ifm_check *check, bool first)
+{
+    if (first)
+        *out = *check;
+    ifm_data_take_worse(out, check);
+    out->sets_differ = out->sets_differ || check->output_xxh3 != out->output_xxh3;
 }

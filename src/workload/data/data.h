@@ -28,6 +28,8 @@ uint64_t ifm_data_most_memory(const struct ifm_arm_list *arms);
 
 /* `bytes` aligned to 64, as a kernel wants them; freed with free(). NULL without memory. */
 void *ifm_data_aligned(size_t bytes);
+/* All but the first of `count` pieces of `bytes` become copies of it, by all workers. */
+void ifm_data_copy(struct ifm_device *device, unsigned threads, void *first, size_t bytes, uint64_t count);
 
 /* What every check says of its outputs beside their errors: all are `finite`, their hash, and check->isa, the code that
  * made them, unless its name is too long: half a name is another name. */
@@ -39,6 +41,10 @@ struct ifm_data_known {
     uint64_t inputs; /* hash */
 };
 bool ifm_data_is_known(const struct ifm_data_known *known, uint64_t inputs, const void *outputs, size_t bytes);
+/* The worse of two checks of the same outputs. */
+void ifm_data_take_worse(struct ifm_check *out, const struct ifm_check *check);
+/* The same of layers, which hold the same inputs and must give the same bits; the first one begins. */
+void ifm_data_take_layer(struct ifm_check *out, const struct ifm_check *check, bool first);
 bool ifm_data_finite(const float *values, size_t n);
 
 #endif

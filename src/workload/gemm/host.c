@@ -37,21 +37,13 @@ static void fill_part(void *arg, unsigned index, unsigned count)
     }
 }
 
-static void copy_part(void *arg, unsigned index, unsigned count)
-{
-    const struct gemm_fill *fill = arg;
-    const uint64_t bytes = fill->host->bytes, from = bytes * index / count, to = bytes * (index + 1) / count;
-    for (uint64_t layer = 1; layer < fill->host->layers; layer++)
-        memcpy(fill->to + layer * bytes + from, fill->to + from, to - from);
-}
-
 static enum ifm_status fill_weights(struct ifm_gemm_host *host, unsigned char *to, struct ifm_error *error)
 {
     struct gemm_fill fill = {host, to, malloc((size_t)host->threads * CHUNK * host->job.shape.k * sizeof(float))};
     if (fill.room == NULL)
         return ifm_fail(error, IFM_INTERNAL, host->arm, NULL, "out of memory");
     host->device->ops->parallel(host->device, host->threads, fill_part, &fill);
-    host->device->ops->parallel(host->device, host->threads, copy_part, &fill);
+    ifm_data_copy(host->device, host->threads, to, host->bytes, host->layers);
     free(fill.room);
     return IFM_OK;
 }
