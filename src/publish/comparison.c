@@ -58,20 +58,16 @@ static double half_of(const struct ifm_value *change)
     return fmax(log1p(change->high / 100) - middle, middle - log1p(change->low / 100));
 }
 
-bool ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde)
-{
-    return ifm_is_ok(mde) && !(log1p(mde->number / 100) < half_of(change));
-}
+/* Percent: beyond ten times the time nothing was going to be found, and digits say no more. */
+#define DETECTABLE_MOST 1000
 
-/* Beyond ten times the time nothing was going to be found: the digits say no more. Where something widened the
- * interval, no less than half of that is found. */
-static const char *detectable(const struct ifm_value *change, const struct ifm_value *mde, struct ifm_arena *arena)
+const char *ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde, struct ifm_arena *arena)
 {
-    const bool detects = ifm_comparison_detects(change, mde);
+    const bool detects = ifm_is_ok(mde) && !(log1p(mde->number / 100) < half_of(change));
     const double least = detects ? mde->number : 100 * expm1(half_of(change));
     if (!ifm_is_ok(mde))
         return ifm_is_empty(mde->reason) ? "" : ifm_state_label(mde->state);
-    if (least > IFM_DETECTABLE_MOST)
+    if (least > DETECTABLE_MOST)
         return ">1000 %";
     return detects ? ifm_quantity_number(mde, arena) : ifm_arena_printf(arena, ">%.3g %%", least);
 }
@@ -390,7 +386,7 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     ifm_listing_set_level(listing, change);
     add_speedup(listing, row);
     ifm_listing_set_value(listing, "mde_percent", mde,
-                          between || !ifm_is_ok(change) ? "" : detectable(change, mde, arena));
+                          between || !ifm_is_ok(change) ? "" : ifm_comparison_detects(change, mde, arena));
     const int64_t all = between || row->energy || row->derived[0] == NULL
                             ? 0
                             : ifm_derived_all_blocks(row->derived[0], row->cell, row->arm);

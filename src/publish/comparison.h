@@ -23,9 +23,6 @@ struct ifm_comparison_row {
     bool across;                          /* of shares of two devices' ceilings: nor is theirs */
 };
 
-/* Percent: beyond it, digits of what a comparison could have found say nothing. */
-#define IFM_DETECTABLE_MOST 1000
-
 /* Start with one of them; print with ifm_listing_compose. Between runs a change is of time or of energy. */
 struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena);
 struct ifm_listing ifm_comparison_begin_runs(struct ifm_arena *arena);
@@ -42,10 +39,11 @@ struct ifm_comparison_runs {
 };
 void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_comparison_runs *runs,
                                 const struct ifm_between *between);
-/* Does what the noise lets a comparison detect stand beside its interval? Not below half of the interval's width: there
- * the interval holds more than noise (a drift, what an arm leaves behind, clocks), and says how sharp the comparison
- * is. */
-bool ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde);
+/* "2.18 %": the smallest change of time that the comparison can detect; ">6.93 %" where the interval holds more than
+ * noise (a drift, what an arm leaves behind, clocks): no less than half of it is found. "" or a state where nobody
+ * knows. */
+const char *ifm_comparison_detects(const struct ifm_value *change, const struct ifm_value *mde,
+                                   struct ifm_arena *arena);
 /* Between runs people read a change beside the two numbers that it is of, and machines one of time: of what is better
  * where there is more, each is the other's inverse. */
 struct ifm_value ifm_comparison_for_people(enum ifm_metric_id metric, const struct ifm_value *of_time);

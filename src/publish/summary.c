@@ -178,8 +178,8 @@ static const char *compared_line(const struct ifm_value *change, const char *wor
         return ifm_arena_printf(arena, "- %s: %s, %s%s\n", where, ifm_state_label(change->state),
                                 reason_of(change, arena), energy);
     const char *detect = "";
-    if (mde != NULL && ifm_comparison_detects(change, mde) && mde->number <= IFM_DETECTABLE_MOST)
-        detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_quantity_number(mde, arena), arena));
+    if (mde != NULL && ifm_is_ok(mde))
+        detect = ifm_arena_printf(arena, ", can detect %s", ascii(ifm_comparison_detects(change, mde, arena), arena));
     return ifm_arena_printf(arena, "- %s: %s, time %s, %s%s%s%s%s\n", where, word, ifm_comparison_change(change, arena),
                             blocks, detect, energy, price[0] == '\0' ? "" : "; ", price);
 }
@@ -262,15 +262,20 @@ static const char *heading(const struct ifm_publication *p, bool compares, struc
     const char *margin = "";
     if (compares && plan->n_cells > 0 && !ifm_judge_limits_alone(p->verdict, plan))
         margin = ifm_arena_printf(arena, ", margin %.3g %%", 100 * plan->cells[0].measure.margin);
-    return ifm_arena_printf(arena, "inferometer: %s%s%s, %s\n", what, against, margin,
-                            ifm_outcome_words(p->verdict->outcome));
+    const char *gate = "";
+    if (p->verdict->n_gates == 1)
+        gate = ifm_arena_printf(arena, ": gate \"%s\"", plain(p->verdict->gates[0].gate->name, NAME_BYTES, arena));
+    return ifm_arena_printf(arena, "inferometer: %s%s%s, %s%s\n", what, against, margin,
+                            ifm_outcome_words(p->verdict->outcome), gate);
 }
 
+/* Of the cells; 0 where programs or callers of a session run, of which nobody knows it. */
 static unsigned most_threads(const struct ifm_plan *plan)
 {
     unsigned most = 0;
     for (size_t c = 0; c < plan->n_cells; c++)
-        most = plan->cells[c].threads > most ? plan->cells[c].threads : most;
+        if (strcmp(plan->cells[c].workload, "command") != 0 && strcmp(plan->cells[c].workload, "session") != 0)
+            most = plan->cells[c].threads > most ? plan->cells[c].threads : most;
     return most;
 }
 
@@ -321,10 +326,11 @@ static const char *footing(const struct ifm_publication *p, struct ifm_arena *ar
     unsigned threads = most_threads(p->plan);
     const char *environment = ifm_summary_environment(p->events, hex);
     const char *locks = ifm_lock_state(p->events) == IFM_LOCK_HELD ? "locked" : "not locked";
-    const char *machine =
-        ifm_arena_printf(arena, "machine: %s, %u core%s used, %s, environment %s\n",
-                         model[0] == '\0' ? "unknown CPU" : plain(model, NAME_BYTES + 20, arena), threads,
-                         threads == 1 ? "" : "s", locks, environment[0] == '\0' ? "unknown" : environment);
+    const char *cores =
+        threads == 0 ? "" : ifm_arena_printf(arena, ", %u core%s used", threads, threads == 1 ? "" : "s");
+    const char *machine = ifm_arena_printf(arena, "machine: %s%s, %s, environment %s\n",
+                                           model[0] == '\0' ? "unknown CPU" : plain(model, NAME_BYTES + 20, arena),
+                                           cores, locks, environment[0] == '\0' ? "unknown" : environment);
     if (strcmp(p->plan->device, "cpu") != 0)
         machine = ifm_arena_printf(arena, "device: %s\n%s", plain(p->plan->device, NAME_BYTES, arena), machine);
     return ifm_arena_printf(arena,

@@ -120,6 +120,20 @@ enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_caus
                                                                                             : IFM_CAUSE_NONE;
 }
 
+double ifm_cause_weight(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, enum ifm_cause cause)
+{
+    switch (cause) {
+    case IFM_CAUSE_PROGRAM:
+    case IFM_CAUSE_FOREIGN:
+        return (double)slot->columns[columns->program_ns];
+    case IFM_CAUSE_STOLEN:
+    case IFM_CAUSE_WAITED:
+        return (double)(slot->end_ns - slot->start_ns);
+    default:
+        return 1;
+    }
+}
+
 enum ifm_cause ifm_slots_cause(const struct ifm_slot *slots, size_t n, const struct ifm_cause_columns *columns,
                                double *amount)
 {

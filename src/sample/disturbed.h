@@ -38,6 +38,8 @@ bool ifm_cause_of_programs(const struct ifm_cause_columns *columns);
 bool ifm_cause_was_read(const struct ifm_slot *slot, const struct ifm_cause_columns *columns);
 /* What disturbed the slot, and how much of it: a share of the slot, or a count. */
 enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, double *amount);
+/* What the amount of a cause is a share of, in ns: a mean of several slots is weighted by it. 1 of a count. */
+double ifm_cause_weight(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, enum ifm_cause cause);
 /* The worst cause of `n` slots. */
 enum ifm_cause ifm_slots_cause(const struct ifm_slot *slots, size_t n, const struct ifm_cause_columns *columns,
                                double *amount);

@@ -122,6 +122,9 @@ static void a_program_is_disturbed_by_its_own_waiting(void **state)
         double amount;
         assert_int_equal(ifm_slot_cause(&slot, &columns, &amount), rows[i].cause);
         assert_int_equal(ifm_cause_was_read(&slot, &columns), rows[i].told);
+        const int64_t whole = rows[i].cause == IFM_CAUSE_PROGRAM ? rows[i].wall_ns : slot.end_ns;
+        if (rows[i].cause != IFM_CAUSE_NONE)
+            assert_int_equal((int64_t)ifm_cause_weight(&slot, &columns, rows[i].cause), whole);
     }
     char text[IFM_CAUSE_TEXT];
     assert_string_equal(ifm_cause_text(IFM_CAUSE_PROGRAM, 0.449, text),

@@ -282,18 +282,23 @@ static void environment_hash_is_steady(void **state)
 static void nothing_smaller_than_the_interval_can_be_detected(void **state)
 {
     (void)state;
-    struct ifm_value change = {.number = 1, .has_interval = true, .low = -8, .high = 10}, mde = {.number = 2};
-    assert_false(ifm_comparison_detects(&change, &mde));
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_value change = {.number = 1, .has_interval = true, .low = -8, .high = 10},
+                     mde = {.number = 2, .unit = "%"};
+    assert_string_equal(ifm_comparison_detects(&change, &mde, arena), ">9.78 %");
     mde.number = 12;
-    assert_true(ifm_comparison_detects(&change, &mde));
+    assert_string_equal(ifm_comparison_detects(&change, &mde, arena), "12.0 %");
+    mde.number = 1e6;
+    assert_string_equal(ifm_comparison_detects(&change, &mde, arena), ">1000 %");
     mde.number = 2;
     change.low = -0.5;
     change.high = 2.5;
-    assert_true(ifm_comparison_detects(&change, &mde));
+    assert_string_equal(ifm_comparison_detects(&change, &mde, arena), "2.00 %");
     change.has_interval = false;
-    assert_true(ifm_comparison_detects(&change, &mde));
+    assert_string_equal(ifm_comparison_detects(&change, &mde, arena), "2.00 %");
     mde.state = IFM_STATE_ABSENT;
-    assert_false(ifm_comparison_detects(&change, &mde));
+    assert_string_equal(ifm_comparison_detects(&change, &mde, arena), "");
+    ifm_arena_destroy(arena);
 }
 
 int main(void)

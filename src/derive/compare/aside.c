@@ -114,7 +114,7 @@ static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_a
     const struct ifm_record *r = work->record;
     struct ifm_cause_columns columns = ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns);
     size_t n[IFM_CAUSES] = {0};
-    double sum[IFM_CAUSES] = {0}, amount;
+    double sum[IFM_CAUSES] = {0}, weights[IFM_CAUSES] = {0}, amount;
     enum ifm_cause most = IFM_CAUSE_NONE;
     char text[IFM_CAUSE_TEXT];
     for (size_t k = 0; k < r->n_slots; k++) {
@@ -122,14 +122,16 @@ static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_a
         if (cause == IFM_CAUSE_NONE || r->slots[k].phase != IFM_PHASE_MEASURE ||
             (of != NULL && (r->slots[k].arm != of->index || cause == IFM_CAUSE_STOLEN)))
             continue;
+        const double weight = ifm_cause_weight(&r->slots[k], &columns, cause);
         n[cause]++;
-        sum[cause] += amount;
+        sum[cause] += weight * amount;
+        weights[cause] += weight;
         most = n[cause] > n[most] ? cause : most;
     }
     if (most == IFM_CAUSE_WAITED || most == IFM_CAUSE_STOLEN)
         return most == IFM_CAUSE_WAITED ? "threads waited for a CPU" : "stolen time";
     return ifm_arena_printf(work->d->arena, "%s%s",
-                            ifm_cause_text(most, n[most] > 0 ? sum[most] / (double)n[most] : 0, text),
+                            ifm_cause_text(most, weights[most] > 0 ? sum[most] / weights[most] : 0, text),
                             most == IFM_CAUSE_PROGRAM ? " there" : "");
 }
 
