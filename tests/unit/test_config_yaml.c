@@ -144,7 +144,7 @@ static void unknown_keys_name_the_nearest(void **state)
     bad("workload: decode\ndecode:\n  kv_lenn: 4\n", "c.yaml:3:3", "'decode.kv_lenn'", "'decode.kv_len'");
     bad("kv_len: 4\n", "c.yaml:1:1", "'kv_len'", "'decode.kv_len'");
     bad("sed: 4\n", "c.yaml:1:1", "'sed'", "'seed'");
-    bad("xyzzyplugh: 4\n", "c.yaml:1:1", "'xyzzyplugh'", "'inferometer run --help'");
+    bad("xyzzyplugh: 4\n", "c.yaml:1:1", "'xyzzyplugh'", "`inferometer run --help`");
     bad("measure:\n  cap:\n    x: 1\n", "c.yaml:3:5", "measure.cap", "give|value");
     bad("<<: {seed: 4}\n", "c.yaml:1:1", "'<<'", NULL);
     bad("\"\": 4\n", "c.yaml:1:1", "''", NULL);
