@@ -108,6 +108,7 @@ int main(int argc, char **argv)
                                              .k = values + n,
                                              .v = values + 2 * n,
                                              .out = values + 3 * n,
+                                             .at = ifm_attention_views_of(&s, IFM_CONTIGUOUS),
                                              .lengths = &length,
                                              .next = next};
     struct contestant all[SIZES + 1];

@@ -277,6 +277,8 @@ all()
             --layers 2 --arms ours,mma,naive
         job $tool/attention_128 checked $tool attention --batch 1 --q-heads 2 --kv-heads 1 --seq-len 385 \
             --head-dim 128 --layers 1 --causal --storage bf16 --arms ours,mma
+        job $tool/attention_views checked $tool attention --batch 2 --q-heads 4 --kv-heads 2 --seq-len 257 \
+            --layers 2 --layout qkv_packed --ragged 0.6 --causal --arms ours,mma,naive
         job $tool/gemm_mma checked $tool gemm --m 3 --n 640 --k 320 --layers 1 --gemm-arms ours,naive --group 64
         # Four blocks that share k, with unequal shares.
         job $tool/gemm_parts checked $tool gemm --m 67 --n 4096 --k 4224 --layers 1 --weights f16 --gemm-arms ours

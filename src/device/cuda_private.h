@@ -9,7 +9,7 @@
 #include "dyn/cuda.h"
 #include "dyn/nvml.h"
 
-enum { IFM_CUDA_MARKS = 4096, IFM_CUDA_IMAGES = 16 };
+enum { IFM_CUDA_MARKS = 4096, IFM_CUDA_IMAGES = 32 };
 
 /* A kernel of this process, as it was launched last. */
 struct ifm_cuda_function {

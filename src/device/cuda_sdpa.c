@@ -194,6 +194,15 @@ static descriptor hide(struct ifm_cuda_sdpa *s, descriptor scores)
                                             scalar(s, ID_HIDDEN), seen, between(s, CUDNN_DATA_FLOAT, keys)});
 }
 
+static struct ifm_strides strides_of(const struct ifm_strides *given, int64_t heads, int64_t rows, int64_t dim)
+{
+    const struct ifm_strides adjacent = {(uint64_t)(heads * rows * dim), (uint32_t)(rows * dim), (uint32_t)dim};
+    return given->row != 0 ? *given : adjacent;
+}
+
+#define HEADS(strides) (int64_t)(strides).sequence, (strides).head
+#define ROWS(strides) HEADS(strides), (strides).row
+
 /* The pattern that engines know as attention. The logarithm of the sum is what training would keep: nobody wants it
  * here, but without it no engine takes the graph. */
 static void build(struct ifm_cuda_sdpa *s)
@@ -203,13 +212,13 @@ static void build(struct ifm_cuda_sdpa *s)
     const int64_t room = (int64_t)(a->kv_room > 0 ? a->kv_room : a->kv_len), kv = (int64_t)a->kv_heads;
     const int64_t heads = (int64_t)a->q_heads, rows = (int64_t)a->q_len;
     const int type = a->bf16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_HALF;
-    const int64_t q_dims[4] = {b, heads, rows, dim}, q_strides[4] = {heads * rows * dim, rows * dim, dim, 1};
-    const int64_t k_dims[4] = {b, kv, dim, keys}, k_strides[4] = {kv * room * dim, room * dim, 1, dim};
-    const int64_t v_dims[4] = {b, kv, keys, dim}, v_strides[4] = {kv * room * dim, room * dim, dim, 1};
-    descriptor q = tensor(s, ID_Q, type, q_dims, q_strides, IN_MEMORY);
-    descriptor k = tensor(s, ID_K, type, k_dims, k_strides, IN_MEMORY);
-    descriptor v = tensor(s, ID_V, type, v_dims, v_strides, IN_MEMORY);
-    descriptor out = tensor(s, ID_OUT, type, q_dims, q_strides, IN_MEMORY);
+    const int64_t q_dims[4] = {b, heads, rows, dim}, k_dims[4] = {b, kv, dim, keys}, v_dims[4] = {b, kv, keys, dim};
+    const struct ifm_strides of_q = strides_of(&a->q, heads, rows, dim), of_kv = strides_of(&a->kv, kv, room, dim);
+    const struct ifm_strides of_out = strides_of(&a->out, heads, rows, dim);
+    descriptor q = tensor(s, ID_Q, type, q_dims, (const int64_t[]){ROWS(of_q), 1}, IN_MEMORY);
+    descriptor k = tensor(s, ID_K, type, k_dims, (const int64_t[]){HEADS(of_kv), 1, of_kv.row}, IN_MEMORY);
+    descriptor v = tensor(s, ID_V, type, v_dims, (const int64_t[]){ROWS(of_kv), 1}, IN_MEMORY);
+    descriptor out = tensor(s, ID_OUT, type, q_dims, (const int64_t[]){ROWS(of_out), 1}, IN_MEMORY);
     descriptor products = between(s, CUDNN_DATA_FLOAT, a->kv_len), weights = between(s, type, a->kv_len);
     multiply(s, q, k, products);
     descriptor scores = apply(s, CUDNN_POINTWISE_MUL, products, scalar(s, ID_SCALE), a->kv_len);

@@ -6,10 +6,12 @@
 #define IFM_DEVICE_CUDA_SDPA_H
 
 #include "device/device.h"
+#include "kernel/cuda/strides.h"
 
 struct ifm_cuda_sdpa_shape {
     uint64_t batch, q_heads, kv_heads, q_len, kv_len, head_dim;
-    uint64_t kv_room; /* rows that a head of K and of V has in memory, kv_len at least; 0 = kv_len */
+    uint64_t kv_room;              /* rows that a head of K and of V has in memory, kv_len at least; 0 = kv_len */
+    struct ifm_strides q, kv, out; /* row 0: tensors as below, else views */
     bool causal;      /* query i sees keys 0 .. i */
     bool bf16;        /* else f16 */
 };

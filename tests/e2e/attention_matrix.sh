@@ -10,6 +10,6 @@ done
 checks=$(grep -c '"stage": *"check"' out/run.log) || fail "no arm was held against its oracle"
 ! grep '"stage": *"check"' out/run.log | has '"ok": *false' || fail "an arm is wrong: $(grep check out/run.log)"
 "$INFEROMETER" attention --batch 3 --ragged 1 --seq-len 100 --causal --storage bf16 --ceilings none --repeats 10 \
-    --warmup 1 --out ragged >/dev/null 2>errors || fail "exit status $?: $(cat errors)"
+    --layout contiguous,qkv_packed --warmup 1 --out ragged >/dev/null 2>errors || fail "exit status $?: $(cat errors)"
 "$INFEROMETER" verify ragged >/dev/null 2>errors || fail "exit status $?: $(cat errors)"
 echo "3 cells, $checks checks"

@@ -46,6 +46,9 @@ fake "" "$INFEROMETER" attention --device cuda --storage f32 --arms ours --out f
 grep -q "our kernels for a GPU take f16 and bf16" log || fail "f32: $(cat log)"
 runs library --batch 2 --seq-len 40 --q-heads 4 --kv-heads 2 --causal --layers 3 --arms cudnn,naive
 runs library_bf16 --batch 2 --seq-len 33 --q-heads 2 --kv-heads 2 --storage bf16 --head-dim 128 --arms cudnn,naive
+views=(--layout qkv_packed --q-heads 4 --kv-heads 2 --causal)
+runs views "${views[@]}" --batch 2 --seq-len 65 --ragged 0.6 --arms ours,mma,naive
+runs views_library "${views[@]}" --batch 2 --seq-len 40 --arms cudnn,naive
 grep -q '"isa":"cuDNN 99.0.0"' library/run.log || fail "the record does not name the library"
 FAKE_CUDNN=no_plan=1 runs second "${small[@]}" --arms cudnn,naive
 # refuses SCRIPT WORDS: the arm is left out with cuDNN's words, and the other one measured
@@ -140,6 +143,9 @@ is_wrong ifm_flash_f16_64 ours "${one[@]}" --seq-len 193
 is_wrong ifm_flash_f16_64 ours "${one[@]}" --seq-len 256
 is_wrong ifm_flash_f16_64 mma "${long[@]}"
 is_wrong ifm_flash_f16_32 ours "${long[@]}" --head-dim 32
+is_wrong ifm_attention_naive_f16_strided naive --seq-len 40 --layout qkv_packed
+is_wrong ifm_hopper_f16_64_1_strided ours "${long[@]}" --layout qkv_packed
+is_wrong ifm_flash_f16_64_strided ours "${short[@]}" --layout qkv_packed
 fake "wrong=ifm_hopper_f16_64_1" "$INFEROMETER" attention "${few[@]}" "${long[@]}" --out both --arms mma,ours \
     >log 2>&1 && fail "a fault in the kernel of one of two arms is no failure"
 grep -q "ours: the arm's output is wrong" log || fail "not ours was refused: $(cat log)"

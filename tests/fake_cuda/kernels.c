@@ -202,13 +202,14 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
     return true;
 }
 
-#define FLASH(format, dim)                                                                                             \
-    {"ifm_flash_" #format "_" #dim, sizeof(struct ifm_attention_arguments), fake_attention_flash},
-#define FLASH_F16(dim, tiles, warps, keys, part, blocks) FLASH(f16, dim)
-#define FLASH_BF16(dim, tiles, warps, keys, part, blocks) FLASH(bf16, dim)
+/* The kernel, and the one over views. */
+#define ATTENTION(name, by)                                                                                            \
+    {"ifm_" name, sizeof(struct ifm_attention_arguments), fake_attention_##by},                                        \
+        {"ifm_" name "_strided", sizeof(struct ifm_attention_strided), fake_attention_##by##_strided},
+#define FLASH_F16(dim, tiles, warps, keys, part, blocks) ATTENTION("flash_f16_" #dim, flash)
+#define FLASH_BF16(dim, tiles, warps, keys, part, blocks) ATTENTION("flash_bf16_" #dim, flash)
 #define HOPPER(dim, groups, keys, blocks)                                                                              \
-    {"ifm_hopper_f16_" #dim "_" #groups, sizeof(struct ifm_attention_arguments), fake_attention_hopper},               \
-        {"ifm_hopper_bf16_" #dim "_" #groups, sizeof(struct ifm_attention_arguments), fake_attention_hopper},
+    ATTENTION("hopper_f16_" #dim "_" #groups, hopper) ATTENTION("hopper_bf16_" #dim "_" #groups, hopper)
 
 #define GEMM_BY(kernel, name)                                                                                          \
     {                                                                                                                  \
@@ -260,12 +261,10 @@ const struct fake_kernel fake_kernels[] = {
     GEMM_BY(fake_gemm_row, "row_int4_64"),
     GEMM_BY(fake_gemm_row, "row_int4_32"),
     {"fake_cublaslt", sizeof(struct ifm_cuda_gemm), fake_gemm_library},
-    {"ifm_attention_naive_f32", sizeof(struct ifm_attention_arguments), fake_attention_naive},
-    {"ifm_attention_naive_bf16", sizeof(struct ifm_attention_arguments), fake_attention_naive},
-    {"ifm_attention_naive_f16", sizeof(struct ifm_attention_arguments), fake_attention_naive},
-    {"ifm_attention_reference", sizeof(struct ifm_attention_arguments), fake_attention_reference},
-    IFM_FLASH_KERNELS(FLASH_F16) IFM_FLASH_KERNELS(FLASH_BF16)
-        IFM_HOPPER_KERNELS(HOPPER){"fake_cudnn", sizeof(struct fake_sdpa), fake_attention_library},
+    ATTENTION("attention_naive_f32", naive) ATTENTION("attention_naive_bf16", naive)
+        ATTENTION("attention_naive_f16", naive) ATTENTION("attention_reference", reference) IFM_FLASH_KERNELS(FLASH_F16)
+            IFM_FLASH_KERNELS(FLASH_BF16)
+                IFM_HOPPER_KERNELS(HOPPER){"fake_cudnn", sizeof(struct fake_sdpa), fake_attention_library},
     {"ifm_stamp", sizeof(struct ifm_stamp_arguments), run_stamp},
     {"ifm_decode_naive", sizeof(struct ifm_decode_attend), fake_decode_naive},
     {"ifm_decode_split_64", sizeof(struct ifm_decode_attend), fake_decode_split},

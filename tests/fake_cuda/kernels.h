@@ -15,11 +15,14 @@ bool fake_gemm_library(const struct fake_launch *launch, bool wrong); /* of test
 bool fake_gemm_reference(const struct fake_launch *launch, bool wrong);
 
 /* ---- attention.c ---- */
-bool fake_attention_naive(const struct fake_launch *launch, bool wrong);
-bool fake_attention_flash(const struct fake_launch *launch, bool wrong);
-bool fake_attention_hopper(const struct fake_launch *launch, bool wrong);
+#define FAKE_ATTENTION(name)                                                                                           \
+    bool fake_attention_##name(const struct fake_launch *launch, bool wrong);                                          \
+    bool fake_attention_##name##_strided(const struct fake_launch *launch, bool wrong)
+FAKE_ATTENTION(naive);
+FAKE_ATTENTION(flash);
+FAKE_ATTENTION(hopper);
+FAKE_ATTENTION(reference);
 bool fake_attention_library(const struct fake_launch *launch, bool wrong); /* of tests/fake_cudnn */
-bool fake_attention_reference(const struct fake_launch *launch, bool wrong);
 
 /* ---- plugin.c ---- */
 bool fake_plugin_rmsnorm(const struct fake_launch *launch, bool wrong);

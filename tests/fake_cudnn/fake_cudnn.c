@@ -211,14 +211,23 @@ static void *pointer_of(const struct descriptor *pack, int64_t id)
     return NULL;
 }
 
-/* Where the rows of K and V lie: the rows from one head to the next, 0 if that is not how attention is read. */
-static int64_t room_of(const struct descriptor *k, const struct descriptor *v)
+/* Where the rows of a tensor lie; row 0 where its values are not side by side. */
+static struct ifm_strides strides_of(const struct descriptor *tensor)
 {
-    const int64_t *rows = dims_of(v), dim = rows[3], *of_k = attribute_of(k, CUDNN_ATTR_TENSOR_STRIDES)->values,
-                  *of_v = attribute_of(v, CUDNN_ATTR_TENSOR_STRIDES)->values, room = of_v[1] / dim;
+    const int64_t *at = attribute_of(tensor, CUDNN_ATTR_TENSOR_STRIDES)->values;
+    const bool known = at[3] == 1 && at[2] >= dims_of(tensor)[3];
+    return (struct ifm_strides){(uint64_t)at[0], (uint32_t)at[1], known ? (uint32_t)at[2] : 0};
+}
+
+/* Whether K is V's like, transposed, and all rows can be read. */
+static bool is_readable(const struct descriptor *q, const struct descriptor *k, const struct descriptor *v,
+                        const struct descriptor *out)
+{
+    const int64_t *of_k = attribute_of(k, CUDNN_ATTR_TENSOR_STRIDES)->values,
+                  *of_v = attribute_of(v, CUDNN_ATTR_TENSOR_STRIDES)->values, *rows = dims_of(v);
     const bool same = of_k[0] == of_v[0] && of_k[1] == of_v[1] && of_k[2] == of_v[3] && of_k[3] == of_v[2] &&
-                      dims_of(k)[1] == rows[1] && dims_of(k)[2] == dim && dims_of(k)[3] == rows[2];
-    return same && of_v[3] == 1 && of_v[2] == dim && of_v[0] == rows[1] * of_v[1] && room >= rows[2] ? room : 0;
+                      dims_of(k)[1] == rows[1] && dims_of(k)[2] == rows[3] && dims_of(k)[3] == rows[2];
+    return same && strides_of(q).row != 0 && strides_of(v).row != 0 && strides_of(out).row != 0;
 }
 
 /* All keys, not lengths: every sequence is whole. */
@@ -235,27 +244,29 @@ int cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cud
     const struct descriptor *v = member(last, CUDNN_ATTR_OPERATION_MATMUL_BDESC);
     const struct descriptor *out = member(last, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
     const struct descriptor *scale = member(scaled, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
-    const int64_t *dims = dims_of(q), keys = dims_of(v)[2], room = room_of(k, v);
+    const int64_t *dims = dims_of(q), keys = dims_of(v)[2];
     bool causal;
-    if (fails(__func__) || !is_attention(graph, &causal) || room == 0 || (causal && keys != dims[2]))
+    if (fails(__func__) || !is_attention(graph, &causal) || !is_readable(q, k, v, out) || (causal && keys != dims[2]))
         return NOT_SUPPORTED;
     const float *factor = pointer_of(pack, value_of(scale, CUDNN_ATTR_TENSOR_UNIQUE_ID));
     if (fabsf(*factor * sqrtf((float)dims[3]) - 1) > 1e-6f || value_of(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE) == 0)
         return NOT_SUPPORTED;
     struct fake_sdpa arguments = {
-        .of = {.q = pointer_of(pack, value_of(q, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-               .k = pointer_of(pack, value_of(k, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-               .v = pointer_of(pack, value_of(v, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-               .out = pointer_of(pack, value_of(out, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
-               .q_heads = (uint32_t)dims[1],
-               .kv_heads = (uint32_t)dims_of(k)[1],
-               .seq_len = (uint32_t)dims[2],
-               .head_dim = (uint16_t)dims[3],
-               .causal = causal,
-               .storage =
-                   value_of(q, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16 ? IFM_CUDA_BF16 : IFM_CUDA_F16},
+        .at = {.of = {.q = pointer_of(pack, value_of(q, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+                      .k = pointer_of(pack, value_of(k, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+                      .v = pointer_of(pack, value_of(v, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+                      .out = pointer_of(pack, value_of(out, CUDNN_ATTR_TENSOR_UNIQUE_ID)),
+                      .q_heads = (uint32_t)dims[1],
+                      .kv_heads = (uint32_t)dims_of(k)[1],
+                      .seq_len = (uint32_t)dims[2],
+                      .head_dim = (uint16_t)dims[3],
+                      .causal = causal,
+                      .storage = value_of(q, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16 ? IFM_CUDA_BF16
+                                                                                                 : IFM_CUDA_F16},
+               .q_views = strides_of(q),
+               .kv_views = strides_of(v),
+               .out_views = strides_of(out)},
         .keys = (uint32_t)keys,
-        .room = (uint32_t)room,
     };
     return fake_library_launch(&handle->library, (unsigned)(dims[0] * dims[1] * dims[2]), 1, handle->stream, &arguments)
                ? CUDNN_STATUS_SUCCESS

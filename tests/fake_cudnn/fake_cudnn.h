@@ -5,8 +5,8 @@
 #include "kernel/cuda/attention.h"
 
 struct fake_sdpa {
-    struct ifm_attention_arguments of; /* seq_len: queries of a head; lengths NULL: all keys */
-    uint32_t keys, room;               /* of a head of K and V: rows, and rows from one head to the next */
+    struct ifm_attention_strided at; /* at.of.seq_len: queries of a head; lengths NULL: all keys */
+    uint32_t keys;                   /* of a head of K and V */
 };
 
 #endif

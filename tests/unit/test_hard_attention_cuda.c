@@ -9,6 +9,7 @@
 
 #include "hard_cuda.h"
 #include "workload/attention/gpu.h"
+#include "workload/attention/oracle.h"
 
 /* Inputs as values, and as the device has them. */
 struct tensors {
@@ -46,6 +47,15 @@ static void set(const struct ifm_attention_gpu *gpu, struct tensors *t, int tens
     t->bits[tensor][i] = gpu->shape.storage == IFM_STORE_BF16 ? ifm_f32_to_bf16(x) : ifm_f32_to_f16(x);
 }
 
+/* Where value i of a tensor of [heads][seq_len][head_dim] lies. */
+static size_t place(const struct ifm_attention_gpu *gpu, int tensor, size_t i)
+{
+    const struct ifm_attention_shape *s = &gpu->shape;
+    const size_t row = i / s->head_dim, pair = row / s->seq_len, heads = tensor == 0 ? s->q_heads : s->kv_heads;
+    const struct ifm_strides *at = tensor == 0 ? &gpu->at.q : &gpu->at.kv;
+    return ifm_strides_head(at, pair / heads, pair % heads) + row % s->seq_len * at->row + i % s->head_dim;
+}
+
 static void plant_values(const struct ifm_attention_gpu *gpu, enum plant plant, struct tensors *t)
 {
     const size_t dim = gpu->shape.head_dim, seq = gpu->shape.seq_len, key = seq / 3;
@@ -68,6 +78,18 @@ static void plant_values(const struct ifm_attention_gpu *gpu, enum plant plant, 
             set(gpu, t, 1, i * dim, -INFINITY);
 }
 
+/* All three into the one tensor that begins with Q. */
+static void write_packed(const struct ifm_attention_gpu *gpu, void *const to[3], const struct tensors *t)
+{
+    uint16_t *all = malloc(gpu->input_bytes[0]);
+    assert_non_null(all);
+    for (int i = 0; i < 3; i++)
+        for (size_t n = 0; n < count(gpu, i); n++)
+            all[(uint16_t *)to[i] - (uint16_t *)to[0] + (ptrdiff_t)place(gpu, i, n)] = t->bits[i][n];
+    planted_write(gpu->device, to[0], all, gpu->input_bytes[0]);
+    free(all);
+}
+
 static void fill(const struct ifm_attention_gpu *gpu, enum hard_size size, enum plant plant, struct tensors *t)
 {
     struct ifm_random random = ifm_random_start(11, (uint32_t)size);
@@ -82,7 +104,10 @@ static void fill(const struct ifm_attention_gpu *gpu, enum hard_size size, enum 
     }
     plant_values(gpu, plant, t);
     for (int i = 0; i < 3; i++)
-        planted_write(gpu->device, to[i], t->bits[i], count(gpu, i) * sizeof(uint16_t));
+        if (gpu->layout == IFM_CONTIGUOUS)
+            planted_write(gpu->device, to[i], t->bits[i], count(gpu, i) * sizeof(uint16_t));
+    if (gpu->layout == IFM_QKV_PACKED)
+        write_packed(gpu, to, t);
 }
 
 static void put_lengths(const struct ifm_attention_gpu *gpu, bool ragged, struct tensors *t)
@@ -161,7 +186,12 @@ static void run(const struct opened *opened, const void *wanted)
     fill(gpu, asked->size, asked->plant, &t);
     put_lengths(gpu, asked->ragged, &t);
     uint16_t *bits = hard_steps(opened, &c, gpu->arguments.out, gpu->q_bytes);
-    float *got = hard_widen(bits, count(gpu, 0), is_bf16);
+    float *lying = hard_widen(bits, count(gpu, 0), is_bf16), *got = malloc(count(gpu, 0) * sizeof *got);
+    assert_non_null(got);
+    for (size_t i = 0; i < count(gpu, 0); i++)
+        got[i] = lying[ifm_attention_out_at(&(struct ifm_attention_job){.shape = gpu->shape, .at = gpu->at},
+                                            i / gpu->shape.head_dim) +
+                       i % gpu->shape.head_dim];
     double *want = expect(gpu, &t);
     hard_compare(&c, got, want, count(gpu, 0) / gpu->shape.head_dim, gpu->shape.head_dim);
     for (int i = 0; i < 3; i++) {
@@ -170,6 +200,7 @@ static void run(const struct opened *opened, const void *wanted)
     }
     free(t.lengths);
     free(bits);
+    free(lying);
     free(got);
     free(want);
 }
@@ -213,6 +244,41 @@ static void by_wgmma(void **context)
     all(*context, SHAPE("1", "257", "128", "true") "arms=ours storage=f16");
 }
 
+/* Views of one tensor, by each kernel. */
+#define VIEWS "layout=qkv_packed "
+static void over_views(void **context)
+{
+    all(*context, SHAPE("2", "127", "64", "true") VIEWS OURS "f16");
+    all(*context, SHAPE("4", "67", "96", "false") VIEWS "arms=mma,naive storage=bf16");
+    all(*context, SHAPE("2", "131", "128", "true") VIEWS "arms=mma storage=f16");
+    all(*context, SHAPE("2", "131", "64", "true") VIEWS "arms=ours storage=bf16");
+    all(*context, SHAPE("1", "257", "128", "true") VIEWS "arms=ours storage=f16");
+}
+
+/* The arm's own check, of more rows than the host's oracle takes: the others are the GPU's reference's. */
+static void check_by_reference(const struct opened *opened, const void *unused)
+{
+    const struct ifm_attention_gpu *gpu = opened->state;
+    struct ifm_check check;
+    struct ifm_error error;
+    (void)unused;
+    assert_true(ifm_attention_period(&gpu->shape) > 1);
+    opened->by->step(opened->state, 1);
+    assert_int_equal(opened->by->check(opened->state, &check, &error), IFM_OK);
+    assert_true(check.done && check.finite);
+    if (!(check.error_rms_rel <= opened->opening.arm->tolerance))
+        fail_msg("layout %d: error %g against the reference", (int)gpu->layout, check.error_rms_rel);
+}
+
+static void the_reference_has_the_same_layout(void **context)
+{
+    static const char once[1];
+    hard_each(*context, &ifm_workload_attention,
+              "layers=2 batch=2 q_heads=4 kv_heads=2 seq_len=257 head_dim=128 causal=true ragged=0.3 storage=f32 "
+              "arms=naive " VIEWS,
+              HARD_LIST(check_by_reference, once));
+}
+
 /* As many heads as one warpgroup a block cannot hold at once, and two can. */
 static void by_two_warpgroups(void **context)
 {
@@ -229,7 +295,11 @@ static void by_two_warpgroups(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {WITH_BENCH(by_mma), WITH_BENCH(of_other_heads), WITH_BENCH(by_wgmma),
+    const struct CMUnitTest tests[] = {WITH_BENCH(by_mma),
+                                       WITH_BENCH(of_other_heads),
+                                       WITH_BENCH(by_wgmma),
+                                       WITH_BENCH(over_views),
+                                       WITH_BENCH(the_reference_has_the_same_layout),
                                        WITH_BENCH(by_two_warpgroups)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-enum { B = 2, H = 4, G = 2, S = 150, D = 32, K = B * G * S * D, Q = B * H * S * D, SETTINGS = 9 };
+enum { B = 2, H = 4, G = 2, S = 150, D = 32, K = B * G * S * D, Q = B * H * S * D, SETTINGS = 10 };
 
 struct bench {
     struct ifm_arena *arena;
@@ -28,6 +28,7 @@ struct bench {
     struct serial serial;
     struct ifm_error error;
     char path[64], dir[32];
+    const char *layout;
     struct ifm_setting settings[SETTINGS];
     struct ifm_arm arm;
 };
@@ -77,6 +78,7 @@ static int setup(void **context)
     ifm_isas(&bench->machine.isas, &bench->machine.n_isas);
     bench->serial.device.ops = &serial_ops;
     strcpy(bench->dir, "inputs-XXXXXX");
+    bench->layout = "contiguous";
     *context = bench;
     return mkdtemp(bench->dir) == NULL;
 }
@@ -98,15 +100,12 @@ static int teardown(void **context)
 
 static void describe(struct bench *bench, const char *storage, const char *seq_len, const char *q_heads)
 {
-    const struct ifm_setting settings[SETTINGS] = {{"attention.layers", "1"},
-                                                   {"attention.batch", "2"},
-                                                   {"attention.q_heads", q_heads},
-                                                   {"attention.kv_heads", "2"},
-                                                   {"attention.arms", "auto"},
-                                                   {"attention.seq_len", seq_len},
-                                                   {"attention.head_dim", "32"},
-                                                   {"attention.storage", storage},
-                                                   {"attention.kv_file", ifm_private_keep(bench->path, bench->arena)}};
+    const struct ifm_setting settings[SETTINGS] = {
+        {"attention.layers", "1"},           {"attention.batch", "2"},
+        {"attention.q_heads", q_heads},      {"attention.kv_heads", "2"},
+        {"attention.arms", "auto"},          {"attention.seq_len", seq_len},
+        {"attention.head_dim", "32"},        {"attention.storage", storage},
+        {"attention.layout", bench->layout}, {"attention.kv_file", ifm_private_keep(bench->path, bench->arena)}};
     memcpy(bench->settings, settings, sizeof settings);
     struct ifm_arm_list arms;
     const char *why_not = NULL;
@@ -163,6 +162,31 @@ static void attention_reads_the_file_in_every_storage(void **context)
     }
 }
 
+/* A layout of views has the file's values too, each at its place. */
+static void attention_reads_the_file_into_views(void **context)
+{
+    struct bench *bench = *context;
+    struct opened opened;
+    struct ifm_check check;
+    write_file(bench, "[2,4,150,32]", Q, K);
+    bench->layout = "qkv_packed";
+    describe(bench, "f16", "150", "4");
+    assert_int_equal(open_arm(bench, &opened), IFM_OK);
+    assert_int_equal(bench->serial.n, 1 + 1); /* and the outputs */
+    const uint16_t *tensor = bench->serial.slots[0].memory;
+    for (size_t token = 0; token < (size_t)B * S; token++)
+        for (size_t i = 0; i < (H + 2 * G) * D; i++, tensor++) {
+            const size_t head = i / D, n = head < H ? 0 : head < H + G ? 1 : 2, heads = n == 0 ? H : G;
+            const size_t of = n == 0 ? head : (head - H) % G;
+            const size_t at = ((token / S * heads + of) * S + token % S) * D + i % D;
+            assert_true(ifm_f16_to_f32(*tensor) == value_at("qkv"[n], at));
+        }
+    opened.by->step(opened.state, 1);
+    assert_int_equal(opened.by->check(opened.state, &check, &bench->error), IFM_OK);
+    assert_true(check.done && check.finite && check.error_rms_rel <= bench->arm.tolerance);
+    ifm_implementation_close(opened.by, opened.state);
+}
+
 /* Without queries in the file they are generated, as ever by seed. */
 static void attention_generates_queries_that_the_file_lacks(void **context)
 {
@@ -178,7 +202,8 @@ static void attention_generates_queries_that_the_file_lacks(void **context)
     assert_non_null(q);
     struct ifm_data_source source;
     assert_int_equal(ifm_attention_source("", &shape, 7, &source, &bench->error), IFM_OK);
-    const struct ifm_attention_inputs wanted = {.q = q, .source = &source};
+    const struct ifm_attention_inputs wanted = {
+        .q = q, .at = ifm_attention_views_of(&shape, IFM_CONTIGUOUS), .source = &source};
     assert_int_equal(ifm_attention_generate(&bench->serial.device, 1, &shape, lengths, &wanted, &bench->error), IFM_OK);
     assert_memory_equal(q, bench->serial.slots[0].memory, Q * sizeof *q);
     free(q);
@@ -266,8 +291,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(attention_reads_the_file_in_every_storage), TEST(attention_generates_queries_that_the_file_lacks),
-        TEST(attention_refuses_another_shape),           TEST(attention_names_a_value_that_is_no_number),
-        TEST(a_file_is_recorded_once_and_held_to),
+        TEST(attention_reads_the_file_into_views),       TEST(attention_refuses_another_shape),
+        TEST(attention_names_a_value_that_is_no_number), TEST(a_file_is_recorded_once_and_held_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

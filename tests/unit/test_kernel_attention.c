@@ -27,6 +27,7 @@ struct problem {
     uint32_t *lengths;
     uint64_t next;
     size_t rows, values, kv_values; /* of the output; of K */
+    size_t out_room;                /* values of job.out, gaps too */
     void *q, *k, *v;
     double *reference;
 };
@@ -63,7 +64,7 @@ static const struct scales plain = {1, 1, 1};
 static struct problem make(struct ifm_attention_shape s, struct scales scales)
 {
     struct problem p = {.rows = s.batch * s.q_heads * s.seq_len};
-    p.values = p.rows * s.head_dim;
+    p.values = p.out_room = p.rows * s.head_dim;
     p.kv_values = s.batch * s.kv_heads * s.seq_len * s.head_dim;
     p.q = normals(p.values, s.storage, 1, scales.q);
     p.k = normals(p.kv_values, s.storage, 2, scales.k);
@@ -75,6 +76,7 @@ static struct problem make(struct ifm_attention_shape s, struct scales scales)
     p.reference = memory(p.values * sizeof *p.reference);
     p.job =
         (struct ifm_attention_job){.shape = s, .q = p.q, .k = p.k, .v = p.v, .lengths = p.lengths, .units = p.units};
+    p.job.at = ifm_attention_views_of(&s, IFM_CONTIGUOUS);
     p.job.out = memory(p.values * ifm_attention_size(s.storage));
     p.job.scratch = memory(WORKERS_MOST * ifm_attention_scratch_floats(&s) * sizeof(float));
     return p;
@@ -104,7 +106,7 @@ static void prepare(struct problem *p, uint32_t block)
     p->job.block = block;
     p->job.n_units = ifm_attention_units(s, block);
     ifm_attention_plan(s, p->lengths, block, p->units);
-    memset(p->job.out, 0xff, p->values * ifm_attention_size(s->storage));
+    memset(p->job.out, 0xff, p->out_room * ifm_attention_size(s->storage));
 }
 
 /* The units are taken by whichever worker comes: here each takes the k-th of every `workers`, through a counter that
@@ -134,7 +136,8 @@ static void compare(const struct problem *p, double tolerance, const char *what,
     const struct ifm_attention_shape *s = &p->job.shape;
     double error2 = 0, reference2 = 0;
     for (size_t i = 0; i < p->values; i++) {
-        const double value = (double)ifm_attention_value(p->job.out, s->storage, i);
+        const size_t at = ifm_attention_out_at(&p->job, i / s->head_dim) + i % s->head_dim;
+        const double value = (double)ifm_attention_value(p->job.out, s->storage, at);
         if (isnan(p->reference[i])) {
             if (!isnan(value))
                 fail_msg("%s: value %zu is %g where NaN was read", what, i, value);
@@ -227,6 +230,101 @@ static void ragged_and_empty_sequences(void **unused)
                 assert_true(ifm_attention_value(p.job.out, s.storage, i) == 0);
             drop(&p);
         }
+}
+
+/* ---- views of one tensor ---- */
+
+enum { GAP = 32, BEHIND = 64 /* values that are NaN, behind each row and behind the last one */ };
+
+/* A tensor of `rows` rows of `row` values; every value is NaN. */
+static void *nothing(size_t rows, size_t row, enum ifm_attention_storage storage)
+{
+    void *to = memory((rows * row + BEHIND) * ifm_attention_size(storage));
+    memset(to, 0xff, (rows * row + BEHIND) * ifm_attention_size(storage));
+    return to;
+}
+
+static void view(void *to, const void *from, const struct ifm_attention_shape *s, uint64_t heads,
+                 const struct ifm_strides *at)
+{
+    for (size_t i = 0; i < s->batch * heads * s->seq_len * s->head_dim; i++) {
+        const size_t row = i / s->head_dim, pair = row / s->seq_len;
+        set(to, s->storage,
+            ifm_strides_head(at, pair / heads, pair % heads) + row % s->seq_len * at->row + i % s->head_dim,
+            ifm_attention_value(from, s->storage, i));
+    }
+}
+
+/* The same values as Q, K and V of a fused projection, whose rows are GAP values apart. */
+static struct problem packed(const struct problem *from)
+{
+    struct problem p = *from;
+    const struct ifm_attention_shape *s = &p.job.shape;
+    const size_t size = ifm_attention_size(s->storage), tokens = s->batch * s->seq_len;
+    struct ifm_attention_views *at = &p.job.at;
+    *at = ifm_attention_views_of(s, IFM_QKV_PACKED);
+    struct ifm_strides *all[] = {&at->q, &at->kv, &at->out};
+    for (size_t i = 0; i < 3; i++) {
+        all[i]->row += GAP;
+        all[i]->sequence += GAP * s->seq_len;
+    }
+    assert_int_equal(at->q.row, (s->q_heads + 2 * s->kv_heads) * s->head_dim + GAP);
+    p.q = nothing(tokens, at->q.row, s->storage);
+    p.k = (char *)p.q + s->q_heads * s->head_dim * size;
+    p.v = (char *)p.k + s->kv_heads * s->head_dim * size;
+    view(p.q, from->q, s, s->q_heads, &at->q);
+    view(p.k, from->k, s, s->kv_heads, &at->kv);
+    view(p.v, from->v, s, s->kv_heads, &at->kv);
+    p.job.q = p.q;
+    p.job.k = p.k;
+    p.job.v = p.v;
+    p.job.out = nothing(tokens, at->out.row, s->storage);
+    p.out_room = tokens * at->out.row + BEHIND;
+    p.reference = memory(p.values * sizeof *p.reference);
+    return p;
+}
+
+/* Gaps of the output are as they were. */
+static void gaps_are_untouched(const struct problem *p)
+{
+    const struct ifm_attention_shape *s = &p->job.shape;
+    const size_t row = p->job.at.out.row, live = s->q_heads * s->head_dim;
+    for (size_t i = 0; i < p->out_room; i++)
+        if (i % row >= live || i >= s->batch * s->seq_len * row)
+            assert_true(isnan(ifm_attention_value(p->job.out, s->storage, i)));
+}
+
+static void drop_packed(struct problem *p)
+{
+    free(p->q);
+    free(p->job.out);
+    free(p->reference);
+}
+
+static void on_views(struct ifm_attention_shape s)
+{
+    struct problem p = make(s, plain);
+    const uint32_t lengths[] = {(uint32_t)s.seq_len, 0, (uint32_t)(s.seq_len + 1) / 2};
+    memcpy(p.lengths, lengths, sizeof lengths);
+    oracle(&p);
+    struct problem views = packed(&p);
+    oracle(&views);
+    assert_memory_equal(p.reference, views.reference, p.values * sizeof *p.reference);
+    on_every_isa(&views, 1e-6);
+    gaps_are_untouched(&views);
+    drop_packed(&views);
+    drop(&p);
+}
+
+static void agrees_on_views_of_one_tensor(void **unused)
+{
+    (void)unused;
+    static const uint64_t lengths[] = {1, 127, 129, 199}, dims[] = {32, 64, 96, 128};
+    for (size_t i = 0; i < 4; i++)
+        for (int storage = IFM_STORE_F32; storage <= IFM_STORE_F16; storage++)
+            for (int causal = 0; causal < 2; causal++)
+                on_views((struct ifm_attention_shape){3, 4, 2, lengths[i], dims[(i + (size_t)storage) % 4], causal != 0,
+                                                      (enum ifm_attention_storage)storage});
 }
 
 /* Scores of +-300 and more: weights from 1 to 0, where a wrong maximum overflows or loses everything. The rounding
@@ -444,7 +542,14 @@ static void the_library_arm_agrees(void **unused)
                 prepare(&p, blocks[b]);
                 ifm_attention_blas(&arm, &p.job, room);
                 compare(&p, 1e-6, "openblas", 1);
+                struct problem views = packed(&p);
+                oracle(&views);
+                prepare(&views, blocks[b]);
+                ifm_attention_blas(&arm, &views.job, room);
+                compare(&views, 1e-6, "openblas on views", 1);
+                gaps_are_untouched(&views);
                 free(room);
+                drop_packed(&views);
                 drop(&p);
             }
 }
@@ -456,6 +561,7 @@ int main(void)
         cmocka_unit_test(agrees_with_and_without_the_mask),
         cmocka_unit_test(agrees_on_groups_and_batches),
         cmocka_unit_test(ragged_and_empty_sequences),
+        cmocka_unit_test(agrees_on_views_of_one_tensor),
         cmocka_unit_test(survives_extreme_scales),
         cmocka_unit_test(nan_reaches_those_who_see_it),
         cmocka_unit_test(is_the_same_every_time),

@@ -12,9 +12,16 @@
 static struct view view_of(void *state)
 {
     const struct ifm_attention_gpu *gpu = state;
-    return (struct view){gpu->device, ifm_attention_gpu_layer(gpu, gpu->turn).out,
+    return (struct view){gpu->device, ifm_attention_gpu_layer(gpu, gpu->turn).of.out,
                          gpu->shape.storage == IFM_STORE_BF16 ? VIEW_BF16 : VIEW_F16, gpu->q_bytes / sizeof(uint16_t),
                          gpu->shape.head_dim};
+}
+
+/* To the last 64 bytes of the last row of a tensor. */
+static size_t last_row(const struct ifm_attention_gpu *gpu, const struct ifm_strides *at, uint64_t heads)
+{
+    const struct ifm_attention_shape *s = &gpu->shape;
+    return 2 * (ifm_strides_head(at, s->batch - 1, heads - 1) + (s->seq_len - 1) * at->row + s->head_dim) - 64;
 }
 
 #define FLIP(name, tensor, byte)                                                                                       \
@@ -22,12 +29,13 @@ static struct view view_of(void *state)
     {                                                                                                                  \
         const struct ifm_attention_gpu *gpu = state;                                                                   \
         for (unsigned i = 0; i < gpu->layers; i++)                                                                     \
-            planted_flip(gpu->device, (const char *)ifm_attention_gpu_layer(gpu, i).tensor + (byte), 64, 0x88);        \
+            planted_flip(gpu->device, (const char *)ifm_attention_gpu_layer(gpu, i).of.tensor + (byte), 64, 0x88);     \
     }
 FLIP(first_key, k, 0)
 FLIP(first_value, v, 0)
-FLIP(last_value, v, gpu->kv_bytes - 64)
-FLIP(last_query, q, gpu->q_bytes - 64) /* the first one sees a single key, whatever it is */
+FLIP(last_value, v, last_row(gpu, &gpu->at.kv, gpu->shape.kv_heads))
+/* The first one sees a single key, whatever it is. */
+FLIP(last_query, q, last_row(gpu, &gpu->at.q, gpu->shape.q_heads))
 
 static const struct planted_fault inputs[] = {
     ROUND("another first key", first_key),
@@ -49,6 +57,11 @@ static void bf16(void **context)
     refuse_cell(*context, &ifm_workload_attention, GROUPED "layers=1 storage=bf16", 4, lists);
 }
 
+static void over_views(void **context)
+{
+    refuse_cell(*context, &ifm_workload_attention, GROUPED "layers=2 storage=f16 layout=qkv_packed", 4, lists);
+}
+
 /* 33 tokens go through mma.sync, 257 through wgmma: one head of them, as the driver of host memory takes long, and not
  * causal, as the last of so many values weighs little in the one query that would see it. */
 static void many_tokens(void **context)
@@ -64,7 +77,7 @@ enum { LAYERS = 3 };
 
 static void read_layer(const struct ifm_attention_gpu *gpu, unsigned layer, void *to)
 {
-    planted_read(gpu->device, to, ifm_attention_gpu_layer(gpu, layer).out, gpu->q_bytes);
+    planted_read(gpu->device, to, ifm_attention_gpu_layer(gpu, layer).of.out, gpu->q_bytes);
 }
 
 /* What changes in Q, K or V of one layer shows in the outputs of that layer alone, whichever layer a run begins with.
@@ -77,7 +90,7 @@ static void reads_its_own(const struct opened *opened)
     opened->by->step(opened->state, LAYERS);
     read_layer(gpu, 0, plain);
     for (unsigned i = 0; i < 3 * LAYERS; i++) {
-        const struct ifm_attention_arguments a = ifm_attention_gpu_layer(gpu, i % LAYERS);
+        const struct ifm_attention_arguments a = ifm_attention_gpu_layer(gpu, i % LAYERS).of;
         const void *const at[] = {(const char *)a.q + gpu->q_bytes - 64, a.k, a.v};
         opened->by->spoil(opened->state, true);
         planted_flip(gpu->device, at[i / LAYERS], 64, 0x88);
@@ -110,7 +123,8 @@ static void is_checked(const struct opened *opened)
             opened->by->spoil(opened->state, true);
             opened->by->step(opened->state, written);
             assert_true(accepts(opened));
-            const struct ifm_attention_arguments a = ifm_attention_gpu_layer(gpu, (gpu->turn + LAYERS - back) % LAYERS);
+            const struct ifm_attention_arguments a =
+                ifm_attention_gpu_layer(gpu, (gpu->turn + LAYERS - back) % LAYERS).of;
             planted_flip(gpu->device, (const char *)a.out + gpu->q_bytes - 64, 64, 0x40);
             assert_true(accepts(opened) == (back >= written));
         }
@@ -146,7 +160,8 @@ static void each_layer(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {WITH_BENCH(f16), WITH_BENCH(bf16), WITH_BENCH(many_tokens),
+    const struct CMUnitTest tests[] = {WITH_BENCH(f16),        WITH_BENCH(bf16),
+                                       WITH_BENCH(over_views), WITH_BENCH(many_tokens),
                                        WITH_BENCH(each_layer), cmocka_unit_test(planted_table_is_full)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -422,6 +422,19 @@ static void restore_values(void *state)
     host->v = kept_v;
 }
 
+/* A stride of K and V that is another tensor's. */
+static void other_stride(void *state)
+{
+    struct ifm_attention_job *job = &((struct ifm_attention_host *)state)->job;
+    job->at.kv.row -= (uint32_t)job->shape.head_dim;
+}
+
+static void restore_stride(void *state)
+{
+    struct ifm_attention_job *job = &((struct ifm_attention_host *)state)->job;
+    job->at.kv.row += (uint32_t)job->shape.head_dim;
+}
+
 static size_t kept_units;
 
 static void skip_a_unit(void *state)
@@ -442,11 +455,13 @@ static const struct planted_fault attention_faults[] = {
     {"stale keys", other_keys, restore_keys, 0, false},
     {"stale values", other_values, restore_values, 0, false},
     {"a unit is left out", skip_a_unit, restore_unit, 0, false},
+    {"another stride", other_stride, restore_stride, 0, false},
 };
 
 static void attention_refuses_them(void **context)
 {
-    static const char *const storages[] = {"f16 attention.causal=true attention.layers=3", "bf16 attention.layers=1",
+    static const char *const storages[] = {"f16 attention.causal=true attention.layers=3",
+                                           "bf16 attention.layers=2 attention.layout=qkv_packed",
                                            "f32 attention.layers=2"};
     struct bench *bench = *context;
     view_of = attention_view;

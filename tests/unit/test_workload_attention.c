@@ -12,6 +12,7 @@
 #include "opened.h"
 #include "workload/attention/attention.h"
 #include "workload/attention/data.h"
+#include "workload/attention/host.h"
 #include "workload/attention/oracle.h"
 #include "workload/workload.h"
 
@@ -266,8 +267,10 @@ static void every_storage_and_the_library_are_right(void **context)
     bench->machine.blas = library != NULL ? library->name : NULL;
     static const char *const storages[] = {"f32", "bf16", "f16"};
     for (size_t i = 0; i < COUNT(storages); i++) {
-        const struct ifm_setting settings[] = {
-            {"attention.seq_len", "260"}, {"attention.storage", storages[i]}, {"attention.layers", "2"}};
+        const struct ifm_setting settings[] = {{"attention.seq_len", "260"},
+                                               {"attention.storage", storages[i]},
+                                               {"attention.layers", "2"},
+                                               {"attention.layout", i == 1 ? "qkv_packed" : "contiguous"}};
         assert_int_equal(describe(bench, settings, COUNT(settings)), IFM_OK);
         assert_int_equal(bench->arms.n, library != NULL ? 2 : 1);
         for (size_t arm = 0; arm < bench->arms.n; arm++) {
@@ -275,6 +278,52 @@ static void every_storage_and_the_library_are_right(void **context)
             assert_true(check.done && check.finite && !check.sets_differ);
             assert_true(check.error_rms_rel <= bench->arms.items[arm].tolerance);
         }
+    }
+}
+
+/* Views of one tensor: the same work on the same values, and the same outputs at other places. */
+static void layouts_give_the_same_outputs(void **context)
+{
+    struct bench *bench = *context;
+    static const char *const layouts[] = {"contiguous", "qkv_packed"};
+    struct ifm_setting settings[COUNT(small) + 1];
+    struct opened opened[2];
+    const struct ifm_attention_job *jobs[2];
+    uint16_t *outputs[2]; /* arms of one name share them */
+    const size_t bytes = sizeof(uint16_t) * 3 * 4 * 101 * 32;
+    struct ifm_check check;
+    struct ifm_ledger ledger;
+    memcpy(settings, small, sizeof small);
+    for (size_t i = 0; i < 2; i++) {
+        settings[COUNT(small)] = (struct ifm_setting){"attention.layout", layouts[i]};
+        assert_int_equal(describe(bench, settings, COUNT(settings)), IFM_OK);
+        if (i == 1)
+            assert_memory_equal(&bench->arms.items[0].ledger, &ledger, sizeof ledger);
+        ledger = bench->arms.items[0].ledger;
+        assert_int_equal(open_arm_on(&ifm_workload_attention, &bench->arms.items[0], "cpu", &bench->serial.device, 2, 7,
+                                     bench->arena, &opened[i], &bench->error),
+                         IFM_OK);
+        opened[i].by->step(opened[i].state, 1);
+        assert_int_equal(opened[i].by->check(opened[i].state, &check, &bench->error), IFM_OK);
+        assert_true(check.done && check.finite && check.error_rms_rel <= bench->arms.items[0].tolerance);
+        jobs[i] = &((const struct ifm_attention_host *)opened[i].state)->job;
+        outputs[i] = malloc(bytes);
+        assert_non_null(outputs[i]);
+        memcpy(outputs[i], jobs[i]->out, bytes);
+    }
+    const struct slot *packed = &bench->serial.slots[4];
+    assert_int_equal(bench->serial.n, 4 + 1);
+    assert_int_equal(packed->bytes, 2 * 32 * (4 + 2 + 2) * 3 * 101);
+    for (uint64_t row = 0; row < 3 * 4 * 101; row++)
+        assert_memory_equal(outputs[0] + ifm_attention_out_at(jobs[0], row),
+                            outputs[1] + ifm_attention_out_at(jobs[1], row), 2 * 32);
+    for (size_t i = 0; i < 3; i++) /* of V, as are the last of a row; one of the sequences is empty */
+        ((uint16_t *)packed->memory)[(i * 101 + 1) * 32 * (4 + 2 + 2) - 1] ^= 0x4000;
+    assert_int_equal(opened[1].by->check(opened[1].state, &check, &bench->error), IFM_OK);
+    assert_true(check.error_rms_rel > 2 * bench->arms.items[0].tolerance);
+    for (size_t i = 0; i < 2; i++) {
+        ifm_implementation_close(opened[i].by, opened[i].state);
+        free(outputs[i]);
     }
 }
 
@@ -339,8 +388,9 @@ static void inputs_depend_on_seed_and_place_alone(void **context)
     struct ifm_data_source source, reseeded;
     assert_int_equal(ifm_attention_source("", &s, 5, &source, &bench->error), IFM_OK);
     assert_int_equal(ifm_attention_source("", &s, 6, &reseeded, &bench->error), IFM_OK);
-    struct ifm_attention_inputs one = {values, values + 2 * KV, values + 3 * KV, &source},
-                                other = {values + 4 * KV, NULL, values + 6 * KV, &source};
+    const struct ifm_attention_views at = ifm_attention_views_of(&s, IFM_CONTIGUOUS);
+    struct ifm_attention_inputs one = {values, values + 2 * KV, values + 3 * KV, at, &source},
+                                other = {values + 4 * KV, NULL, values + 6 * KV, at, &source};
     assert_int_equal(ifm_attention_generate(&bench->serial.device, 1, &s, lengths, &one, &bench->error), IFM_OK);
     assert_int_equal(ifm_attention_generate(&bench->serial.device, 3, &s, lengths, &other, &bench->error), IFM_OK);
     assert_memory_equal(one.q, other.q, 2 * KV * sizeof *values);
@@ -440,6 +490,7 @@ int main(void)
         TEST(what_is_missing_is_absent_with_a_reason),
         TEST(is_right_on_every_isa_and_thread_count),
         TEST(every_storage_and_the_library_are_right),
+        TEST(layouts_give_the_same_outputs),
         TEST(check_catches_outputs_that_nothing_wrote),
         TEST(check_catches_a_wrong_result),
         TEST(refuses_impossible_shapes),

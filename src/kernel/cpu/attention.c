@@ -26,6 +26,19 @@ uint32_t ifm_attention_block(const struct ifm_attention_shape *shape, unsigned w
     return block;
 }
 
+struct ifm_attention_views ifm_attention_views_of(const struct ifm_attention_shape *shape,
+                                                  enum ifm_attention_layout layout)
+{
+    const uint64_t heads = shape->q_heads, kv_heads = shape->kv_heads, tokens = shape->seq_len;
+    const uint32_t dim = (uint32_t)shape->head_dim, row = (uint32_t)(heads + 2 * kv_heads) * dim;
+    const struct ifm_strides packed = {tokens * row, dim, row};
+    if (layout == IFM_QKV_PACKED)
+        return (struct ifm_attention_views){packed, packed, {tokens * heads * dim, dim, (uint32_t)heads * dim}};
+    const uint32_t head = (uint32_t)tokens * dim;
+    const struct ifm_strides q = {heads * head, head, dim};
+    return (struct ifm_attention_views){q, {kv_heads * head, head, dim}, q};
+}
+
 struct weighed {
     struct ifm_attention_unit unit;
     uint64_t pairs, place;

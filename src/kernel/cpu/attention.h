@@ -16,6 +16,8 @@
 #ifndef IFM_KERNEL_CPU_ATTENTION_H
 #define IFM_KERNEL_CPU_ATTENTION_H
 
+#include "kernel/cuda/strides.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +34,18 @@ struct ifm_attention_shape {
     enum ifm_attention_storage storage; /* of q, k, v and out; sums and weights are f32 */
 };
 
+/* In order of memory, from the outside in. Of packed views gaps between the rows of one tensor hold the others. */
+enum ifm_attention_layout {
+    IFM_CONTIGUOUS, /* a tensor each: [batch][heads][seq_len][head_dim] */
+    IFM_QKV_PACKED  /* Q, K and V of one: [batch][seq_len][q_heads + 2 kv_heads][head_dim]; the output [batch][seq_len]
+                     * [q_heads][head_dim] */
+};
+
+/* Of Q, of K and V, and of the output. */
+struct ifm_attention_views {
+    struct ifm_strides q, kv, out;
+};
+
 /* Queries [first, first + IFM_ATTENTION_BLOCK or as many as there are) of a head of a sequence. */
 struct ifm_attention_unit {
     uint32_t sequence, head, first;
@@ -39,9 +53,9 @@ struct ifm_attention_unit {
 
 struct ifm_attention_job {
     struct ifm_attention_shape shape;
-    const void *q;           /* [batch][q_heads][seq_len][head_dim] */
-    const void *k, *v;       /* [batch][kv_heads][seq_len][head_dim] */
-    void *out;               /* like q */
+    const void *q, *k, *v; /* the first value of each */
+    void *out;
+    struct ifm_attention_views at;
     const uint32_t *lengths; /* [batch], each at most seq_len; rows behind it are not read */
     const struct ifm_attention_unit *units;
     size_t n_units;
@@ -79,6 +93,13 @@ size_t ifm_attention_units(const struct ifm_attention_shape *shape, uint32_t blo
 /* All units, ifm_attention_units of them: those with most to do first, else in the order of memory. */
 void ifm_attention_plan(const struct ifm_attention_shape *shape, const uint32_t *lengths, uint32_t block,
                         struct ifm_attention_unit *units);
+struct ifm_attention_views ifm_attention_views_of(const struct ifm_attention_shape *shape,
+                                                  enum ifm_attention_layout layout);
+/* Where the rows of a head begin, in values from the tensor's first. */
+static inline size_t ifm_strides_head(const struct ifm_strides *strides, uint64_t sequence, uint64_t head)
+{
+    return sequence * strides->sequence + head * strides->head;
+}
 /* Of one worker. */
 size_t ifm_attention_scratch_floats(const struct ifm_attention_shape *shape);
 

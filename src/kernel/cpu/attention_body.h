@@ -235,6 +235,7 @@ void IFM_KERNEL(ifm_attention_softmax)(float *scores, size_t stride, size_t rows
 struct view {
     const char *q, *k, *v; /* of the unit's head, row 0 */
     char *out;
+    size_t q_row, kv_row, out_row;  /* bytes from one row to the next */
     size_t dim, size, rows, length; /* rows of the block, its sequence's length */
     size_t first;                   /* position of the block's first query */
     bool causal;
@@ -244,15 +245,18 @@ struct view {
 static struct view view_of(const struct ifm_attention_job *job, const struct ifm_attention_unit *unit)
 {
     const struct ifm_attention_shape *s = &job->shape;
-    const size_t size = ifm_attention_size(s->storage), head = s->seq_len * s->head_dim * size;
-    const size_t q = (unit->sequence * s->q_heads + unit->head) * head;
-    const size_t kv = (unit->sequence * s->kv_heads + unit->head / (s->q_heads / s->kv_heads)) * head;
+    const struct ifm_attention_views *at = &job->at;
+    const size_t size = ifm_attention_size(s->storage), kv_head = unit->head / (s->q_heads / s->kv_heads);
+    const size_t kv = ifm_strides_head(&at->kv, unit->sequence, kv_head) * size;
     const size_t left = s->seq_len - unit->first;
     return (struct view){
-        .q = (const char *)job->q + q,
+        .q = (const char *)job->q + ifm_strides_head(&at->q, unit->sequence, unit->head) * size,
         .k = (const char *)job->k + kv,
         .v = (const char *)job->v + kv,
-        .out = (char *)job->out + q,
+        .out = (char *)job->out + ifm_strides_head(&at->out, unit->sequence, unit->head) * size,
+        .q_row = at->q.row * size,
+        .kv_row = at->kv.row * size,
+        .out_row = at->out.row * size,
         .dim = s->head_dim,
         .size = size,
         .rows = left < job->block ? left : job->block,
@@ -263,12 +267,19 @@ static struct view view_of(const struct ifm_attention_job *job, const struct ifm
     };
 }
 
+/* `n` rows of K or V in f32, one behind the other: as they lie, or in `room`. */
 static const float *floats_of(const struct view *view, const char *base, size_t row, size_t n, float *room)
 {
-    const void *from = base + row * view->dim * view->size;
-    if (view->storage == IFM_STORE_F32)
-        return from;
-    IFM_KERNEL(ifm_attention_widen)(from, view->storage, room, n * view->dim);
+    const char *from = base + row * view->kv_row;
+    const bool whole = view->kv_row == view->dim * view->size;
+    const size_t pieces = whole ? 1 : n, values = whole ? n * view->dim : view->dim;
+    if (whole && view->storage == IFM_STORE_F32)
+        return (const float *)(const void *)from;
+    for (size_t i = 0; i < pieces; i++, from += view->kv_row)
+        if (view->storage == IFM_STORE_F32)
+            memcpy(room + i * values, from, values * sizeof *room);
+        else
+            IFM_KERNEL(ifm_attention_widen)(from, view->storage, room + i * values, values);
     return room;
 }
 
@@ -328,7 +339,7 @@ static void load_queries(const struct view *view, size_t live, const struct atte
             floats t[IFM_LANES];
             for (size_t i = 0; i < IFM_LANES; i++)
                 t[i] = r + i < live
-                           ? load_stored(view->q + (view->first + r + i) * dim * view->size, view->storage, d) * scale
+                           ? load_stored(view->q + (view->first + r + i) * view->q_row, view->storage, d) * scale
                            : splat(0);
             transpose(t);
             for (size_t i = 0; i < IFM_LANES; i++)
@@ -343,7 +354,7 @@ static void load_queries(const struct view *view, size_t live, const struct atte
 /* Sums over totals, transposed back; 0 where nothing was seen. */
 static void store_rows(const struct view *view, size_t live, const struct attention_room *room)
 {
-    const size_t dim = view->dim, row = dim * view->size;
+    const size_t dim = view->dim, row = view->out_row;
     char *out = view->out + view->first * row;
     for (size_t r = 0; r < live; r += IFM_LANES) {
         const float *from = room->sum + r / PANEL * PANEL * dim + r % PANEL;
@@ -358,7 +369,8 @@ static void store_rows(const struct view *view, size_t live, const struct attent
                 store_stored(out + (r + i) * row, view->storage, d, t[i]);
         }
     }
-    memset(out + live * row, 0, (view->rows - live) * row);
+    for (size_t r = live; r < view->rows; r++)
+        memset(out + r * row, 0, dim * view->size);
 }
 
 /* A panel of queries with a tile of `n` keys that starts at key `start`. */

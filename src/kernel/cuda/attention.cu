@@ -3,7 +3,7 @@
  *
  * A block has one query. A query sees the keys of its own sequence, under `causal` none behind its own position; one
  * that sees none gets zeros. */
-#include "kernel/cuda/attention.h"
+#include "kernel/cuda/attention_rows.cuh"
 #include "kernel/cuda/storage.cuh"
 
 namespace
@@ -14,16 +14,18 @@ enum { DIMS = IFM_ATTENTION_DIM_MOST / THREADS }; /* of an output row that a thr
 
 /* Where a block's query is, and what it sees. */
 struct seen_query {
-    uint64_t row, kv; /* index of the first value of q and out, of k and v */
-    uint32_t seen;    /* keys */
+    uint64_t q, kv, out; /* index of the first value of each */
+    uint32_t seen;       /* keys */
 };
 
-__device__ seen_query place_of(const ifm_attention_arguments &a)
+__device__ seen_query place_of(const ifm_attention_given &a)
 {
     uint64_t row = blockIdx.x, pair = row / a.seq_len, sequence = pair / a.q_heads;
     uint64_t kv_head = pair % a.q_heads / (a.q_heads / a.kv_heads);
     uint32_t position = static_cast<uint32_t>(row % a.seq_len), length = a.lengths[sequence];
-    return {row * a.head_dim, (sequence * a.kv_heads + kv_head) * a.seq_len * a.head_dim,
+    return {PLACE_OF_ROW(a, q_views, row, pair, position, a.head_dim),
+            PLACE_OF_KV(a, sequence * a.kv_heads + kv_head, sequence, kv_head, a.head_dim),
+            PLACE_OF_ROW(a, out_views, row, pair, position, a.head_dim),
             position >= length ? 0
             : a.causal         ? position + 1
                                : length};
@@ -68,7 +70,7 @@ template <typename T> struct of_block {
 };
 
 /* Online: a tile of keys at a time, one key a thread; maximum, total and sums are kept and rescaled. */
-template <int STORAGE> __device__ void naive(const ifm_attention_arguments &a)
+template <int STORAGE> __device__ void naive(const ifm_attention_given &a)
 {
     __shared__ float query[IFM_ATTENTION_DIM_MOST], weights[THREADS];
     __shared__ of_block<float> block;
@@ -77,14 +79,15 @@ template <int STORAGE> __device__ void naive(const ifm_attention_arguments &a)
     const float scale = 1.0f / sqrtf(static_cast<float>(dim));
     float top = __int_as_float(0xff800000), total = 0, sums[DIMS] = {};
     for (unsigned d = t; d < dim; d += THREADS)
-        query[d] = scale * ifm_widen<STORAGE>(a.q, at.row + d);
+        query[d] = scale * ifm_widen<STORAGE>(a.q, at.q + d);
     for (uint32_t first = 0; first < at.seen; first += THREADS) {
         float score = __int_as_float(0xff800000);
         __syncthreads();
         if (first + t < at.seen) {
             score = 0;
             for (unsigned d = 0; d < dim; d++)
-                score += query[d] * ifm_widen<STORAGE>(a.k, at.kv + static_cast<uint64_t>(first + t) * dim + d);
+                score += query[d] *
+                         ifm_widen<STORAGE>(a.k, at.kv + static_cast<uint64_t>(first + t) * STEP(a, kv_views, dim) + d);
         }
         const float now = larger(top, block.max(score)), kept = expf(top - now), weight = expf(score - now);
         weights[t] = weight;
@@ -96,13 +99,15 @@ template <int STORAGE> __device__ void naive(const ifm_attention_arguments &a)
             const unsigned d = t + i * THREADS;
             sums[i] *= kept;
             for (unsigned key = 0; d < dim && key < keys; key++)
-                sums[i] += weights[key] * ifm_widen<STORAGE>(a.v, at.kv + static_cast<uint64_t>(first + key) * dim + d);
+                sums[i] +=
+                    weights[key] *
+                    ifm_widen<STORAGE>(a.v, at.kv + static_cast<uint64_t>(first + key) * STEP(a, kv_views, dim) + d);
         }
     }
 #pragma unroll
     for (int i = 0; i < DIMS; i++)
         if (t + i * THREADS < dim)
-            ifm_narrow<STORAGE>(a.out, at.row + t + i * THREADS, at.seen > 0 ? sums[i] / total : 0);
+            ifm_narrow<STORAGE>(a.out, at.out + t + i * THREADS, at.seen > 0 ? sums[i] / total : 0);
 }
 
 __device__ double value_of(const ifm_attention_arguments &a, const void *from, uint64_t i)
@@ -122,51 +127,51 @@ __device__ double score_of(const ifm_attention_arguments &a, const double *query
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(THREADS) ifm_attention_naive_f32(ifm_attention_arguments a)
+extern "C" __global__ void __launch_bounds__(THREADS) ATTENTION_KERNEL(ifm_attention_naive_f32)(ifm_attention_given a)
 {
     naive<IFM_CUDA_F32>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) ifm_attention_naive_bf16(ifm_attention_arguments a)
+extern "C" __global__ void __launch_bounds__(THREADS) ATTENTION_KERNEL(ifm_attention_naive_bf16)(ifm_attention_given a)
 {
     naive<IFM_CUDA_BF16>(a);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) ifm_attention_naive_f16(ifm_attention_arguments a)
+extern "C" __global__ void __launch_bounds__(THREADS) ATTENTION_KERNEL(ifm_attention_naive_f16)(ifm_attention_given a)
 {
     naive<IFM_CUDA_F16>(a);
 }
 
 /* The textbook's two passes in f64, and f64 comes out. */
-extern "C" __global__ void __launch_bounds__(THREADS) ifm_attention_reference(ifm_attention_arguments a)
+extern "C" __global__ void __launch_bounds__(THREADS) ATTENTION_KERNEL(ifm_attention_reference)(ifm_attention_given a)
 {
     __shared__ double query[IFM_ATTENTION_DIM_MOST], weights[THREADS];
     __shared__ of_block<double> block;
     const seen_query at = place_of(a);
-    const unsigned t = threadIdx.x, dim = a.head_dim;
+    const unsigned t = threadIdx.x, dim = a.head_dim, step = STEP(a, kv_views, dim);
     double top = -1.0 / 0.0, total = 0, sums[DIMS] = {};
     for (unsigned d = t; d < dim; d += THREADS)
-        query[d] = value_of(a, a.q, at.row + d);
+        query[d] = value_of(a, a.q, at.q + d);
     __syncthreads();
     for (uint32_t key = t; key < at.seen; key += THREADS)
-        top = larger(top, score_of(a, query, at.kv + static_cast<uint64_t>(key) * dim));
+        top = larger(top, score_of(a, query, at.kv + static_cast<uint64_t>(key) * step));
     top = block.max(top);
     for (uint32_t first = 0; first < at.seen; first += THREADS) {
         const unsigned keys = at.seen - first < THREADS ? at.seen - first : THREADS;
         __syncthreads();
         if (t < keys)
-            weights[t] = exp(score_of(a, query, at.kv + static_cast<uint64_t>(first + t) * dim) - top);
+            weights[t] = exp(score_of(a, query, at.kv + static_cast<uint64_t>(first + t) * step) - top);
         __syncthreads();
         for (unsigned key = 0; key < keys; key++)
             total += weights[key];
 #pragma unroll
         for (int i = 0; i < DIMS; i++)
             for (unsigned key = 0; t + i * THREADS < dim && key < keys; key++)
-                sums[i] +=
-                    weights[key] * value_of(a, a.v, at.kv + static_cast<uint64_t>(first + key) * dim + t + i * THREADS);
+                sums[i] += weights[key] *
+                           value_of(a, a.v, at.kv + static_cast<uint64_t>(first + key) * step + t + i * THREADS);
     }
 #pragma unroll
     for (int i = 0; i < DIMS; i++)
         if (t + i * THREADS < dim)
-            static_cast<double *>(a.out)[at.row + t + i * THREADS] = at.seen > 0 ? sums[i] / total : 0;
+            static_cast<double *>(a.out)[at.out + t + i * THREADS] = at.seen > 0 ? sums[i] / total : 0;
 }

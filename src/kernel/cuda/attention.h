@@ -2,7 +2,7 @@
 #ifndef IFM_KERNEL_CUDA_ATTENTION_H
 #define IFM_KERNEL_CUDA_ATTENTION_H
 
-#include <stdint.h>
+#include "kernel/cuda/strides.h"
 
 /* Formats of q, k, v and out; the numbers of enum ifm_attention_storage. */
 enum { IFM_CUDA_F32 = 1, IFM_CUDA_BF16 = 2, IFM_CUDA_F16 = 3 };
@@ -12,7 +12,7 @@ enum {
     IFM_ATTENTION_DIM_MOST = 256
 };
 
-/* Tensors as in kernel/cpu/attention.h, sequences in a row. */
+/* Tensors of [heads][seq_len][head_dim], sequences in a row. */
 struct ifm_attention_arguments {
     const void *q, *k, *v;
     void *out;               /* of the reference: double */
@@ -21,5 +21,17 @@ struct ifm_attention_arguments {
     uint16_t head_dim;
     uint8_t causal, storage;
 };
+
+/* Of the kernels whose names end in _strided: the same over views, whose rows begin at multiples of 16 bytes. */
+#ifdef __cplusplus
+struct ifm_attention_strided : ifm_attention_arguments {
+    struct ifm_strides q_views, kv_views, out_views;
+};
+#else
+struct ifm_attention_strided {
+    struct ifm_attention_arguments of;
+    struct ifm_strides q_views, kv_views, out_views;
+};
+#endif
 
 #endif

@@ -11,74 +11,15 @@
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/flash_plain.cuh"
+#include "kernel/cuda/flash_ptx.cuh"
 
 namespace
 {
 
-enum { PAD = IFM_FLASH_PAD, STAGES = IFM_FLASH_STAGES };
-
-__device__ __forceinline__ uint32_t shared_address(const void *pointer)
-{
-    return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
-}
-
-/* 16 bytes, or as many zeros. */
-__device__ __forceinline__ void copy_or_zero(uint32_t to, const void *from, bool is_there)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(is_there ? 16 : 0)
-                 : "memory");
-}
-
-__device__ __forceinline__ void load4(uint32_t *r, uint32_t from)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(from));
-}
-
-__device__ __forceinline__ void load4_transposed(uint32_t *r, uint32_t from)
-{
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(from));
-}
-
-/* sum += a (16 x 16) b (16 x 8) */
-template <bool BF16> __device__ __forceinline__ void multiply(float *sum, const uint32_t *a, uint32_t b0, uint32_t b1)
-{
-    if (BF16)
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-            "{%0,%1,%2,%3};"
-            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-    else
-        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-            "{%0,%1,%2,%3};"
-            : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-template <bool BF16> __device__ __forceinline__ uint32_t pack(float low, float high)
-{
-    uint32_t both;
-    if (BF16)
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-    else
-        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-    return both;
-}
-
-__device__ __forceinline__ float power_of_2(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
-__device__ __forceinline__ float infinity()
-{
-    return __int_as_float(0x7f800000);
-}
+enum {
+    PAD = IFM_FLASH_PAD, /* values behind a row */
+    STAGES = IFM_FLASH_STAGES
+};
 
 template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct flash {
     enum {
@@ -92,7 +33,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
         KEEP_Q = DIM * TILES <= 128 /* queries stay in registers */
     };
 
-    const ifm_attention_arguments &a;
+    const ifm_attention_given &a;
     uint32_t q_at, kv_at;          /* addresses in shared memory */
     int warp, lane, first, length; /* first query of the block; keys of the sequence */
     const char *k, *v;
@@ -102,12 +43,14 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
     float top[TILES][2], total[TILES][2]; /* maximum of scaled scores, sum of weights: rows lane / 4 and + 8 */
     bool is_large;                        /* a maximum of the warp's was more than f32 is exact enough for */
 
-    __device__ __forceinline__ explicit flash(const ifm_attention_arguments &arguments) : a(arguments)
+    __device__ __forceinline__ explicit flash(const ifm_attention_given &arguments) : a(arguments)
     {
     }
 
-    __device__ __forceinline__ void fetch(uint32_t to, const char *from, int rows, int row, int end)
+    /* `step`: of views, from a row to the next. */
+    __device__ __forceinline__ void fetch(uint32_t to, const char *from, uint32_t step, int rows, int row, int end)
     {
+        (void)step;
         const int pieces = rows * PIECES;
 #pragma unroll
         for (int i = 0; i < (pieces + THREADS - 1) / THREADS; i++) {
@@ -115,30 +58,26 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
             if (pieces % THREADS == 0 || piece < pieces) {
                 const bool is_there = row + at < end;
                 copy_or_zero(to + (at * STRIDE + piece % PIECES * 8) * 2,
-                             from + (is_there ? (static_cast<int64_t>(row) * DIM * 2 + piece * 16) : 0), is_there);
+                             from + (is_there ? BYTES_OF_PIECES(row, piece, DIM, step) : 0), is_there);
             }
         }
     }
 
-    __device__ __forceinline__ void commit()
-    {
-        asm volatile("cp.async.commit_group;" ::: "memory");
-    }
-
     __device__ __forceinline__ void fetch_keys(int tile)
     {
-        fetch(kv_at + tile % STAGES * (2 * KEYS * STRIDE * 2), k, KEYS, tile * KEYS, length);
+        fetch(kv_at + tile % STAGES * (2 * KEYS * STRIDE * 2), k, STEP(a, kv_views, DIM), KEYS, tile * KEYS, length);
     }
 
     __device__ __forceinline__ void fetch_values(int tile)
     {
-        fetch(kv_at + (tile % STAGES * 2 + 1) * (KEYS * STRIDE * 2), v, KEYS, tile * KEYS, length);
+        fetch(kv_at + (tile % STAGES * 2 + 1) * (KEYS * STRIDE * 2), v, STEP(a, kv_views, DIM), KEYS, tile * KEYS,
+              length);
     }
 
     /* All that was committed but the last `LEFT` groups is there for the whole block. */
     template <int LEFT> __device__ __forceinline__ void arrive()
     {
-        asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+        wait_for_copies<LEFT>();
         __syncthreads();
     }
 
@@ -301,7 +240,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
         const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS, pair = blockIdx.x / tiles, order = blockIdx.x % tiles;
         const unsigned tile = a.causal ? tiles - 1 - order : order; /* those that see most begin first */
         const uint64_t sequence = pair / a.q_heads, kv_head = pair % a.q_heads / (a.q_heads / a.kv_heads);
-        const uint64_t kv = (sequence * a.kv_heads + kv_head) * a.seq_len * DIM * 2;
+        const uint64_t kv = PLACE_OF_KV(a, sequence * a.kv_heads + kv_head, sequence, kv_head, DIM) * 2;
         warp = threadIdx.x / 32;
         lane = threadIdx.x % 32;
         first = static_cast<int>(tile * ROWS);
@@ -326,9 +265,10 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
 
     __device__ __forceinline__ void fetch_queries()
     {
-        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
-        fetch(q_at, static_cast<const char *>(a.q) + static_cast<uint64_t>(blockIdx.x / tiles) * a.seq_len * DIM * 2,
-              ROWS, first, static_cast<int>(a.seq_len));
+        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS, pair = blockIdx.x / tiles;
+        const uint64_t row = static_cast<uint64_t>(pair) * a.seq_len;
+        fetch(q_at, static_cast<const char *>(a.q) + PLACE_OF_ROW(a, q_views, row, pair, 0, DIM) * 2,
+              STEP(a, q_views, DIM), ROWS, first, static_cast<int>(a.seq_len));
     }
 
     /* The warp's rows that are to be done again, behind their outputs: bit 2 t + half of `again` is of the lane's, and
@@ -357,8 +297,9 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
     __device__ __forceinline__ void finish(uint16_t *room)
     {
         uint32_t *to = reinterpret_cast<uint32_t *>(room + warp * 16 * TILES * STRIDE);
-        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
-        char *out = static_cast<char *>(a.out) + static_cast<uint64_t>(blockIdx.x / tiles) * a.seq_len * DIM * 2;
+        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS, pair = blockIdx.x / tiles;
+        const uint64_t first_row = static_cast<uint64_t>(pair) * a.seq_len;
+        char *out = static_cast<char *>(a.out) + PLACE_OF_ROW(a, out_views, first_row, pair, 0, DIM) * 2;
         uint32_t again = 0;
         __syncwarp();
 #pragma unroll
@@ -387,7 +328,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
         for (int i = 0; i < TILES * 16 * PIECES / 32; i++) {
             const int piece = lane + i * 32, row = piece / PIECES, at = first + warp * 16 * TILES + row;
             if (at < static_cast<int>(a.seq_len))
-                *reinterpret_cast<uint4 *>(out + (static_cast<int64_t>(at) * PIECES + piece % PIECES) * 16) =
+                *reinterpret_cast<uint4 *>(out + BYTES_OF_PIECE(at, piece % PIECES, PIECES, STEP(a, out_views, DIM))) =
                     *reinterpret_cast<const uint4 *>(to + (row * STRIDE + piece % PIECES * 8) / 2);
         }
         if (is_large || (a.causal && __any_sync(0xffffffffu, again != 0)))
@@ -404,10 +345,10 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
         const int tiles = first < length ? (end + KEYS - 1) / KEYS : 0;
         if (tiles > 0)
             fetch_keys(0);
-        commit();
+        commit_copies();
         if (tiles > 0)
             fetch_values(0);
-        commit();
+        commit_copies();
         for (int tile = 0; tile < tiles; tile++) {
             if (tile == 0) {
                 arrive<1>();
@@ -419,7 +360,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
                 fetch_keys(tile + 1);
                 fetch_values(tile + 1);
             }
-            commit();
+            commit_copies();
             take_tile(tile);
         }
         arrive<0>();
@@ -432,7 +373,7 @@ template <int DIM, bool BF16, int TILES, int WARPS, int KEYS, int PART> struct f
 /* Dynamic shared memory: IFM_FLASH_SHARED of the same numbers. */
 #define FLASH(format, bf16, dim, tiles, warps, keys, part, blocks)                                                     \
     extern "C" __global__ void __launch_bounds__(32 * warps, blocks)                                                   \
-        ifm_flash_##format##_##dim(ifm_attention_arguments arguments)                                                  \
+        ATTENTION_KERNEL(ifm_flash_##format##_##dim)(ifm_attention_given arguments)                                    \
     {                                                                                                                  \
         extern __shared__ __align__(16) uint16_t room[];                                                               \
         flash<dim, bf16, tiles, warps, keys, part> block(arguments);                                                   \

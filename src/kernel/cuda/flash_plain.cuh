@@ -7,6 +7,7 @@
 #ifndef IFM_KERNEL_CUDA_FLASH_PLAIN_CUH
 #define IFM_KERNEL_CUDA_FLASH_PLAIN_CUH
 
+#include "kernel/cuda/attention_rows.cuh"
 #include "kernel/cuda/storage.cuh"
 
 namespace
@@ -29,20 +30,23 @@ __device__ __forceinline__ bool is_no_sum(float sums)
 
 /* Query `position` of `pair`, which sees `seen` keys. */
 template <int STORAGE>
-__device__ __forceinline__ void attend_plainly(const ifm_attention_arguments &a, uint32_t pair, uint32_t position,
+__device__ __forceinline__ void attend_plainly(const ifm_attention_given &a, uint32_t pair, uint32_t position,
                                                uint32_t seen)
 {
     enum { DIMS = IFM_ATTENTION_DIM_MOST / 32 };
-    const uint32_t lane = threadIdx.x % 32, dim = a.head_dim;
+    const uint32_t lane = threadIdx.x % 32, dim = a.head_dim, step = STEP(a, kv_views, dim);
     const uint64_t head = pair / a.q_heads * a.kv_heads + pair % a.q_heads / (a.q_heads / a.kv_heads);
-    const uint64_t row = (static_cast<uint64_t>(pair) * a.seq_len + position) * dim, kv = head * a.seq_len * dim;
+    const uint64_t all = static_cast<uint64_t>(pair) * a.seq_len + position;
+    const uint64_t row = PLACE_OF_ROW(a, q_views, all, pair, position, dim);
+    const uint64_t kv = PLACE_OF_KV(a, head, pair / a.q_heads, pair % a.q_heads / (a.q_heads / a.kv_heads), dim);
+    const uint64_t out = PLACE_OF_ROW(a, out_views, all, pair, position, dim);
     const double scale = 1 / sqrt(static_cast<double>(dim));
     const auto score = [&](uint32_t key) {
         double sum = 0;
 #pragma unroll 1
         for (uint32_t d = 0; d < dim; d++)
             sum += static_cast<double>(ifm_widen<STORAGE>(a.q, row + d)) *
-                   ifm_widen<STORAGE>(a.k, kv + static_cast<uint64_t>(key) * dim + d);
+                   ifm_widen<STORAGE>(a.k, kv + static_cast<uint64_t>(key) * step + d);
         return sum * scale;
     };
     double top = -1.0 / 0.0, total = 0, sums[DIMS] = {};
@@ -62,13 +66,13 @@ __device__ __forceinline__ void attend_plainly(const ifm_attention_arguments &a,
             for (int d = 0; d < DIMS; d++)
                 if (lane + 32 * d < dim)
                     sums[d] +=
-                        weight * ifm_widen<STORAGE>(a.v, kv + static_cast<uint64_t>(first + i) * dim + lane + 32 * d);
+                        weight * ifm_widen<STORAGE>(a.v, kv + static_cast<uint64_t>(first + i) * step + lane + 32 * d);
         }
     }
 #pragma unroll
     for (int d = 0; d < DIMS; d++)
         if (lane + 32 * d < dim)
-            ifm_narrow<STORAGE>(a.out, row + lane + 32 * d, static_cast<float>(sums[d] / total));
+            ifm_narrow<STORAGE>(a.out, out + lane + 32 * d, static_cast<float>(sums[d] / total));
 }
 
 } // namespace

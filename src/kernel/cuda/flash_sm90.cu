@@ -7,63 +7,18 @@
 #include "kernel/cuda/early.cuh"
 #include "kernel/cuda/flash.h"
 #include "kernel/cuda/flash_plain.cuh"
-#include "kernel/cuda/wgmma.cuh"
+#include "kernel/cuda/flash_ptx.cuh"
+#include "kernel/cuda/flash_wgmma.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
 namespace
 {
 
-enum { STAGES = IFM_HOPPER_STAGES, ROW = 128 /* bytes of a row of a panel */ };
-
-__device__ __forceinline__ float infinity()
-{
-    return __int_as_float(0x7f800000);
-}
-
-__device__ __forceinline__ float power_of_2(float x)
-{
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
-
-template <bool BF16> __device__ __forceinline__ uint32_t pack(float low, float high)
-{
-    uint32_t both;
-    if (BF16)
-        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-    else
-        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-    return both;
-}
-
-#define SUM4(b) "+f"(sum[b]), "+f"(sum[b + 1]), "+f"(sum[b + 2]), "+f"(sum[b + 3])
-#define SUM16(b) SUM4(b), SUM4(b + 4), SUM4(b + 8), SUM4(b + 12)
-#define REGISTERS32                                                                                                    \
-    "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,"  \
-    "%30,%31}"
-#define PRODUCT(format, transposed)                                                                                    \
-    asm volatile("{.reg .pred p; setp.ne.b32 p, %37, 0;\n"                                                             \
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32." format "." format " " REGISTERS32                       \
-                 ", {%32,%33,%34,%35}, %36, p, 1, 1, " transposed ";}"                                                 \
-                 : SUM16(0), SUM16(16)                                                                                 \
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
-
-/* sum (64 x 64) = a (64 x 16, registers) b (16 x 64), added to what is there if `adds`. A transposed b lies as rows of
- * 64 columns, the other as rows of 16. */
-template <bool BF16, bool TRANSPOSED>
-__device__ __forceinline__ void multiply(float *sum, const uint32_t *a, uint64_t b, int adds)
-{
-    if (BF16 && TRANSPOSED)
-        PRODUCT("bf16", "1");
-    else if (BF16)
-        PRODUCT("bf16", "0");
-    else if (TRANSPOSED)
-        PRODUCT("f16", "1");
-    else
-        PRODUCT("f16", "0");
-}
+enum {
+    STAGES = IFM_HOPPER_STAGES,
+    ROW = 128 /* bytes of a row of a panel */
+};
 
 template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
     enum {
@@ -77,7 +32,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
         STAGE = 2 * PANELS * PANEL
     };
 
-    const ifm_attention_arguments &a;
+    const ifm_attention_given &a;
     uint32_t kv_at; /* in shared memory */
     int lane, row, first, length; /* the thread's first query, the block's, keys of the sequence */
     const char *k, *v;
@@ -86,7 +41,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
     float sums[PANELS][32];
     float top[2], total[2]; /* of rows `row` and `row` + 8 */
 
-    __device__ __forceinline__ explicit hopper(const ifm_attention_arguments &arguments) : a(arguments) {}
+    __device__ __forceinline__ explicit hopper(const ifm_attention_given &arguments) : a(arguments) {}
 
     __device__ __forceinline__ void fetch(uint32_t to, const char *from, int key)
     {
@@ -94,11 +49,8 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
         for (int i = 0; i < KEYS * PIECES / THREADS; i++) {
             const int piece = threadIdx.x + i * THREADS, at = piece / PIECES, column = piece % PIECES;
             const bool is_there = key + at < length;
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                             to + column / 8 * PANEL + at * ROW + (column % 8 ^ at % 8) * 16),
-                         "l"(from + (is_there ? static_cast<int64_t>(key) * DIM * 2 + piece * 16 : 0)),
-                         "r"(is_there ? 16 : 0)
-                         : "memory");
+            copy_or_zero(to + column / 8 * PANEL + at * ROW + (column % 8 ^ at % 8) * 16,
+                         from + (is_there ? BYTES_OF_PIECES(key, piece, DIM, STEP(a, kv_views, DIM)) : 0), is_there);
         }
     }
 
@@ -112,8 +64,8 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
     /* The tile that was fetched last is there for everybody's matrix units. */
     __device__ __forceinline__ void arrive()
     {
-        asm volatile("cp.async.wait_group 0;" ::: "memory");
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        wait_for_copies<0>();
+        show_matrix_units();
         __syncthreads();
     }
 
@@ -221,7 +173,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
         arrive();
         if (tile + 1 < tiles)
             fetch_tile(tile + 1);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        commit_copies();
         score(s, tile);
         if (FIRST) {
             wait<0>();
@@ -241,12 +193,12 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
         }
     }
 
-    __device__ __forceinline__ void start(char *room)
+    __device__ __forceinline__ void start(uint16_t *room)
     {
         const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS, pair = blockIdx.x / tiles, order = blockIdx.x % tiles;
         const unsigned tile = a.causal ? tiles - 1 - order : order; /* those that see most begin first */
         const uint64_t sequence = pair / a.q_heads, kv_head = pair % a.q_heads / (a.q_heads / a.kv_heads);
-        const uint64_t kv = (sequence * a.kv_heads + kv_head) * a.seq_len * DIM * 2;
+        const uint64_t kv = PLACE_OF_KV(a, sequence * a.kv_heads + kv_head, sequence, kv_head, DIM) * 2;
         lane = threadIdx.x % 32;
         first = static_cast<int>(tile * ROWS);
         row = first + threadIdx.x / 32 * 16 + lane / 4;
@@ -254,7 +206,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
         k = static_cast<const char *>(a.k) + kv;
         v = static_cast<const char *>(a.v) + kv;
         scale = 1.4426950408889634f / sqrtf(static_cast<float>(DIM));
-        kv_at = static_cast<uint32_t>(__cvta_generic_to_shared(room)) + 1023 & ~1023u;
+        kv_at = (shared_address(room) + 1023) & ~1023u;
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             top[half] = -infinity();
@@ -267,10 +219,14 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
                 sums[p][i] = 0;
     }
 
-    __device__ __forceinline__ uint64_t place_of(int half, int column) const
+    /* Of Q; of the output. */
+    template <bool IS_OUT> __device__ __forceinline__ uint64_t place_of(int half, int column) const
     {
-        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS;
-        return ((static_cast<uint64_t>(blockIdx.x / tiles) * a.seq_len + row + half * 8) * DIM + column) * 2;
+        const unsigned tiles = (a.seq_len + ROWS - 1) / ROWS, pair = blockIdx.x / tiles;
+        const uint64_t all = static_cast<uint64_t>(pair) * a.seq_len + row + half * 8;
+        const uint64_t at = IS_OUT ? PLACE_OF_ROW(a, out_views, all, pair, row + half * 8, DIM)
+                                   : PLACE_OF_ROW(a, q_views, all, pair, row + half * 8, DIM);
+        return (at + column) * 2;
     }
 
     __device__ __forceinline__ void load_queries()
@@ -282,7 +238,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
                 queries[d][i] =
                     row + i % 2 * 8 < static_cast<int>(a.seq_len)
                         ? *reinterpret_cast<const uint32_t *>(static_cast<const char *>(a.q) +
-                                                              place_of(i % 2, d * 16 + i / 2 * 8 + lane % 4 * 2))
+                                                              place_of<false>(i % 2, d * 16 + i / 2 * 8 + lane % 4 * 2))
                         : 0;
     }
 
@@ -325,7 +281,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 #pragma unroll
                     for (int i = 0; i < 8; i++)
                         *reinterpret_cast<uint32_t *>(static_cast<char *>(a.out) +
-                                                      place_of(half, p * 64 + i * 8 + lane % 4 * 2)) =
+                                                      place_of<true>(half, p * 64 + i * 8 + lane % 4 * 2)) =
                             sees ? pack<BF16>(sums[p][i * 4 + half * 2] * part, sums[p][i * 4 + half * 2 + 1] * part)
                                  : 0;
         }
@@ -333,7 +289,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
             mend(again);
     }
 
-    __device__ __forceinline__ void run(char *room)
+    __device__ __forceinline__ void run(uint16_t *room)
     {
         let_next_begin();
         start(room);
@@ -343,7 +299,7 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
         uint32_t even[KEYS / 16][4], odd[KEYS / 16][4];
         if (tiles > 0) {
             fetch_tile(0);
-            asm volatile("cp.async.commit_group;" ::: "memory");
+            commit_copies();
             load_queries();
             take<true>(0, tiles, even, odd);
             for (int tile = 1; tile < tiles; tile += 2) {
@@ -366,9 +322,9 @@ template <int DIM, bool BF16, int GROUPS, int KEYS> struct hopper {
 /* Dynamic shared memory: IFM_HOPPER_SHARED of the same numbers. */
 #define HOPPER(format, bf16, dim, groups, keys, blocks)                                                                \
     extern "C" __global__ void __launch_bounds__(128 * groups, blocks)                                                 \
-        ifm_hopper_##format##_##dim##_##groups(ifm_attention_arguments arguments)                                      \
+        ATTENTION_KERNEL(ifm_hopper_##format##_##dim##_##groups)(ifm_attention_given arguments)                        \
     {                                                                                                                  \
-        extern __shared__ __align__(1024) char room[];                                                                 \
+        extern __shared__ __align__(1024) uint16_t room[];                                                             \
         hopper<dim, bf16, groups, keys> block(arguments);                                                              \
         block.run(room);                                                                                               \
     }

@@ -68,6 +68,11 @@ static const struct ifm_param rows[] = {
      "format of Q, K, V and the output; sums are f32 in all of them, and so are weights, but in matrix products of a "
      "GPU",
      offsetof(struct ifm_attention_settings, storage)},
+    {"attention.layout", "layout", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM | IFM_LATER, "", "contiguous", 1, 0,
+     "contiguous|qkv_packed",
+     "a tensor each for Q, K and V, heads in a row; or all three as views of one, whose rows are tokens, as a fused "
+     "projection leaves them",
+     offsetof(struct ifm_attention_settings, layout)},
     {"attention.isa", "isa", IFM_TYPE_CHOICE, IFM_SWEEP | IFM_PER_ARM, "", "auto", 1, 0, IFM_ISA_CHOICES,
      "instruction set of the arm ours, and of the softmax between the products of openblas",
      offsetof(struct ifm_attention_settings, isa)},

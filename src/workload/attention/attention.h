@@ -12,7 +12,7 @@ struct ifm_attention_settings {
     uint64_t batch, q_heads, kv_heads, seq_len, head_dim, scale, layers;
     double ragged;
     bool causal;
-    int storage, isa, matrix;
+    int storage, layout, isa, matrix; /* layout: enum ifm_attention_layout */
     struct ifm_list arms;
     const char *kv_file; /* "" = generated inputs */
 };

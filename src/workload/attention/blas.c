@@ -42,33 +42,43 @@ size_t ifm_attention_blas_scratch_floats(const struct ifm_attention_shape *shape
     return block * stride_of(shape) + totals + 2 * rows_floats(shape, block) + 2 * rows_floats(shape, shape->seq_len);
 }
 
-/* The unit's rows and where they lie in the arrays, in values. */
+/* The unit's rows and where the first of them lies in each array, in values. */
 struct unit_place {
-    size_t q, kv, rows, live, keys;
+    size_t q, kv, out, rows, live, keys;
 };
 
 static struct unit_place place_of(const struct ifm_attention_job *job, const struct ifm_attention_unit *unit)
 {
     const struct ifm_attention_shape *s = &job->shape;
     const size_t length = job->lengths[unit->sequence], left = s->seq_len - unit->first;
-    const size_t head = s->seq_len * s->head_dim;
+    const size_t kv_head = unit->head / (s->q_heads / s->kv_heads), first = unit->first;
     struct unit_place place = {.rows = left < job->block ? left : job->block};
-    place.q = (unit->sequence * s->q_heads + unit->head) * head + unit->first * s->head_dim;
-    place.kv = (unit->sequence * s->kv_heads + unit->head / (s->q_heads / s->kv_heads)) * head;
+    place.q = ifm_strides_head(&job->at.q, unit->sequence, unit->head) + first * job->at.q.row;
+    place.kv = ifm_strides_head(&job->at.kv, unit->sequence, kv_head);
+    place.out = ifm_strides_head(&job->at.out, unit->sequence, unit->head) + first * job->at.out.row;
     if (length > unit->first)
         place.live = length - unit->first < place.rows ? length - unit->first : place.rows;
     place.keys = s->causal ? unit->first + place.live : length;
     return place;
 }
 
-static const float *rows_of(const struct ifm_attention_blas *arm, const struct ifm_attention_shape *s, const void *base,
-                            size_t at, size_t rows, float *room)
+/* Rows in f32 and values from one to the next: as they lie, or in `room`. */
+struct unit_rows {
+    const float *at;
+    int stride;
+};
+
+static struct unit_rows rows_of(const struct ifm_attention_blas *arm, const struct ifm_attention_shape *s,
+                                const void *from, size_t stride, size_t rows, float *room)
 {
-    const char *from = (const char *)base + at * ifm_attention_size(s->storage);
+    const char *at = from;
     if (s->storage == IFM_STORE_F32)
-        return (const float *)(const void *)from;
-    arm->widen->fn.widen(from, s->storage, room, rows * s->head_dim);
-    return room;
+        return (struct unit_rows){from, (int)stride};
+    if (stride == s->head_dim)
+        arm->widen->fn.widen(at, s->storage, room, rows * s->head_dim);
+    for (size_t r = 0; stride != s->head_dim && r < rows; r++)
+        arm->widen->fn.widen(at + r * stride * sizeof(uint16_t), s->storage, room + r * s->head_dim, s->head_dim);
+    return (struct unit_rows){room, (int)s->head_dim};
 }
 
 static void attend(const struct ifm_attention_blas *arm, const struct ifm_attention_job *job,
@@ -81,33 +91,38 @@ static void attend(const struct ifm_attention_blas *arm, const struct ifm_attent
     float *totals = scratch + job->block * (size_t)stride;
     float *query = totals + (job->block + line - 1) / line * line, *sums = query + rows_floats(s, job->block);
     float *keys = sums + rows_floats(s, job->block), *values = keys + rows_floats(s, s->seq_len);
-    char *out = (char *)job->out + place->q * size;
-    const float *q = rows_of(arm, s, job->q, place->q, place->live, query);
-    const float *k = rows_of(arm, s, job->k, place->kv, place->keys, keys);
-    const float *v = rows_of(arm, s, job->v, place->kv, place->keys, values);
+    char *out = (char *)job->out + place->out * size;
+    const size_t sums_row = s->storage == IFM_STORE_F32 ? job->at.out.row : s->head_dim;
+    const struct unit_rows q =
+        rows_of(arm, s, (const char *)job->q + place->q * size, job->at.q.row, place->live, query);
+    const struct unit_rows k =
+        rows_of(arm, s, (const char *)job->k + place->kv * size, job->at.kv.row, place->keys, keys);
+    const struct unit_rows v =
+        rows_of(arm, s, (const char *)job->v + place->kv * size, job->at.kv.row, place->keys, values);
     if (s->storage == IFM_STORE_F32)
         sums = (float *)(void *)out;
     arm->library->sgemm(IFM_BLAS_ROW_MAJOR, IFM_BLAS_AS_IS, IFM_BLAS_TRANSPOSED, (int)place->live, (int)place->keys,
-                        dim, scale, q, dim, k, dim, 0, scratch, stride);
+                        dim, scale, q.at, q.stride, k.at, k.stride, 0, scratch, stride);
     arm->softmax->fn.softmax(scratch, (size_t)stride, place->live, place->keys, s->causal, first, totals);
     arm->library->sgemm(IFM_BLAS_ROW_MAJOR, IFM_BLAS_AS_IS, IFM_BLAS_AS_IS, (int)place->live, dim, (int)place->keys, 1,
-                        scratch, stride, v, dim, 0, sums, dim);
+                        scratch, stride, v.at, v.stride, 0, sums, (int)sums_row);
     for (size_t r = 0; r < place->live; r++)
-        arm->store->fn.store(sums + r * s->head_dim, totals[r], s->storage, out + r * s->head_dim * size, s->head_dim);
+        arm->store->fn.store(sums + r * sums_row, totals[r], s->storage, out + r * job->at.out.row * size, s->head_dim);
 }
 
 void ifm_attention_blas(const struct ifm_attention_blas *arm, const struct ifm_attention_job *job, float *scratch)
 {
-    const size_t row = job->shape.head_dim * ifm_attention_size(job->shape.storage);
+    const size_t size = ifm_attention_size(job->shape.storage), row = job->at.out.row * size;
     for (;;) {
         const uint64_t at = __atomic_fetch_add(job->next, 1, __ATOMIC_RELAXED);
         if (at >= job->n_units)
             return;
         const struct ifm_attention_unit *unit = &job->units[at];
         const struct unit_place place = place_of(job, unit);
-        char *out = (char *)job->out + place.q * ifm_attention_size(job->shape.storage);
+        char *out = (char *)job->out + place.out * size;
         if (place.live > 0)
             attend(arm, job, &place, unit->first, scratch);
-        memset(out + place.live * row, 0, (place.rows - place.live) * row);
+        for (size_t r = place.live; r < place.rows; r++)
+            memset(out + r * row, 0, job->shape.head_dim * size);
     }
 }

@@ -54,7 +54,7 @@ static const char *supports(const struct ifm_machine *machine, void *asked, stru
 static void enqueue(void *opened)
 {
     const struct attention_cuda *state = opened;
-    const struct ifm_attention_arguments a = ifm_attention_gpu_layer(&state->gpu, state->gpu.turn);
+    const struct ifm_attention_strided a = ifm_attention_gpu_layer(&state->gpu, state->gpu.turn);
     ifm_cuda_launch_early(state->gpu.device, &(struct ifm_cuda_launch){state->kernel, state->blocks, state->of->threads,
                                                                        state->of->shared, &a});
 }
@@ -70,7 +70,7 @@ static enum ifm_status take(const struct ifm_opening *opening, const struct flas
         snprintf(name + n, sizeof name - (size_t)n, "_%u", kernel->groups);
     state->of = kernel;
     state->blocks = (unsigned)blocks_of(kernel, &s);
-    return ifm_cuda_find(opening->device, kernel->image, name, &state->kernel, error);
+    return ifm_attention_gpu_find(opening, kernel->image, name, &state->kernel, error);
 }
 
 static enum ifm_status open_taken(const struct ifm_opening *opening, struct attention_cuda *state,

@@ -32,8 +32,8 @@ static void enqueue(void *opened)
 static enum ifm_status bind_layers(struct attention_cudnn *state, struct ifm_error *error)
 {
     for (unsigned layer = 0; layer < state->gpu.layers; layer++) {
-        const struct ifm_attention_arguments a = ifm_attention_gpu_layer(&state->gpu, layer);
-        IFM_TRY(ifm_cuda_sdpa_bind(state->sdpa, &(struct ifm_cuda_sdpa_tensors){a.q, a.k, a.v, a.out},
+        const struct ifm_attention_strided a = ifm_attention_gpu_layer(&state->gpu, layer);
+        IFM_TRY(ifm_cuda_sdpa_bind(state->sdpa, &(struct ifm_cuda_sdpa_tensors){a.of.q, a.of.k, a.of.v, a.of.out},
                                    &state->layers[layer], error));
     }
     return IFM_OK;
@@ -50,6 +50,9 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void *o
                                               .q_len = s->seq_len,
                                               .kv_len = s->seq_len,
                                               .head_dim = s->head_dim,
+                                              .q = state->gpu.at.q,
+                                              .kv = state->gpu.at.kv,
+                                              .out = state->gpu.at.out,
                                               .causal = s->causal,
                                               .bf16 = s->storage == IFM_STORE_BF16};
     IFM_TRY(ifm_cuda_sdpa_open(opening->device, &shape, &state->sdpa, error));

@@ -17,7 +17,7 @@ static void enqueue(void *opened)
 {
     const struct attention_naive *state = opened;
     const struct ifm_attention_shape *s = &state->gpu.shape;
-    const struct ifm_attention_arguments a = ifm_attention_gpu_layer(&state->gpu, state->gpu.turn);
+    const struct ifm_attention_strided a = ifm_attention_gpu_layer(&state->gpu, state->gpu.turn);
     ifm_cuda_launch(state->gpu.device,
                     &(struct ifm_cuda_launch){state->kernel, (unsigned)(s->batch * s->q_heads * s->seq_len),
                                               IFM_ATTENTION_NAIVE_THREADS, 0, &a});
@@ -29,7 +29,7 @@ static enum ifm_status open_attention(const struct ifm_opening *opening, void *o
                                         "ifm_attention_naive_f16"};
     const struct ifm_attention_settings *settings = opening->settings;
     struct attention_naive *state = opened;
-    IFM_TRY(ifm_cuda_find(opening->device, "attention", names[settings->storage], &state->kernel, error));
+    IFM_TRY(ifm_attention_gpu_find(opening, "attention", names[settings->storage], &state->kernel, error));
     return ifm_attention_gpu_open(&state->gpu, opening, enqueue, error);
 }
 

@@ -37,14 +37,15 @@ float ifm_attention_value(const void *from, enum ifm_attention_storage storage, 
     return storage == IFM_STORE_BF16 ? ifm_bf16_to_f32(half) : ifm_f16_to_f32(half);
 }
 
-static void put(void *to, enum ifm_attention_storage storage, size_t first, const float *values, size_t n)
+/* A row that begins at value `at`. */
+static void put(void *to, enum ifm_attention_storage storage, size_t at, const float *values, size_t dim)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t d = 0; d < dim; d++)
         if (storage == IFM_STORE_F32)
-            ((float *)to)[first + i] = values[i];
+            ((float *)to)[at + d] = values[d];
         else
-            ((uint16_t *)to)[first + i] =
-                storage == IFM_STORE_BF16 ? ifm_f32_to_bf16(values[i]) : ifm_f32_to_f16(values[i]);
+            ((uint16_t *)to)[at + d] =
+                storage == IFM_STORE_BF16 ? ifm_f32_to_bf16(values[d]) : ifm_f32_to_f16(values[d]);
 }
 
 struct generation {
@@ -66,10 +67,11 @@ static enum ifm_status generate_queries(const struct generation *g, uint64_t seq
     const uint64_t group = s->q_heads / s->kv_heads;
     IFM_TRY(ifm_data_source_queries(g->to->source, sequence * s->kv_heads + kv_head, position, rows, error));
     for (uint64_t h = 0; h < group; h++) {
-        const size_t row = (sequence * s->q_heads + kv_head * group + h) * s->seq_len + position;
+        const struct ifm_strides *to = &g->to->at.q;
+        const size_t at = ifm_strides_head(to, sequence, kv_head * group + h) + position * to->row;
         for (size_t d = 0; position >= g->lengths[sequence] && d < s->head_dim; d++)
             rows[h * s->head_dim + d] = NAN;
-        put(g->to->q, s->storage, row * s->head_dim, rows + h * s->head_dim, s->head_dim);
+        put(g->to->q, s->storage, at, rows + h * s->head_dim, s->head_dim);
     }
     return IFM_OK;
 }
@@ -80,16 +82,17 @@ static enum ifm_status generate_block(const struct generation *g, uint64_t pair,
 {
     const struct ifm_attention_shape *s = g->shape;
     const uint64_t sequence = pair / s->kv_heads;
-    const size_t dim = s->head_dim, at = (pair * s->seq_len + first) * dim;
+    const struct ifm_strides *to = &g->to->at.kv;
+    const size_t dim = s->head_dim, at = ifm_strides_head(to, sequence, pair % s->kv_heads) + first * to->row;
     float *k = room, *v = k + IFM_MODEL_BLOCK * dim, *q = v + IFM_MODEL_BLOCK * dim;
     IFM_TRY(ifm_data_source_kv(g->to->source, pair, first, n, k, v, error));
     for (size_t t = 0; t < n; t++)
         for (size_t d = 0; first + t >= g->lengths[sequence] && d < dim; d++)
             k[t * dim + d] = v[t * dim + d] = NAN;
-    if (g->to->k != NULL)
-        put(g->to->k, s->storage, at, k, n * dim);
-    if (g->to->v != NULL)
-        put(g->to->v, s->storage, at, v, n * dim);
+    for (size_t t = 0; g->to->k != NULL && t < n; t++)
+        put(g->to->k, s->storage, at + t * to->row, k + t * dim, dim);
+    for (size_t t = 0; g->to->v != NULL && t < n; t++)
+        put(g->to->v, s->storage, at + t * to->row, v + t * dim, dim);
     for (unsigned t = 0; g->to->q != NULL && t < n; t++)
         IFM_TRY(generate_queries(g, sequence, pair % s->kv_heads, first + t, q, error));
     return IFM_OK;

@@ -23,6 +23,7 @@ IFM_CHECKED enum ifm_status ifm_attention_source(const char *kv_file, const stru
  * file that is no finite f16 is an error. */
 struct ifm_attention_inputs {
     void *q, *k, *v;
+    struct ifm_attention_views at;
     const struct ifm_data_source *source;
 };
 IFM_CHECKED enum ifm_status ifm_attention_generate(struct ifm_device *device, unsigned threads,

@@ -31,6 +31,16 @@ const char *ifm_attention_gpu_supports(struct ifm_attention_ask *ask, struct ifm
     return NULL;
 }
 
+enum ifm_status ifm_attention_gpu_find(const struct ifm_opening *opening, const char *image, const char *name,
+                                       struct ifm_cuda_function **out, struct ifm_error *error)
+{
+    const char *of = ifm_attention_layout_of(opening) == IFM_QKV_PACKED ? "_strided" : "";
+    char full_image[48], full_name[64];
+    snprintf(full_image, sizeof full_image, "%s%s", image, of);
+    snprintf(full_name, sizeof full_name, "%s%s", name, of);
+    return ifm_cuda_find(opening->device, full_image, full_name, out, error);
+}
+
 /* ---- inputs ---- */
 
 static enum ifm_status out_of_memory(const struct ifm_attention_gpu *gpu, struct ifm_error *error)
@@ -51,11 +61,13 @@ static enum ifm_status upload(struct ifm_attention_gpu *gpu, const struct ifm_op
                               struct ifm_error *error)
 {
     const struct ifm_attention_settings *from = opening->settings;
-    const size_t bytes[3] = {gpu->q_bytes, gpu->kv_bytes, gpu->kv_bytes};
+    const size_t *bytes = gpu->input_bytes;
     void *rows[3] = {malloc(bytes[0]), malloc(bytes[1]), malloc(bytes[2])};
     struct ifm_data_source source = {0};
-    const struct ifm_attention_inputs wanted = {rows[0], rows[1], rows[2], &source};
-    enum ifm_status status = rows[0] == NULL || rows[1] == NULL || rows[2] == NULL
+    struct ifm_attention_inputs wanted = {rows[0], rows[1], rows[2], gpu->at, &source};
+    if (gpu->layout == IFM_QKV_PACKED && rows[0] != NULL)
+        ifm_attention_split(&gpu->shape, rows[0], &wanted.k, &wanted.v);
+    enum ifm_status status = wanted.q == NULL || wanted.k == NULL || wanted.v == NULL
                                  ? out_of_memory(gpu, error)
                                  : ifm_attention_source(from->kv_file, &gpu->shape, gpu->seed, &source, error);
     if (status == IFM_OK) {
@@ -63,9 +75,9 @@ static enum ifm_status upload(struct ifm_attention_gpu *gpu, const struct ifm_op
         ifm_data_source_close(&source);
     }
     for (int i = 0; i < 3; i++) {
-        if (status == IFM_OK)
+        if (status == IFM_OK && bytes[i] > 0)
             status = ifm_cuda_write(gpu->device, to[i], rows[i], bytes[i], error);
-        for (unsigned layer = 1; status == IFM_OK && layer < gpu->layers; layer++)
+        for (unsigned layer = 1; status == IFM_OK && bytes[i] > 0 && layer < gpu->layers; layer++)
             ifm_cuda_copy(gpu->device, (char *)to[i] + layer * bytes[i], to[i], bytes[i]);
         free(rows[i]);
     }
@@ -76,15 +88,24 @@ static enum ifm_status inputs(struct ifm_attention_gpu *gpu, const struct ifm_op
 {
     const struct ifm_attention_settings *from = opening->settings;
     struct ifm_attention_arguments *a = &gpu->arguments;
-    const size_t bytes[3] = {gpu->q_bytes, gpu->kv_bytes, gpu->kv_bytes}, n = gpu->shape.batch;
+    const size_t n = gpu->shape.batch;
+    const bool is_packed = gpu->layout == IFM_QKV_PACKED;
     char name[IFM_ATTENTION_NAME];
     void *at[3], *lengths;
     bool fresh, any = false;
-    for (int i = 0; i < 3; i++) {
-        ifm_attention_input_name(opening, "QKV"[i], name);
-        IFM_TRY(take(gpu, name, bytes[i], &at[i], &fresh, error));
+    for (int i = 0; i < 3; i++)
+        gpu->input_bytes[i] = i == 0 ? gpu->q_bytes : gpu->kv_bytes;
+    if (is_packed) {
+        gpu->input_bytes[0] += 2 * gpu->kv_bytes;
+        gpu->input_bytes[1] = gpu->input_bytes[2] = 0;
+    }
+    for (int i = 0; i < (is_packed ? 1 : 3); i++) {
+        ifm_attention_input_name(opening, is_packed ? 'P' : "QKV"[i], name);
+        IFM_TRY(take(gpu, name, gpu->input_bytes[i], &at[i], &fresh, error));
         any = any || fresh;
     }
+    if (is_packed)
+        ifm_attention_split(&gpu->shape, at[0], &at[1], &at[2]);
     a->q = at[0];
     a->k = at[1];
     a->v = at[2];
@@ -121,6 +142,11 @@ enum ifm_status ifm_attention_gpu_open(struct ifm_attention_gpu *gpu, const stru
     gpu->device = opening->device;
     gpu->arm = opening->arm->name;
     gpu->shape = s;
+    gpu->layout = ifm_attention_layout_of(opening);
+    gpu->at = ifm_attention_views_of(&s, gpu->layout);
+    gpu->strided.q_views = gpu->at.q;
+    gpu->strided.kv_views = gpu->at.kv;
+    gpu->strided.out_views = gpu->at.out;
     gpu->seed = opening->seed;
     gpu->layers = (unsigned)chosen->layers;
     gpu->q_bytes = head_bytes * s.q_heads;
@@ -131,7 +157,7 @@ enum ifm_status ifm_attention_gpu_open(struct ifm_attention_gpu *gpu, const stru
     gpu->arguments.head_dim = (uint16_t)s.head_dim;
     gpu->arguments.causal = s.causal;
     gpu->arguments.storage = (uint8_t)s.storage;
-    IFM_TRY(ifm_cuda_find(gpu->device, "attention", "ifm_attention_reference", &gpu->reference, error));
+    IFM_TRY(ifm_attention_gpu_find(opening, "attention", "ifm_attention_reference", &gpu->reference, error));
     IFM_TRY(inputs(gpu, opening, error));
     IFM_TRY(outputs(gpu, error));
     ifm_attention_gpu_spoil(gpu, true);
@@ -140,13 +166,14 @@ enum ifm_status ifm_attention_gpu_open(struct ifm_attention_gpu *gpu, const stru
     return ifm_cuda_wait(gpu->device, error);
 }
 
-struct ifm_attention_arguments ifm_attention_gpu_layer(const struct ifm_attention_gpu *gpu, unsigned layer)
+struct ifm_attention_strided ifm_attention_gpu_layer(const struct ifm_attention_gpu *gpu, unsigned layer)
 {
-    struct ifm_attention_arguments a = gpu->arguments;
-    a.q = (const char *)a.q + layer * gpu->q_bytes;
-    a.k = (const char *)a.k + layer * gpu->kv_bytes;
-    a.v = (const char *)a.v + layer * gpu->kv_bytes;
-    a.out = (char *)a.out + layer * gpu->q_bytes;
+    struct ifm_attention_strided a = gpu->strided;
+    const size_t *bytes = gpu->input_bytes;
+    a.of.q = (const char *)a.of.q + layer * bytes[0];
+    a.of.k = (const char *)a.of.k + layer * bytes[bytes[1] > 0 ? 1 : 0];
+    a.of.v = (const char *)a.of.v + layer * bytes[bytes[2] > 0 ? 2 : 0];
+    a.of.out = (char *)a.of.out + layer * gpu->q_bytes;
     return a;
 }
 
@@ -177,64 +204,67 @@ void ifm_attention_gpu_close(void *opened)
 /* What a check reads back of a layer, and the reference of one sequence. */
 struct readback {
     struct ifm_attention_job job;
-    void *q, *k, *v, *out;
+    void *inputs[3], *out; /* inputs as gpu->input_bytes has them */
     double *reference, *weights;
 };
 
 static enum ifm_status make_room(const struct ifm_attention_gpu *gpu, struct readback *to, struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &gpu->shape;
-    *to = (struct readback){.q = malloc(gpu->q_bytes),
-                            .k = malloc(gpu->kv_bytes),
-                            .v = malloc(gpu->kv_bytes),
+    const size_t *bytes = gpu->input_bytes;
+    *to = (struct readback){.inputs = {malloc(bytes[0]), malloc(bytes[1]), malloc(bytes[2])},
                             .out = malloc(gpu->q_bytes),
                             .reference = malloc(s->q_heads * s->seq_len * s->head_dim * sizeof(double)),
                             .weights = malloc(s->seq_len * sizeof(double))};
-    if (to->q == NULL || to->k == NULL || to->v == NULL || to->out == NULL || to->reference == NULL ||
+    void *k = to->inputs[1], *v = to->inputs[2];
+    if (gpu->layout == IFM_QKV_PACKED && to->inputs[0] != NULL)
+        ifm_attention_split(s, to->inputs[0], &k, &v);
+    if (to->inputs[0] == NULL || k == NULL || v == NULL || to->out == NULL || to->reference == NULL ||
         to->weights == NULL)
         return out_of_memory(gpu, error);
     to->job = (struct ifm_attention_job){
-        .shape = *s, .q = to->q, .k = to->k, .v = to->v, .out = to->out, .lengths = gpu->lengths};
+        .shape = *s, .q = to->inputs[0], .k = k, .v = v, .out = to->out, .at = gpu->at, .lengths = gpu->lengths};
     return IFM_OK;
 }
 
 static enum ifm_status read_layer(const struct ifm_attention_gpu *gpu, const struct ifm_attention_arguments *a,
                                   const struct readback *to, struct ifm_error *error)
 {
-    IFM_TRY(ifm_cuda_read(gpu->device, to->q, a->q, gpu->q_bytes, error));
-    IFM_TRY(ifm_cuda_read(gpu->device, to->k, a->k, gpu->kv_bytes, error));
-    IFM_TRY(ifm_cuda_read(gpu->device, to->v, a->v, gpu->kv_bytes, error));
+    const void *const from[3] = {a->q, a->k, a->v};
+    for (int i = 0; i < 3; i++)
+        if (gpu->input_bytes[i] > 0)
+            IFM_TRY(ifm_cuda_read(gpu->device, to->inputs[i], from[i], gpu->input_bytes[i], error));
     return ifm_cuda_read(gpu->device, to->out, a->out, gpu->q_bytes, error);
 }
 
 static void give_up(const struct readback *all)
 {
-    free(all->q);
-    free(all->k);
-    free(all->v);
+    for (int i = 0; i < 3; i++)
+        free(all->inputs[i]);
     free(all->out);
     free(all->reference);
     free(all->weights);
 }
 
 /* The reference of a sequence, computed on the GPU and read. */
-static enum ifm_status refer(const struct ifm_attention_gpu *gpu, struct ifm_attention_arguments a, uint64_t sequence,
+static enum ifm_status refer(const struct ifm_attention_gpu *gpu, struct ifm_attention_strided a, uint64_t sequence,
                              double *to, struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &gpu->shape;
-    const size_t rows = s->q_heads * s->seq_len;
-    a.q = (const char *)a.q + sequence * (gpu->q_bytes / s->batch);
-    a.k = (const char *)a.k + sequence * (gpu->kv_bytes / s->batch);
-    a.v = (const char *)a.v + sequence * (gpu->kv_bytes / s->batch);
-    a.lengths += sequence;
-    a.out = gpu->reference_out;
+    const size_t rows = s->q_heads * s->seq_len, size = ifm_attention_size(s->storage);
+    a.of.q = (const char *)a.of.q + sequence * gpu->at.q.sequence * size;
+    a.of.k = (const char *)a.of.k + sequence * gpu->at.kv.sequence * size;
+    a.of.v = (const char *)a.of.v + sequence * gpu->at.kv.sequence * size;
+    a.of.lengths += sequence;
+    a.of.out = gpu->reference_out;
+    a.out_views = ifm_attention_views_of(s, IFM_CONTIGUOUS).out;
     ifm_cuda_fill(gpu->device, gpu->reference_out, UINT32_MAX, rows * s->head_dim * 2);
     ifm_cuda_launch(gpu->device,
                     &(struct ifm_cuda_launch){gpu->reference, (unsigned)rows, IFM_ATTENTION_NAIVE_THREADS, 0, &a});
     return ifm_cuda_read(gpu->device, to, gpu->reference_out, rows * s->head_dim * sizeof *to, error);
 }
 
-static enum ifm_status compare(const struct ifm_attention_gpu *gpu, const struct ifm_attention_arguments *a,
+static enum ifm_status compare(const struct ifm_attention_gpu *gpu, const struct ifm_attention_strided *a,
                                const struct readback *all, struct ifm_check *check, struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &gpu->shape;
@@ -252,11 +282,12 @@ static enum ifm_status check_layer(struct ifm_attention_gpu *gpu, unsigned layer
                                    struct ifm_error *error)
 {
     const struct ifm_attention_shape *s = &gpu->shape;
-    const struct ifm_attention_arguments a = ifm_attention_gpu_layer(gpu, layer);
-    IFM_TRY(read_layer(gpu, &a, all, error));
+    const struct ifm_attention_strided a = ifm_attention_gpu_layer(gpu, layer);
+    IFM_TRY(read_layer(gpu, &a.of, all, error));
     const struct ifm_gpu *card = ifm_cuda_gpu(gpu->device);
-    const uint64_t parts[] = {ifm_xxh3(all->q, gpu->q_bytes), ifm_xxh3(all->k, gpu->kv_bytes),
-                              ifm_xxh3(all->v, gpu->kv_bytes)},
+    const uint64_t parts[] = {ifm_xxh3(all->inputs[0], gpu->input_bytes[0]),
+                              ifm_xxh3(all->inputs[1], gpu->input_bytes[1]),
+                              ifm_xxh3(all->inputs[2], gpu->input_bytes[2])},
                    now = ifm_xxh3(parts, sizeof parts);
     struct ifm_check *check = &gpu->known.check;
     char code[16];

@@ -20,16 +20,29 @@ struct ifm_attention_shape ifm_attention_shape_of(const struct ifm_opening *open
     return (struct ifm_attention_shape){c->batch, c->q_heads, c->kv_heads, c->seq_len, c->head_dim, s->causal, storage};
 }
 
+enum ifm_attention_layout ifm_attention_layout_of(const struct ifm_opening *opening)
+{
+    const struct ifm_attention_settings *s = opening->settings;
+    return (enum ifm_attention_layout)s->layout;
+}
+
 void ifm_attention_input_name(const struct ifm_opening *opening, char which, char out[static IFM_ATTENTION_NAME])
 {
     const struct ifm_attention_settings *from = opening->settings;
     const struct ifm_attention_shape s = ifm_attention_shape_of(opening);
     snprintf(out, IFM_ATTENTION_NAME,
              "attention.%c %llux%llu(%llu)x%llux%llu storage %d ragged %a seed %016llx file %016llx", which,
-             (unsigned long long)s.batch, (unsigned long long)(which == 'Q' ? s.q_heads : s.kv_heads),
+             (unsigned long long)s.batch, (unsigned long long)(which == 'Q' || which == 'P' ? s.q_heads : s.kv_heads),
              (unsigned long long)s.kv_heads, (unsigned long long)s.seq_len, (unsigned long long)s.head_dim,
              (int)s.storage, from->ragged, (unsigned long long)opening->seed,
              (unsigned long long)ifm_xxh3(from->kv_file, strlen(from->kv_file)));
+}
+
+void ifm_attention_split(const struct ifm_attention_shape *shape, void *q, void **k, void **v)
+{
+    const size_t head = shape->head_dim * ifm_attention_size(shape->storage);
+    *k = (char *)q + shape->q_heads * head;
+    *v = (char *)*k + shape->kv_heads * head;
 }
 
 enum ifm_status ifm_attention_fewer(uint64_t layers, enum ifm_status status, struct ifm_error *error)
@@ -47,12 +60,32 @@ static enum ifm_status take(const struct ifm_attention_host *host, const char *n
         host->layers, host->device->ops->buffer(host->device, name, host->layers * bytes, out, fresh, error), error);
 }
 
-static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which, void **out,
-                             bool *fresh, struct ifm_error *error)
+static enum ifm_status input(struct ifm_attention_host *host, const struct ifm_opening *opening, char which,
+                             size_t bytes, void **out, bool *fresh, struct ifm_error *error)
 {
     char name[IFM_ATTENTION_NAME];
     ifm_attention_input_name(opening, which, name);
-    return take(host, name, which == 'Q' ? host->out_bytes : host->kv_bytes, out, fresh, error);
+    return take(host, name, bytes, out, fresh, error);
+}
+
+/* A tensor each, or one with all of them. */
+static enum ifm_status tensors(struct ifm_attention_host *host, const struct ifm_opening *opening,
+                               struct ifm_attention_inputs *all, bool fresh[static 3], struct ifm_error *error)
+{
+    const struct ifm_attention_shape *s = &host->job.shape;
+    size_t *bytes = host->input_bytes;
+    if (ifm_attention_layout_of(opening) == IFM_QKV_PACKED) {
+        bytes[0] = host->out_bytes + 2 * host->kv_bytes;
+        IFM_TRY(input(host, opening, 'P', bytes[0], &all->q, &fresh[0], error));
+        ifm_attention_split(s, all->q, &all->k, &all->v);
+        fresh[1] = fresh[2] = fresh[0];
+        return IFM_OK;
+    }
+    bytes[0] = host->out_bytes;
+    bytes[1] = bytes[2] = host->kv_bytes;
+    IFM_TRY(input(host, opening, 'Q', bytes[0], &all->q, &fresh[0], error));
+    IFM_TRY(input(host, opening, 'K', bytes[1], &all->k, &fresh[1], error));
+    return input(host, opening, 'V', bytes[2], &all->v, &fresh[2], error);
 }
 
 enum ifm_status ifm_attention_host_ready(const struct ifm_opening *opening, struct ifm_error *error)
@@ -70,11 +103,9 @@ static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_
 {
     const struct ifm_attention_settings *from = opening->settings;
     const struct ifm_attention_shape *s = &host->job.shape;
-    struct ifm_attention_inputs all = {0}, wanted = {0};
+    struct ifm_attention_inputs all = {0}, wanted = {.at = host->job.at};
     bool fresh[3];
-    IFM_TRY(input(host, opening, 'Q', &all.q, &fresh[0], error));
-    IFM_TRY(input(host, opening, 'K', &all.k, &fresh[1], error));
-    IFM_TRY(input(host, opening, 'V', &all.v, &fresh[2], error));
+    IFM_TRY(tensors(host, opening, &all, fresh, error));
     if (fresh[0])
         wanted.q = all.q;
     if (fresh[1])
@@ -91,12 +122,10 @@ static enum ifm_status inputs(struct ifm_attention_host *host, const struct ifm_
     wanted.source = &source;
     enum ifm_status status = ifm_attention_generate(host->device, host->threads, s, host->lengths, &wanted, error);
     ifm_data_source_close(&source);
-    if (wanted.q != NULL)
-        ifm_data_copy(host->device, host->threads, wanted.q, host->out_bytes, host->layers);
-    if (wanted.k != NULL)
-        ifm_data_copy(host->device, host->threads, wanted.k, host->kv_bytes, host->layers);
-    if (wanted.v != NULL)
-        ifm_data_copy(host->device, host->threads, wanted.v, host->kv_bytes, host->layers);
+    void *const tensor[3] = {wanted.q, wanted.k, wanted.v};
+    for (int i = 0; i < 3; i++)
+        if (tensor[i] != NULL && host->input_bytes[i] > 0)
+            ifm_data_copy(host->device, host->threads, tensor[i], host->input_bytes[i], host->layers);
     return status;
 }
 
@@ -115,9 +144,10 @@ static enum ifm_status outputs(struct ifm_attention_host *host, struct ifm_error
 /* The tensors of a layer become the job's. */
 static void turn_to(struct ifm_attention_host *host, uint64_t layer)
 {
-    host->job.q = host->q + layer * host->out_bytes;
-    host->job.k = host->k + layer * host->kv_bytes;
-    host->job.v = host->v + layer * host->kv_bytes;
+    const size_t *bytes = host->input_bytes;
+    host->job.q = host->q + layer * bytes[0];
+    host->job.k = host->k + layer * bytes[bytes[1] > 0 ? 1 : 0];
+    host->job.v = host->v + layer * bytes[bytes[2] > 0 ? 2 : 0];
     host->job.out = host->out + layer * host->out_bytes;
 }
 
@@ -130,8 +160,9 @@ static void spoil_some(const struct ifm_attention_host *host)
     for (uint64_t layer = 0; layer < host->layers; layer++)
         for (size_t i = 0; i < host->job.n_units; i++) {
             const struct ifm_attention_unit *u = &host->units[i];
-            const size_t at = (u->sequence * s->q_heads + u->head) * s->seq_len + u->first;
-            memset(host->out + layer * host->out_bytes + at * row, 0xff, row);
+            const struct ifm_strides *to = &host->job.at.out;
+            const size_t at = ifm_strides_head(to, u->sequence, u->head) + (size_t)u->first * to->row;
+            memset(host->out + layer * host->out_bytes + at * ifm_attention_size(s->storage), 0xff, row);
         }
 }
 
@@ -156,6 +187,7 @@ enum ifm_status ifm_attention_host_open(struct ifm_attention_host *host, const s
     host->arm = opening->arm->name;
     host->threads = opening->threads;
     job->shape = ifm_attention_shape_of(opening);
+    job->at = ifm_attention_views_of(s, ifm_attention_layout_of(opening));
     job->block = host->cut->block(s, host->threads);
     job->n_units = ifm_attention_units(s, job->block);
     host->scratch_floats = host->cut->scratch_floats(s, job->block);
@@ -204,8 +236,9 @@ void ifm_attention_host_step(void *opened, uint64_t n)
 
 static uint64_t hash_inputs(const struct ifm_attention_host *host)
 {
-    const uint64_t parts[] = {ifm_xxh3(host->job.q, host->out_bytes), ifm_xxh3(host->job.k, host->kv_bytes),
-                              ifm_xxh3(host->job.v, host->kv_bytes)};
+    const size_t *bytes = host->input_bytes;
+    const uint64_t parts[] = {ifm_xxh3(host->job.q, bytes[0]), ifm_xxh3(host->job.k, bytes[1]),
+                              ifm_xxh3(host->job.v, bytes[2])};
     return ifm_xxh3(parts, sizeof parts);
 }
 

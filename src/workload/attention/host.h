@@ -30,16 +30,20 @@ struct ifm_attention_host {
     uint32_t *lengths;
     size_t scratch_floats;      /* of one worker */
     size_t out_bytes, kv_bytes; /* of a layer: Q and the outputs, K, V */
+    size_t input_bytes[3];      /* of q, k and v, of a layer; packed: the first is of all, the others are 0 */
     uint64_t seed;
     struct ifm_data_known known;
 };
 
 /* Of the arm that is opened. */
 struct ifm_attention_shape ifm_attention_shape_of(const struct ifm_opening *opening);
-/* What names a shared input, `which` of Q, K, V and L (lengths): the same shape, storage, seed and file are the same
- * memory for every arm of the cell. */
+enum ifm_attention_layout ifm_attention_layout_of(const struct ifm_opening *opening);
+/* What names a shared input, `which` of Q, K, V, P (all three, packed) and L (lengths): the same shape, storage, seed
+ * and file are the same memory for every arm of the cell. */
 enum { IFM_ATTENTION_NAME = 160 };
 void ifm_attention_input_name(const struct ifm_opening *opening, char which, char out[static IFM_ATTENTION_NAME]);
+/* Of packed views: where K and V begin in the tensor that begins with Q. */
+void ifm_attention_split(const struct ifm_attention_shape *shape, void *q, void **k, void **v);
 /* `status` of a buffer that holds `layers`; where it cannot be had, the remedy is fewer of them. */
 IFM_CHECKED enum ifm_status ifm_attention_fewer(uint64_t layers, enum ifm_status status, struct ifm_error *error);
 /* What open needs of the user's file is there; the `ready` of every implementation. */

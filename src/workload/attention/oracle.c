@@ -12,20 +12,31 @@
 enum { ROWS_LEAST = 64, DIM_MOST = 256 };
 static const uint64_t MULTIPLICATIONS_MOST = 50000000; /* in f64, of one check */
 
+static size_t place_of(const struct ifm_attention_shape *s, const struct ifm_strides *at, uint64_t row)
+{
+    const uint64_t pair = row / s->seq_len;
+    return ifm_strides_head(at, pair / s->q_heads, pair % s->q_heads) + row % s->seq_len * at->row;
+}
+
+size_t ifm_attention_out_at(const struct ifm_attention_job *job, uint64_t row)
+{
+    return place_of(&job->shape, &job->at.out, row);
+}
+
 void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, double *weights, double *out)
 {
     const struct ifm_attention_shape *s = &job->shape;
     const uint64_t position = row % s->seq_len, pair = row / s->seq_len, sequence = pair / s->q_heads;
     const uint64_t head = pair % s->q_heads, length = job->lengths[sequence];
-    const size_t dim = s->head_dim;
-    const size_t kv = (sequence * s->kv_heads + head / (s->q_heads / s->kv_heads)) * s->seq_len * dim;
+    const size_t dim = s->head_dim, step = job->at.kv.row, q = place_of(s, &job->at.q, row);
+    const size_t kv = ifm_strides_head(&job->at.kv, sequence, head / (s->q_heads / s->kv_heads));
     const size_t seen = position >= length ? 0 : s->causal ? position + 1 : length;
     double top = -INFINITY, total = 0;
     for (size_t r = 0; r < seen; r++) {
         double dot = 0;
         for (size_t d = 0; d < dim; d++)
-            dot += (double)ifm_attention_value(job->q, s->storage, row * dim + d) *
-                   (double)ifm_attention_value(job->k, s->storage, kv + r * dim + d);
+            dot += (double)ifm_attention_value(job->q, s->storage, q + d) *
+                   (double)ifm_attention_value(job->k, s->storage, kv + r * step + d);
         weights[r] = dot / sqrt((double)dim);
         top = fmax(top, weights[r]);
     }
@@ -35,7 +46,7 @@ void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, dou
         const double weight = exp(weights[r] - top);
         total += weight;
         for (size_t d = 0; d < dim; d++)
-            out[d] += weight * (double)ifm_attention_value(job->v, s->storage, kv + r * dim + d);
+            out[d] += weight * (double)ifm_attention_value(job->v, s->storage, kv + r * step + d);
     }
     for (size_t d = 0; seen > 0 && d < dim; d++)
         out[d] /= total;
@@ -71,10 +82,11 @@ void ifm_attention_compare_rows(const struct ifm_attention_job *job, uint64_t se
     const struct ifm_attention_shape *s = &job->shape;
     for (uint64_t row = first; row < first + n; row++, reference += s->head_dim) {
         float values[DIM_MOST];
+        const size_t at = ifm_attention_out_at(job, row);
         if (ifm_attention_drawn(s, seed, row))
             ifm_attention_oracle(job, row, weights, reference);
         for (size_t d = 0; d < s->head_dim; d++)
-            values[d] = ifm_attention_value(job->out, s->storage, row * s->head_dim + d);
+            values[d] = ifm_attention_value(job->out, s->storage, at + d);
         ifm_data_errors_add(errors, values, reference, s->head_dim);
     }
 }

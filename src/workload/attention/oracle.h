@@ -9,8 +9,9 @@
 #include "model/facts.h"
 #include "workload/data/errors.h"
 
-/* Output row `row`, counted over [batch][q_heads][seq_len], into out[head_dim]; `weights` has room for seq_len. A query
- * that sees no key gets zeros. */
+/* Value `d` of row `row` of the outputs, counted over [batch][q_heads][seq_len], lies in job->out at this + d. */
+size_t ifm_attention_out_at(const struct ifm_attention_job *job, uint64_t row);
+/* That row into out[head_dim]; `weights` has room for seq_len. A query that sees no key gets zeros. */
 void ifm_attention_oracle(const struct ifm_attention_job *job, uint64_t row, double *weights, double *out);
 
 /* Which rows are compared with this oracle instead of the reference in f32: all of them when that is cheap, else one of

@@ -16,7 +16,7 @@ void ifm_attention_reference_load(struct ifm_attention_reference *r, const struc
                                   uint64_t sequence, uint64_t kv_head, float *room)
 {
     const struct ifm_attention_shape *s = &job->shape;
-    const size_t at = (sequence * s->kv_heads + kv_head) * s->seq_len * s->head_dim;
+    const size_t at = ifm_strides_head(&job->at.kv, sequence, kv_head), step = job->at.kv.row;
     r->keys = job->lengths[sequence];
     r->dim = s->head_dim;
     r->k = room;
@@ -25,8 +25,8 @@ void ifm_attention_reference_load(struct ifm_attention_reference *r, const struc
     r->scores = r->q + IFM_REFERENCE_ROWS * r->dim;
     for (size_t t = 0; t < r->keys; t++)
         for (size_t d = 0; d < r->dim; d++) {
-            r->k[d * r->keys + t] = ifm_attention_value(job->k, s->storage, at + t * r->dim + d);
-            r->v[t * r->dim + d] = ifm_attention_value(job->v, s->storage, at + t * r->dim + d);
+            r->k[d * r->keys + t] = ifm_attention_value(job->k, s->storage, at + t * step + d);
+            r->v[t * r->dim + d] = ifm_attention_value(job->v, s->storage, at + t * step + d);
         }
 }
 
@@ -77,12 +77,13 @@ static size_t seen_by(const struct ifm_attention_reference *r, const struct ifm_
     return position >= r->keys ? 0 : s->causal ? position + 1 : r->keys;
 }
 
-static void load_queries(const struct ifm_attention_reference *r, const struct ifm_attention_job *job, size_t row,
+static void load_queries(const struct ifm_attention_reference *r, const struct ifm_attention_job *job, size_t at,
                          size_t rows)
 {
     const float scale = 1.0f / sqrtf((float)r->dim);
-    for (size_t i = 0; i < rows * r->dim; i++)
-        r->q[i] = scale * ifm_attention_value(job->q, job->shape.storage, row * r->dim + i);
+    for (size_t i = 0; i < rows; i++, at += job->at.q.row)
+        for (size_t d = 0; d < r->dim; d++)
+            r->q[i * r->dim + d] = scale * ifm_attention_value(job->q, job->shape.storage, at + d);
 }
 
 void ifm_attention_reference_rows(const struct ifm_attention_reference *r, const struct ifm_attention_job *job,
@@ -91,7 +92,7 @@ void ifm_attention_reference_rows(const struct ifm_attention_reference *r, const
     const struct ifm_attention_shape *s = &job->shape;
     double totals[IFM_REFERENCE_ROWS];
     size_t seen[IFM_REFERENCE_ROWS];
-    load_queries(r, job, (sequence * s->q_heads + head) * s->seq_len + first, rows);
+    load_queries(r, job, ifm_strides_head(&job->at.q, sequence, head) + first * job->at.q.row, rows);
     for (size_t i = 0; i < rows * r->dim; i++)
         r->out[i] = 0;
     for (size_t i = 0; i < rows; i++)

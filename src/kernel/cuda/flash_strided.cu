@@ -1,0 +1,3 @@
+/* The kernels of flash.cu over views of a tensor (kernel/cuda/attention_rows.cuh). Device code only. */
+#define IFM_STRIDED
+#include "kernel/cuda/flash.cu"
