@@ -397,8 +397,9 @@ static void list_runs(const struct ifm_given *given, const struct ifm_folder *fo
         say_where_more_is(&listing, given);
     if (brief && !wish.across &&
         (ifm_listing_shows(&listing, "result", "faster") || ifm_listing_shows(&listing, "result", "slower")))
-        ifm_listing_remark(&listing, "an interval covers its two runs alone, and other runs of the same code differ by "
-                                     "more: measure old and new in one run, or each again with rerun --times 5");
+        ifm_listing_remark(&listing,
+                           "an interval covers its two runs alone, and other runs of the same code may "
+                           "differ by more: measure old and new in one run, or each again with rerun --times 5");
     if (brief && listing.n_rows > 0)
         ifm_listing_remark(&listing, "every number, with notes: --verbose");
     print_listing(&listing, given->format,
