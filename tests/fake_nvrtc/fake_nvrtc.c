@@ -55,10 +55,24 @@ int nvrtcGetSupportedArchs(int *archs)
     return 0;
 }
 
+/* Whether a source has a kernel, itself or in a header that it includes by the name it was given under. */
+static bool has_kernel(const char *source, int n_headers, const char *const *headers, const char *const *names)
+{
+    if (strstr(source, "__global__") != NULL)
+        return true;
+    for (int i = 0; i < n_headers; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "#include \"%s\"", names[i]);
+        if (strstr(source, line) != NULL && strstr(headers[i], "__global__") != NULL)
+            return true;
+    }
+    return false;
+}
+
 int nvrtcCreateProgram(ifm_nvrtc_program *out, const char *source, const char *name, int n_headers,
                        const char *const *headers, const char *const *names)
 {
-    if (strstr(source, "__global__") == NULL || n_headers < 1 || headers[0] == NULL || names[0] == NULL)
+    if (n_headers < 1 || headers[0] == NULL || names[0] == NULL || !has_kernel(source, n_headers, headers, names))
         return 3;
     *out = calloc(1, sizeof **out);
     if (*out == NULL)
