@@ -59,18 +59,22 @@ def read(path):
 
 
 def rows_of(table):
-    """The rows of a table of kernel/cuda/flash.h, by head dimension."""
+    """The rows of a table of kernel/cuda/flash.h, which begin with the head dimension."""
     body = re.search(rf"#define {table}\(F\)(.*?)\n\n", read("kernel/cuda/flash.h"), re.S).group(1)
-    rows = [tuple(map(int, row.split(","))) for row in re.findall(r"F\(([\d, ]+)\)", body)]
-    return {row[0]: row for row in rows}
+    return [tuple(map(int, row.split(","))) for row in re.findall(r"F\(([\d, ]+)\)", body)]
 
 
-def kernel_for(major, seq, dim):
-    """As src/workload/attention/cuda.c chooses: file, kernel, queries of a block, its threads, its shared memory."""
-    hopper, mma = rows_of("IFM_HOPPER_KERNELS"), rows_of("IFM_FLASH_KERNELS")
-    if major == 9 and seq >= 256 and dim in hopper:
-        _, groups, keys, _ = hopper[dim]
-        return "flash_sm90", f"ifm_hopper_f16_{dim}", 64 * groups, 128 * groups, 3 * 2 * 2 * keys * dim + 1024
+def kernel_for(major, multiprocessors, heads, seq, dim):
+    """As src/workload/attention/cuda.c chooses: file, kernel, queries of a block, its threads, its shared memory.
+    `heads`: of queries, of all sequences."""
+    hopper = [row for row in rows_of("IFM_HOPPER_KERNELS") if row[0] == dim]
+    if major == 9 and hopper and (seq > 256 or (128 < seq <= 192 if dim == 64 else seq == 256)):
+        def at_once(row):
+            return math.ceil(seq / (64 * row[1])) * heads <= row[3] * multiprocessors
+        second = len(hopper) > 1 and not at_once(hopper[0]) and at_once(hopper[1])
+        _, groups, keys, _ = hopper[1 if second else 0]
+        return "flash_sm90", f"ifm_hopper_f16_{dim}_{groups}", 64 * groups, 128 * groups, 3 * 2 * 2 * keys * dim + 1024
+    mma = {row[0]: row for row in rows_of("IFM_FLASH_KERNELS")}
     if dim not in mma:
         raise inferometer.Error(f"--dim {dim}: there is no kernel\n  hint: one of {', '.join(map(str, sorted(mma)))}")
     _, tiles, warps, keys, _, _ = mma[dim]
@@ -122,7 +126,8 @@ class Ours:
         self.torch, self.inputs = torch, (q, k, v)
         batch, heads, seq, dim = q.shape
         major, minor = torch.cuda.get_device_capability()
-        file, self.name, rows, self.threads, self.shared = kernel_for(major, seq, dim)
+        multiprocessors = torch.cuda.get_device_properties("cuda").multi_processor_count
+        file, self.name, rows, self.threads, self.shared = kernel_for(major, multiprocessors, batch * heads, seq, dim)
         code = compile_kernel(file, f"sm_{major}{minor}{'a' if major == 9 else ''}")
         self.driver, module, self.function = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_void_p()
         need(self.driver.cuModuleLoadData(ctypes.byref(module), code), "cuModuleLoadData")

@@ -292,11 +292,17 @@ class AttentionExample(unittest.TestCase):
 
     def test_the_kernel_is_the_one_that_the_command_takes(self):
         of = self.example.kernel_for
-        self.assertEqual(of(9, 4096, 128), ("flash_sm90", "ifm_hopper_f16_128", 128, 256, 99328))
-        self.assertEqual(of(9, 255, 128), ("flash", "ifm_flash_f16_128", 256, 256, 139264))
-        self.assertEqual(of(8, 4096, 64), ("flash", "ifm_flash_f16_64", 128, 128, 55296))
+        self.assertEqual(of(9, 132, 32, 4096, 128), ("flash_sm90", "ifm_hopper_f16_128_2", 128, 256, 99328))
+        self.assertEqual(of(9, 132, 32, 255, 128), ("flash", "ifm_flash_f16_128", 256, 256, 139264))
+        self.assertEqual(of(8, 108, 32, 4096, 64), ("flash", "ifm_flash_f16_64", 128, 128, 55296))
         with self.assertRaisesRegex(self.example.inferometer.Error, "there is no kernel"):
-            of(9, 4096, 48)
+            of(9, 132, 32, 4096, 48)
+        # What tests/e2e/cuda_attention.sh finds the command to take, on two multiprocessors.
+        command = {(128, 64): "flash_f16_64", (129, 64): "hopper_f16_64_1", (193, 64): "flash_f16_64",
+                   (256, 64): "flash_f16_64", (256, 128): "hopper_f16_128_2", (257, 64): "hopper_f16_64_1",
+                   (385, 64): "hopper_f16_64_2", (257, 32): "flash_f16_32"}
+        self.assertEqual({shape: of(9, 2, 1, *shape)[1] for shape in command},
+                         {shape: "ifm_" + name for shape, name in command.items()})
 
     def test_its_arguments_are_those_of_the_header(self):
         header = self.example.read("kernel/cuda/attention.h")
