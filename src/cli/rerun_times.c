@@ -196,7 +196,8 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
     ifm_log_quiet(options->quiet);
     for (unsigned i = 0; i < asked.times && status == IFM_OK; i++) {
         const char *dir = dirs[i] = fresh_dir(options, &number, arena);
-        ifm_note("session %u of %u: %s", i + 1, asked.times, dir);
+        /* "begins": what is said until the next such line is of this session */
+        ifm_note("session %u of %u begins: %s", i + 1, asked.times, dir);
         status = session(options, dir, arena, error);
         if (status == IFM_OK)
             status = ifm_folder_check(dir, false, error);
