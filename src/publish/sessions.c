@@ -241,7 +241,7 @@ static const char *number_of(const struct ifm_cell *cell, enum ifm_metric_id met
     if (metric == IFM_M_SPEEDUP_AT_CEILING)
         return "left at its ceiling";
     if (metric == IFM_M_CEILING_READ) /* of each run the most that was seen, where other rows are means */
-        return "read ceiling (most)";
+        return "fastest read";
     if (metric == IFM_M_ENERGY_PER_STEP_J)
         return ifm_cell_counts_programs(cell) ? "energy/run" : heading_in(&ifm_columns_energy_step, metric);
     const char *heading = heading_in(&ifm_columns_arms, metric);
