@@ -127,21 +127,22 @@ static const char *left_out(const struct ifm_run_view *original, const struct if
                : ifm_arena_printf(arena, "the original has another %s: it is not held against its repeats", unlike);
 }
 
-/* What no noise explains belongs to the number, be it of one run alone: the gravest word that one has. */
+/* What no noise explains belongs to the number, be it of one run alone: the gravest word, the runs that have it, and
+ * the first of them. */
 static const char *caveat_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
                              struct ifm_arena *arena)
 {
     enum ifm_trust_word worst = IFM_TRUST_NOISY;
-    const char *text = "";
+    size_t first = 0, alike = 0;
     for (size_t i = 0; i < n; i++) {
         const enum ifm_trust_word its = ifm_trust_of(&folders[i].publication, arena).word;
-        if (its <= worst)
-            continue;
-        worst = its;
-        text = ifm_arena_printf(arena, "; with care, as %s is %s (inferometer summary %s)", ifm_path_base(dirs[i]),
-                                ifm_trust_label(its), dirs[i]);
+        first = its > worst ? i : first;
+        alike = its > worst ? 1 : alike + (its == worst && alike > 0);
+        worst = its > worst ? its : worst;
     }
-    return text;
+    return alike == 0 ? ""
+                      : ifm_arena_printf(arena, "; with care, as %zu of %zu runs %s: %s (inferometer summary %s)",
+                                         alike, n, alike == 1 ? "says" : "say", ifm_trust_label(worst), dirs[first]);
 }
 
 /* The original's folder stands behind those of its sessions. */
