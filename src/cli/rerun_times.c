@@ -175,6 +175,17 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
                                                     : IFM_INVALID;
 }
 
+/* Sessions of two programs repeat neither. */
+static enum ifm_status same_programs(const struct ifm_folder *folders, unsigned opened, const char *const *dirs,
+                                     struct ifm_arena *arena, struct ifm_error *error)
+{
+    const char *unlike = ifm_programs_unlike(folders[0].events, folders[opened - 1].events, arena);
+    return unlike == NULL
+               ? IFM_OK
+               : ifm_fail(error, IFM_INVALID, dirs[opened - 1], "measure again while nobody replaces it",
+                          "the %s is another file than in %s: its sessions are of two programs", unlike, dirs[0]);
+}
+
 /* What can be repeated need not be whole: a run that broke off, or a configuration alone. */
 static void open_original(const char *dir, struct ifm_folder *out)
 {
@@ -206,6 +217,8 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
             opened++;
             status = ifm_folder_open(dir, &folders[i], error);
         }
+        if (status == IFM_OK)
+            status = same_programs(folders, opened, dirs, arena, error);
     }
     if (status == IFM_OK) {
         dirs[again->times] = options->dir;
