@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "document/trust.h"
 #include "publish/sessions.h"
 #include "story/folder.h"
 #include <errno.h>
@@ -127,22 +126,13 @@ static const char *left_out(const struct ifm_run_view *original, const struct if
                : ifm_arena_printf(arena, "the original has another %s: it is not held against its repeats", unlike);
 }
 
-/* What no noise explains belongs to the number, be it of one run alone: the gravest word, the runs that have it, and
- * the first of them. */
 static const char *caveat_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
                              struct ifm_arena *arena)
 {
-    enum ifm_trust_word worst = IFM_TRUST_NOISY;
-    size_t first = 0, alike = 0;
-    for (size_t i = 0; i < n; i++) {
-        const enum ifm_trust_word its = ifm_trust_of(&folders[i].publication, arena).word;
-        first = its > worst ? i : first;
-        alike = its > worst ? 1 : alike + (its == worst && alike > 0);
-        worst = its > worst ? its : worst;
-    }
-    return alike == 0 ? ""
-                      : ifm_arena_printf(arena, "; with care, as %zu of %zu runs %s: %s (inferometer summary %s)",
-                                         alike, n, alike == 1 ? "says" : "say", ifm_trust_label(worst), dirs[first]);
+    enum ifm_trust_word *words = IFM_ARENA_ARRAY(arena, enum ifm_trust_word, n);
+    for (size_t i = 0; i < n; i++)
+        words[i] = ifm_trust_of(&folders[i].publication, arena).word;
+    return ifm_sessions_caveat(words, dirs, n, arena);
 }
 
 /* The original's folder stands behind those of its sessions. */

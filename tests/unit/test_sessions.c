@@ -416,42 +416,6 @@ static void a_drift_stands_beside_its_own_number(void **state)
     }
 }
 
-static void program_of(struct bench *b, size_t run, const char *what, const char *hash)
-{
-    json_array_append_new(b->journals[run],
-                          json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:s*}}", "stage", "program",
-                                    "meta", "cell", "null", "arm", "fast", "when", "before", "what", what, "inode", 1,
-                                    "size", 1, "mtime_ns", 1, "ctime_ns", 1, "sha256", hash));
-}
-
-/* By its content: a copy is the same program, and a record without a hash says nothing of it. */
-static void a_program_that_was_replaced_is_named(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *what, *before, *now, *says;
-    } cases[] = {{"program", "aa", "bb", "program of fast"},
-                 {"script", "aa", "bb", "script of fast"},
-                 {"program", "aa", "aa", NULL},
-                 {"program", NULL, "bb", NULL},
-                 {"program", "aa", NULL, NULL}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct bench b;
-        start(&b);
-        program_of(&b, ORIGINAL, "wrapped program", "cc"); /* of another word of the line */
-        program_of(&b, ORIGINAL, cases[i].what, cases[i].before);
-        program_of(&b, 0, cases[i].what, cases[i].now);
-        program_of(&b, 0, "wrapped program", "cc");
-        for (size_t k = 0; k < SESSIONS + 1; k++)
-            b.views[k].events = events_of(b.journals[k], b.arena);
-        const char *named = ifm_programs_unlike(b.views[ORIGINAL].events, b.views[0].events, b.arena);
-        assert_int_equal(named != NULL, cases[i].says != NULL);
-        if (cases[i].says != NULL)
-            assert_string_equal(named, cases[i].says);
-        stop(&b);
-    }
-}
-
 /* Two reruns that decide are no majority beside two that do not. */
 static void more_reruns_decide_than_do_not(void **state)
 {
@@ -626,7 +590,6 @@ int main(void)
         cmocka_unit_test(an_undecided_ratio_is_not_quoted),
         cmocka_unit_test(the_original_has_its_say),
         cmocka_unit_test(a_drift_stands_beside_its_own_number),
-        cmocka_unit_test(a_program_that_was_replaced_is_named),
         cmocka_unit_test(more_reruns_decide_than_do_not),
         cmocka_unit_test(without_ratios_times_are_quoted),
         cmocka_unit_test(cells_are_named),
