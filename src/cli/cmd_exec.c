@@ -49,6 +49,24 @@ static void tell_names(const struct ifm_quick_arm *arms, size_t n)
     ifm_note("--name NAME, once for each command in their order, gives better names");
 }
 
+/* "gzip-1st" may be taken for gzip -1: what such a number counts is said once. */
+static void tell_same(const struct ifm_quick_arm *arms, size_t n, struct ifm_arena *arena)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *names = arms[i].name;
+        size_t times = 1;
+        bool first = true;
+        for (size_t j = 0; j < n; j++) {
+            const bool same = j != i && strcmp(arms[j].text, arms[i].text) == 0;
+            first &= !same || j > i;
+            names = same ? ifm_arena_printf(arena, "%s, %s", names, arms[j].name) : names;
+            times += same;
+        }
+        if (first && times > 1)
+            ifm_note("%s: one command, given %zu times", names, times);
+    }
+}
+
 /* The names that were given; else what tells the commands apart. */
 static enum ifm_status name_arms(const struct ifm_positionals *given, bool shell, struct ifm_quick_arm *arms,
                                  bool *numbered, struct ifm_arena *arena, struct ifm_error *error)
@@ -94,6 +112,8 @@ enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char
         ifm_config_publish(config, commands[i]);
     if (!quiet && numbered)
         tell_names(arms, given->n);
+    else if (!quiet && given->n_names == 0)
+        tell_same(arms, given->n, arena);
     return IFM_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "judge/review/checklist.h"
 #include "model/machine_facts.h"
 #include "model/value.h"
 #include <stdio.h>
@@ -177,8 +178,18 @@ static const char *share_of(const struct profile_share *share, struct ifm_arena 
                : share->source->of;
 }
 
-static void add_share(struct ifm_listing *listing, const struct ifm_cell *cell, const struct ifm_arm *arm,
-                      const struct profile_share *share, size_t rank, bool on_gpu)
+/* Of a rate that leaves much of the read ceiling the report has a remedy, which is this one's too. */
+static const char *advice_on(const struct ifm_folder *folder, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                             const struct profile_share *share, struct ifm_arena *arena)
+{
+    const char *remedy = share->source->metric != IFM_M_CEILING_READ_PERCENT
+                             ? NULL
+                             : ifm_advise_memory(folder->plan, folder->derived, folder->events, cell, arm, arena);
+    return remedy == NULL ? share->limit->advice : remedy;
+}
+
+static void add_share(struct ifm_listing *listing, const struct ifm_folder *folder, const struct ifm_cell *cell,
+                      const struct ifm_arm *arm, const struct profile_share *share, size_t rank, bool on_gpu)
 {
     const struct profile_source *source = share->source;
     const char *surer = on_gpu ? source->surer : ""; /* what makes a share surer is a GPU's */
@@ -192,9 +203,10 @@ static void add_share(struct ifm_listing *listing, const struct ifm_cell *cell, 
     ifm_listing_set_text(listing, "surer", surer);
     if (share->value->number < WORTH_PERCENT)
         return;
-    ifm_listing_set_text(listing, "do", share->limit->advice);
+    const char *advice = advice_on(folder, cell, arm, share, listing->arena);
+    ifm_listing_set_text(listing, "do", advice);
     ifm_listing_show_note(listing,
-                          ifm_arena_printf(listing->arena, "%s: %s.%s%s%s", share->limit->name, share->limit->advice,
+                          ifm_arena_printf(listing->arena, "%s: %s.%s%s%s", share->limit->name, advice,
                                            surer[0] == '\0' ? "" : " Surer: ", surer, surer[0] == '\0' ? "" : "."));
 }
 
@@ -277,7 +289,7 @@ static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder
         if (wait && waits == WAITS_SHOWN)
             continue;
         waits += wait;
-        add_share(listing, cell, arm, &found[i], ++shown, on_gpu);
+        add_share(listing, folder, cell, arm, &found[i], ++shown, on_gpu);
     }
     add_all_missing(listing, folder, cell, arm, on_gpu, inside > 1);
     if (!is_of_programs(folder->plan) && (n == 0 || found[0].value->number < LIKELY_PERCENT) &&

@@ -4,8 +4,10 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/plain.h"
+#include "derive/compare/sessions.h"
 #include "host/host.h"
 #include "sample/claim.h"
+#include "sample/journal.h"
 #include "story/folder.h"
 #include <stdio.h>
 #include <string.h>
@@ -124,6 +126,20 @@ static enum ifm_status finish(const char *dir, const struct ifm_options *options
     return status;
 }
 
+/* A run is repeated by its command lines, and one of their programs may have been built anew since. */
+static void say_replaced(const char *original, const char *dir, struct ifm_arena *arena)
+{
+    static const enum ifm_stage stages[] = {IFM_STAGE_program};
+    const struct ifm_events *before, *now;
+    struct ifm_error unread = {0};
+    if (ifm_journal_glance(original, stages, 1, arena, &before, &unread) != IFM_OK ||
+        ifm_journal_glance(dir, stages, 1, arena, &now, &unread) != IFM_OK)
+        return;
+    const char *unlike = ifm_programs_unlike(before, now, arena);
+    if (unlike != NULL)
+        ifm_warn("the %s is another file than in %s: this rerun measures another program", unlike, original);
+}
+
 /* config -> plan -> run -> record -> derive -> judge -> publish */
 static enum ifm_status tell(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                             enum ifm_status *judged, struct ifm_error *error)
@@ -147,6 +163,8 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     if (status == IFM_MISSING || status == IFM_USAGE) /* nothing has been measured, and --resume would not help */
         ifm_claim_refuse(dir, made);
     IFM_TRY(status);
+    if (options->dir != NULL)
+        say_replaced(options->dir, dir, arena);
     return finish(dir, options, &line, judged, error);
 }
 

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "document/trust.h"
 #include "publish/sessions.h"
 #include "story/folder.h"
 #include <errno.h>
@@ -127,21 +126,13 @@ static const char *left_out(const struct ifm_run_view *original, const struct if
                : ifm_arena_printf(arena, "the original has another %s: it is not held against its repeats", unlike);
 }
 
-/* What no noise explains belongs to the number, be it of one run alone: the gravest word that one has. */
 static const char *caveat_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
                              struct ifm_arena *arena)
 {
-    enum ifm_trust_word worst = IFM_TRUST_NOISY;
-    const char *text = "";
-    for (size_t i = 0; i < n; i++) {
-        const enum ifm_trust_word its = ifm_trust_of(&folders[i].publication, arena).word;
-        if (its <= worst)
-            continue;
-        worst = its;
-        text = ifm_arena_printf(arena, "; with care, as %s is %s (inferometer summary %s)", ifm_path_base(dirs[i]),
-                                ifm_trust_label(its), dirs[i]);
-    }
-    return text;
+    enum ifm_trust_word *words = IFM_ARENA_ARRAY(arena, enum ifm_trust_word, n);
+    for (size_t i = 0; i < n; i++)
+        words[i] = ifm_trust_of(&folders[i].publication, arena).word;
+    return ifm_sessions_caveat(words, dirs, n, arena);
 }
 
 /* The original's folder stands behind those of its sessions. */
@@ -174,6 +165,17 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
                                                     : IFM_INVALID;
 }
 
+/* Sessions of two programs repeat neither. */
+static enum ifm_status same_programs(const struct ifm_folder *folders, unsigned opened, const char *const *dirs,
+                                     struct ifm_arena *arena, struct ifm_error *error)
+{
+    const char *unlike = ifm_programs_unlike(folders[0].events, folders[opened - 1].events, arena);
+    return unlike == NULL
+               ? IFM_OK
+               : ifm_fail(error, IFM_INVALID, dirs[opened - 1], "measure again while nobody replaces it",
+                          "the %s is another file than in %s: its sessions are of two programs", unlike, dirs[0]);
+}
+
 /* What can be repeated need not be whole: a run that broke off, or a configuration alone. */
 static void open_original(const char *dir, struct ifm_folder *out)
 {
@@ -196,7 +198,8 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
     ifm_log_quiet(options->quiet);
     for (unsigned i = 0; i < asked.times && status == IFM_OK; i++) {
         const char *dir = dirs[i] = fresh_dir(options, &number, arena);
-        ifm_note("session %u of %u: %s", i + 1, asked.times, dir);
+        /* "begins": what is said until the next such line is of this session */
+        ifm_note("session %u of %u begins: %s", i + 1, asked.times, dir);
         status = session(options, dir, arena, error);
         if (status == IFM_OK)
             status = ifm_folder_check(dir, false, error);
@@ -204,6 +207,8 @@ enum ifm_status ifm_rerun_times(const struct ifm_options *options, const struct 
             opened++;
             status = ifm_folder_open(dir, &folders[i], error);
         }
+        if (status == IFM_OK)
+            status = same_programs(folders, opened, dirs, arena, error);
     }
     if (status == IFM_OK) {
         dirs[again->times] = options->dir;

@@ -60,7 +60,7 @@ static void emit_rates(const struct ifm_arm_work *arm, const struct ifm_value *s
         if (rates[i].amount > 0)
             ifm_derive_emit(arm, rates[i].metric,
                             rates[i].metric == IFM_M_FLOPS_PER_S && arm->arm->integer
-                                ? ifm_value_integer_products(has_byte_products(arm))
+                                ? ifm_value_integer_products(arm->work, has_byte_products(arm))
                                 : rate_of(step, rates[i].amount));
     const char *words;
     const double bus = arm->cache_resident ? 0 : ifm_bus_bytes_per_s(arm->d, &words);

@@ -159,7 +159,7 @@ static struct ifm_value share_value(const struct ifm_arm_work *arm, enum ifm_cei
         return ifm_value_missing(work, "blocks");
     char set[48];
     if (kind == IFM_CEILING_INT8 && count_probes(work->cell, kind) == 0)
-        return ifm_value_integer_products(false);
+        return ifm_value_integer_products(work, false);
     if (kind == IFM_CEILING_READ && arm->cache_resident)
         return ifm_value_absent(
             ifm_arena_printf(arm->d->arena,

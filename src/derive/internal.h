@@ -125,7 +125,7 @@ struct ifm_value ifm_value_count(int64_t number, const char *n_of); /* of as man
 struct ifm_value ifm_value_count_of(int64_t number, int64_t n, const char *n_of);
 struct ifm_value ifm_value_absent(const char *reason, const char *remedy, int64_t n, const char *n_of);
 /* Of a FLOP rate, or its share of a ceiling, of an arm that multiplies integers; `measured`: that ceiling is. */
-struct ifm_value ifm_value_integer_products(bool measured);
+struct ifm_value ifm_value_integer_products(const struct ifm_cell_work *work, bool measured);
 struct ifm_value ifm_value_refused(struct ifm_arena *arena, const char *rule, const char *reason);
 void ifm_value_bracket(struct ifm_value *value, double low, double high, double level);
 /* There is no record: why, and what to do. */

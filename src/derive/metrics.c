@@ -51,12 +51,22 @@ struct ifm_value ifm_value_of_stat(enum ifm_stat stat, double number, int64_t n,
     return stat == IFM_STAT_OK ? ifm_value_real(number, n, n_of) : ifm_value_no_stat(stat, n, n_of);
 }
 
-struct ifm_value ifm_value_integer_products(bool measured)
+/* All arms of the cell that do so are named: one text, and so one footnote, is of all of them. */
+struct ifm_value ifm_value_integer_products(const struct ifm_cell_work *work, bool measured)
 {
-    return ifm_value_absent(measured
-                                ? "the arm multiplies codes as integers, which are no floating-point operations: see "
-                                  "its share of the ceiling int8"
-                                : "the arm multiplies codes as integers, and no ceiling of such products is measured",
+    struct ifm_arena *arena = work->d->arena;
+    const char *names = "";
+    size_t n = 0;
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const struct ifm_arm *arm = &work->cell->arms[a];
+        if (arm->integer && arm->role != IFM_ROLE_CEILING)
+            names = ifm_arena_printf(arena, "%s%s%s", names, n++ == 0 ? "" : ", ", ifm_arm_label(arm));
+    }
+    return ifm_value_absent(ifm_arena_printf(arena, "%s %s codes as integers, %s", n == 0 ? "the arm" : names,
+                                             n > 1 ? "multiply" : "multiplies",
+                                             measured ? "which are no floating-point operations: see the share of the "
+                                                        "ceiling int8"
+                                                      : "and no ceiling of such products is measured"),
                             "", 0, "blocks");
 }
 

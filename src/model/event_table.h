@@ -136,7 +136,7 @@ enum ifm_stage {
 #define IFM_FIELDS_program(F, r) \
     F(r, must, text, cell, _) F(r, must, text, arm, _) F(r, must, text, when, _) F(r, must, text, what, _) \
     F(r, must, count, inode, _) F(r, must, count, size, _) F(r, must, count, mtime_ns, _) \
-    F(r, must, count, ctime_ns, _)
+    F(r, must, count, ctime_ns, _) F(r, may, text, sha256, _)
 #define IFM_FIELDS_converge(F, r) \
     F(r, must, text, cell, _) F(r, may, text, arm, _) F(r, must, text, device, arm) F(r, must, text, source, arm) \
     F(r, must, amount, seconds, arm) F(r, must, count, readings, arm) F(r, must, flag, steady, arm) \

@@ -225,6 +225,21 @@ const char *ifm_sessions_answer(const struct ifm_sessions *sessions, size_t n, d
                                   answer);
 }
 
+const char *ifm_sessions_caveat(const enum ifm_trust_word *words, const char *const *dirs, size_t n,
+                                struct ifm_arena *arena)
+{
+    enum ifm_trust_word worst = IFM_TRUST_NOISY;
+    size_t first = 0, alike = 0;
+    for (size_t i = 0; i < n; i++) {
+        first = words[i] > worst ? i : first;
+        alike = words[i] > worst ? 1 : alike + (words[i] == worst && alike > 0);
+        worst = words[i] > worst ? words[i] : worst;
+    }
+    return alike == 0 ? ""
+                      : ifm_arena_printf(arena, "; with care, as %zu of %zu runs %s: %s (inferometer summary %s)",
+                                         alike, n, alike == 1 ? "says" : "say", ifm_trust_label(worst), dirs[first]);
+}
+
 /* ---- rows ---- */
 
 static const char *heading_in(const struct ifm_metric_columns *table, enum ifm_metric_id metric)
@@ -240,8 +255,8 @@ static const char *number_of(const struct ifm_cell *cell, enum ifm_metric_id met
 {
     if (metric == IFM_M_SPEEDUP_AT_CEILING)
         return "left at its ceiling";
-    if (metric == IFM_M_CEILING_READ)
-        return "read ceiling";
+    if (metric == IFM_M_CEILING_READ) /* of each run the most that was seen, where other rows are means */
+        return "fastest read";
     if (metric == IFM_M_ENERGY_PER_STEP_J)
         return ifm_cell_counts_programs(cell) ? "energy/run" : heading_in(&ifm_columns_energy_step, metric);
     const char *heading = heading_in(&ifm_columns_arms, metric);

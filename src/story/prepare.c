@@ -130,6 +130,28 @@ static void keep_simulated(struct ifm_machine *machine)
     }
 }
 
+/* A plan gives a workload no more threads than it uses. Where it is the only one, that would leave undone what was
+ * asked for, and say nothing. */
+static enum ifm_status check_threads(const struct ifm_study *study, const struct ifm_catalog *catalog,
+                                     struct ifm_error *error)
+{
+    const struct ifm_workload_entry *workload = NULL;
+    char hint[64];
+    uint64_t threads;
+    for (size_t w = 0; w < catalog->n_workloads && study->n_workloads == 1; w++)
+        if (strcmp(catalog->workloads[w].name, study->workloads[0]) == 0)
+            workload = &catalog->workloads[w];
+    const unsigned most = workload == NULL ? 0 : workload->most_threads;
+    snprintf(hint, sizeof hint, "leave out --threads, or give at most %u", most);
+    for (size_t i = 0; i < study->n_axes && most > 0; i++)
+        for (size_t k = 0; k < study->axes[i].n && strcmp(study->axes[i].path, "device.threads") == 0; k++)
+            if (ifm_parse_u64(study->axes[i].texts[k], &threads) && threads > most)
+                return ifm_fail(error, IFM_USAGE, "device.threads", hint,
+                                "%s runs on %u thread%s: %llu would change nothing", workload->name, most,
+                                most == 1 ? "" : "s", (unsigned long long)threads);
+    return IFM_OK;
+}
+
 static enum ifm_status plan_of(const struct ifm_config *config, const struct ifm_workload_entry *own, bool simulated,
                                struct ifm_arena *arena, struct ifm_plan **plan, struct ifm_error *error)
 {
@@ -145,6 +167,8 @@ static enum ifm_status plan_of(const struct ifm_config *config, const struct ifm
         keep_simulated(&machine);
     ifm_story_catalog(config, &machine, own, arena, &catalog);
     enum ifm_status status = ifm_plan_build(study, &catalog, make_run_id(study, arena), arena, plan, error);
+    if (status == IFM_OK && own == NULL) /* of a session its caller says it */
+        status = check_threads(study, &catalog, error);
     if (status != IFM_OK) {
         ifm_config_locate(config, error);
         return status;

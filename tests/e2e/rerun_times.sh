@@ -65,6 +65,18 @@ assert d["quotable"] == {"0": "yes", "3": "not answered"}[sys.argv[1]], d
 assert "the times of arm2, arm1" in d["notes"][-1], d
 P
 
+# A program that was built anew since is another one: said, and its times are not held against the original's.
+"$INFEROMETER" exec ./arm1 --repeats 4 --quiet --out built >/dev/null 2>errors || [ $? = 3 ] ||
+    fail "built: $(cat errors)"
+cp arm1 kept && mv kept arm1 && "$INFEROMETER" rerun built --quiet --out copied >/dev/null 2>errors || [ $? = 3 ] ||
+    fail "the same program: $(cat errors)"
+! grep 'another program' errors || fail "a program that nobody replaced"
+echo '# anew' >>arm1
+"$INFEROMETER" rerun built --times 2 --quiet --out anew >table 2>errors || [[ $? = [13] ]] || fail "anew: $(cat errors)"
+[ "$(grep -c 'the program of arm1 is another file than in built: this rerun measures another program' errors)" = 2 ] ||
+    fail "a replaced program is not named: $(cat errors)"
+tr '\n' ' ' <table | grep -q 'another program of arm1: it is not held against its repeats' || fail "says: $(cat table)"
+
 # A session waits as a single one does; so short a wait is in vain, which a warning says.
 "$INFEROMETER" null --repeats 20 --quiet --out real >/dev/null 2>errors || [ $? = 3 ] || fail "null: $(cat errors)"
 "$INFEROMETER" rerun real --times 2 --wait-quiet 0.1s --quiet --out waits >/dev/null 2>errors || [[ $? = [13] ]] ||

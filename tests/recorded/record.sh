@@ -59,7 +59,7 @@ while True:
     until [ "$(cat meter.csv 2>/dev/null | wc -l)" -ge 5 ]; do sleep 0.05; done
 }
 
-record_null() { "$ifm" null "${few[@]}" --threads 2 --out null; }
+record_null() { "$ifm" null "${few[@]}" --out null; }
 record_stream() { "$ifm" stream --probe read,copy --size 1MiB "${few[@]}" --ceilings read,flops --out stream; }
 record_stream-cold() { "$ifm" stream --probe read --size 1MiB --cache cold "${few[@]}" --threads 1 --out stream-cold; }
 small_decode=(--batch 1 --q-heads 4 --kv-heads 2 --head-dim 64 --layers 1)

@@ -171,6 +171,17 @@ static void advice_is_given_where_its_condition_holds(void **state)
              !facts_stand(run.advice->text, advised[i].text, NULL)))
             fail_msg("%zu: %s, %s: %s: %s", i, run.advice->kind, run.advice->arm, run.advice->condition,
                      run.advice->text);
+        /* `profile` asks of each arm, and says the same. */
+        const struct ifm_cell *cell = &run.cells[0];
+        for (size_t a = 0; a < cell->n_arms; a++) {
+            const bool told = advised[i].kind != NULL && strcmp(advised[i].kind, "memory") == 0 &&
+                              strcmp(cell->arms[a].name, advised[i].arm) == 0;
+            const char *text = ifm_advise_memory(&run.plan, &run.derived, events_of(run.events, run.arena), cell,
+                                                 &cell->arms[a], run.arena);
+            assert_int_equal(text != NULL, told);
+            if (told)
+                assert_string_equal(text, run.advice->text);
+        }
         /* What one arm leaves behind asks for longer slots: no other line of the run asks for shorter ones. */
         assert_true(run.n_advice == 0 || strstr(run.advice->text, "slots") == NULL);
         stop(&run);

@@ -477,7 +477,7 @@ static void steps_without_tokens(void **state)
     ps_counter(&p);
     ps_derive(&p);
     fx_expect(&p.fx, "base", "energy_per_token_j", IFM_STATE_ABSENT, "tokens");
-    fx_expect(&p.fx, "base", "flops_per_joule", IFM_STATE_ABSENT, "integers");
+    fx_expect(&p.fx, "base", "flops_per_joule", IFM_STATE_ABSENT, "base multiplies codes as integers");
     ps_expect(&p, "other", "flops_per_joule", 1000 / 0.6, 1e-6);
     ps_expect(&p, "other", "energy_per_step_change_percent", -25, 1e-6);
     assert_null(ifm_derived_find(p.fx.derived, "decode", "other", IFM_M_ENERGY_PER_TOKEN_CHANGE_PERCENT));

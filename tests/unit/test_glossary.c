@@ -113,6 +113,9 @@ static void what_is_printed_is_explained(void **state)
                                              {"reaches", "weak baseline"},
                                              {"moved by", "ceiling"},
                                              {"wholly", "at least"},
+                                             {"not held to the samples", "verify"},
+                                             {"Touches", "touches"},
+                                             {"fastest read", "session"},
                                              {"9 of 20", "undisturbed blocks"},
                                              {"TPOT at least", "TPOT"},
                                              {"whether the order of slots matters", "leaves something behind"}};

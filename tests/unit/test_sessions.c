@@ -144,7 +144,7 @@ static void the_table_answers_in_the_names_of_the_run(void **state)
     assert_int_equal(strncmp(first, "\ndozen-letter  vs baseline   yes               2.00x to 2.00x  ", 61), 0);
     assert_non_null(strstr(table, "/step     yes               123 to 128 us "));
     assert_non_null(strstr(table, " +-2.4 % "));
-    assert_non_null(strstr(table, "\n              read ceiling  no: beyond +-5 %  "));
+    assert_non_null(strstr(table, "\n              fastest read  no: beyond +-5 %  "));
     assert_null(strstr(table, "_")); /* no id */
     assert_null(strstr(table, "outputs"));
     assert_null(strstr(table, "left at its ceiling")); /* no run has it */

@@ -251,6 +251,21 @@ void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_r
     join_quotable(out);
 }
 
+const char *ifm_programs_unlike(const struct ifm_events *first, const struct ifm_events *second,
+                                struct ifm_arena *arena)
+{
+    IFM_EACH(event, first, program, NULL, NULL) {
+        const struct ifm_event_program *mine = IFM_FACTS(event, program);
+        IFM_EACH(other, second, program, mine->cell, mine->arm) {
+            const struct ifm_event_program *its = IFM_FACTS(other, program);
+            if (strcmp(mine->what, its->what) == 0 && mine->sha256 != NULL && its->sha256 != NULL &&
+                strcmp(mine->sha256, its->sha256) != 0)
+                return ifm_arena_printf(arena, "%s of %s", mine->what, mine->arm);
+        }
+    }
+    return NULL;
+}
+
 const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struct ifm_run_view *session,
                                 struct ifm_arena *arena)
 {
@@ -260,5 +275,5 @@ const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struc
     for (size_t i = 0; i < likeness.n; i++)
         if (i < likeness.n_refusing || strncmp(likeness.items[i].field, machine, sizeof machine - 1) == 0)
             return likeness.items[i].field;
-    return NULL;
+    return ifm_programs_unlike(original->events, session->events, arena);
 }

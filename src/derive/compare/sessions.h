@@ -55,8 +55,12 @@ void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_r
 double ifm_sessions_low(const struct ifm_sessions_row *row);
 double ifm_sessions_high(const struct ifm_sessions_row *row);
 size_t ifm_sessions_runs(const struct ifm_sessions_row *row); /* that have the number, the original among them */
+/* "program of gzip-9" (or "script of"): in the second run the file of that arm had other content. NULL: no file is
+ * known to have had, as in runs of versions that took no hash. */
+const char *ifm_programs_unlike(const struct ifm_events *first, const struct ifm_events *second,
+                                struct ifm_arena *arena);
 /* What keeps the original from standing beside its sessions, as "environment.cpu.model": it was measured on another
- * machine or device, or read other files. NULL: nothing does. */
+ * machine or device, read other files, or ran another program. NULL: nothing does. */
 const char *ifm_sessions_unlike(const struct ifm_run_view *original, const struct ifm_run_view *session,
                                 struct ifm_arena *arena);
 

@@ -311,7 +311,7 @@ static void emit_operations(const struct made *m, const struct ifm_value *step)
         return;
     emit(m, IFM_M_FLOPS_PER_JOULE,
          flops <= 0 ? ifm_value_absent("a step of this arm has no operations in its ledger", "", 0, "windows")
-         : m->arm->arm->integer ? ifm_value_integer_products(false)
+         : m->arm->arm->integer ? ifm_value_integer_products(m->arm->work, false)
                                 : inverse_of(step, flops));
 }
 

@@ -133,15 +133,22 @@ static double share_of_operations(const struct advising *g, const struct ifm_cel
     return isnan(known) && (double)ledger->flops >= INTENSE * bytes ? INFINITY : known;
 }
 
-/* Only where memory is what limits the arm, and arithmetic does not hold it back either. */
+/* The share of the read ceiling, where memory is what limits the arm, and neither arithmetic nor the ceiling itself
+ * holds it back; else NaN. */
+static double unused_share(const struct advising *g, const struct ifm_cell *cell, size_t arm)
+{
+    const double share = ifm_checks_arm(&cell->arms[arm]) ? number_of(g, cell, arm, IFM_M_CEILING_READ_PERCENT) : NAN;
+    const double operations = share_of_operations(g, cell, arm);
+    return share < MEMORY_PERCENT && !(operations >= MEMORY_PERCENT || operations > share) ? share : NAN;
+}
+
 static void look_at_memory(struct advising *g, const struct ifm_cell *cell)
 {
     size_t n = 0, worst = 0;
     double least = MEMORY_PERCENT;
     for (size_t a = 0; a < cell->n_arms; a++) {
-        double share = ifm_checks_arm(&cell->arms[a]) ? number_of(g, cell, a, IFM_M_CEILING_READ_PERCENT) : NAN;
-        const double operations = share_of_operations(g, cell, a);
-        if (!(share < MEMORY_PERCENT) || operations >= MEMORY_PERCENT || operations > share)
+        const double share = unused_share(g, cell, a);
+        if (isnan(share))
             continue;
         n++;
         worst = share < least ? a : worst;
@@ -153,6 +160,15 @@ static void look_at_memory(struct advising *g, const struct ifm_cell *cell)
                                   ifm_arena_printf(g->c.arena, "reads at %.3g %% of its ceiling, below %.3g %%%s",
                                                    least, MEMORY_PERCENT, and_more(g, n)),
                                   for_memory(g, cell, worst)});
+}
+
+const char *ifm_advise_memory(const struct ifm_plan *plan, const struct ifm_derived *derived,
+                              const struct ifm_events *events, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                              struct ifm_arena *arena)
+{
+    const struct advising g = {.c = {.plan = plan, .derived = derived, .events = events, .arena = arena}};
+    const size_t at = (size_t)(arm - cell->arms);
+    return isnan(unused_share(&g, cell, at)) ? NULL : for_memory(&g, cell, at);
 }
 
 /* ---- fit ---- */

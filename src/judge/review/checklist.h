@@ -39,5 +39,10 @@ struct ifm_advice {
 };
 void ifm_advise(const struct ifm_plan *plan, const struct ifm_derived *derived, const struct ifm_events *events,
                 struct ifm_arena *arena, struct ifm_advice **out, size_t *n);
+/* The text for an arm that leaves much of the read ceiling, as among those; NULL = it does not, or arithmetic holds it
+ * back. */
+const char *ifm_advise_memory(const struct ifm_plan *plan, const struct ifm_derived *derived,
+                              const struct ifm_events *events, const struct ifm_cell *cell, const struct ifm_arm *arm,
+                              struct ifm_arena *arena);
 
 #endif
