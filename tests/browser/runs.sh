@@ -23,7 +23,7 @@ quiet run --workload decode --device fake --script "$noisy" --ceilings none --se
 quiet run --workload decode --device fake --script "$noisy" --ceilings none --seed 1 --repeats 12 --out sweep \
     --override decode.kv_len="$(seq -s, 256 16 352)" --override decode.batch=1,2,3,4,5 --override decode.compress=1,4
 quiet run --workload null --device fake --script "$noisy" --ceilings none --seed 1 --repeats 12 --out crowd \
-    --override measure.replica="$(seq -s, 1 60)" --override device.threads=1,2,3,4,5
+    --override measure.replica="$(seq -s, 1 60)" --override null.spin=1,2,3,4,5
 ! bash -c '"$@"; exit $?' dying "$INFEROMETER" null --device fake --script "$noisy; die_after_slots=12" \
     --ceilings none --seed 1 --repeats 5000 --out interrupted >/dev/null 2>&1 || fail "the run was not interrupted"
 quiet derive interrupted

@@ -3,14 +3,13 @@
 # plugin, and arms in buffers and processes of their own.
 source "$(dirname "$0")/lib.sh"
 [ -n "${IFM_ALLOC_GUARD:-}" ] || skip "a sanitizer owns the allocator in this build"
-threads=$(nproc)
-[ "$threads" -gt 2 ] && threads=2
+threads=() # the empty step has one; the others two, or as many as there are
 check() # NAME ARGUMENT...
 {
     local name=$1
     shift
     IFM_ALLOC_REPORT=${scratch:?}/$name.report LD_PRELOAD=$IFM_ALLOC_GUARD "$INFEROMETER" "$@" \
-        --threads "$threads" --ceilings none --repeats 60 --warmup 10 --out "$name" >/dev/null 2>errors ||
+        "${threads[@]}" --ceilings none --repeats 60 --warmup 10 --out "$name" >/dev/null 2>errors ||
         fail "$name: $(cat errors)"
     # One line a process: the run and its workers.
     read -r slots allocations outside < <(awk '{ s += $1; a += $2; o += $3 } END { print s, a, o }' "$name.report")
@@ -26,6 +25,7 @@ decode=(decode --kv-len 408 --batch 1 --q-heads 4 --kv-heads 2 --head-dim 64 --l
 # Every arm that there is: our kernels, and OpenBLAS where it is installed.
 attention=(attention --batch 1 --q-heads 4 --kv-heads 2 --seq-len 128 --head-dim 64 --layers 2)
 check null null
+threads=(--threads "$(($(nproc) > 1 ? 2 : 1))")
 check stream stream --size 1MiB --override stream.probe=read
 check decode "${decode[@]}"
 check cycle "${decode[@]}" --inference --decode-tokens 16

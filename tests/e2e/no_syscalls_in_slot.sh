@@ -7,14 +7,13 @@
 source "$(dirname "$0")/lib.sh"
 need strace strace
 allowed=none
-threads=$(nproc)
-[ "$threads" -gt 2 ] && threads=2
+threads=() # the empty step has one; the others two, or as many as there are
 # The empty step, then steps that give every worker its part: the join of the workers is what might call the kernel.
 check() # NAME ARGUMENT...
 {
     local name=$1
     shift
-    if ! strace -f -ttt -qq -o trace "$INFEROMETER" "$@" --threads "$threads" --ceilings none --repeats 200 \
+    if ! strace -f -ttt -qq -o trace "$INFEROMETER" "$@" "${threads[@]}" --ceilings none --repeats 200 \
         --out "$name" >/dev/null 2>errors; then
         ! grep -qi ptrace errors || skip "ptrace is not permitted here: $(tail -1 errors)"
         fail "$name: $(cat errors)"
@@ -60,6 +59,8 @@ look()
 decode=(decode --kv-len 408 --batch 1 --q-heads 4 --kv-heads 2 --head-dim 64 --layers 2)
 attention=(attention --batch 1 --q-heads 4 --kv-heads 2 --seq-len 128 --head-dim 64 --layers 2)
 check null null
+check processes null --isolation processes
+threads=(--threads "$(($(nproc) > 1 ? 2 : 1))")
 check decode "${decode[@]}"
 check cycle "${decode[@]}" --inference --decode-tokens 16
 check cold "${decode[@]}" --cache cold
@@ -67,7 +68,6 @@ check stream stream --size 1MiB --override stream.probe=read
 check attention "${attention[@]}" --arms auto --causal --ragged 0.5
 check gemm gemm --n 256 --k 256 --layers 2 --gemm-arms ours
 check buffers "${decode[@]}" --isolation buffers
-check processes null --isolation processes
 check plugin dot --plugin "${IFM_PLUGINS:?the folder of the plugins that the build makes}/dot.so" --n 1000
 "$INFEROMETER" doctor 2>/dev/null | has "^OpenBLAS  *ok" || {
     echo "without the arms of OpenBLAS, which is not here"
