@@ -5,7 +5,7 @@
 #   cmake --preset portable && cmake --build build-portable
 #   tools/portable.sh DIR $(tools/gpu_tests.sh --programs)
 #   mkdir DIR/fatbins && cp build-portable/src/kernel/cuda/*.fatbin DIR/fatbins
-#   bench/bars.sh DIR OUT [PART...]     all parts: some 25 minutes of an H200 with 16 CPUs and PyTorch
+#   bench/bars.sh DIR OUT [PART...]     all parts: some 27 minutes of an H200 with 16 CPUs and PyTorch
 #
 # tests     what no log of a GPU has yet: planted faults of packed caches and cycles, views           (260 s)
 # packed    int2 by its groups, f16 caches of 2.1 GB; a batch of 256                                   (150 s)
@@ -13,14 +13,15 @@
 # ticket    the cycle at 1 x 4,096 and at 8 x 32,768, with the gates of the golden ticket              (200 s)
 # nvrtc     kernels made by NVRTC beside those of the build, one folder of runs each                   (120 s)
 # attention the ten configurations beside PyTorch in one process; rotated; over views                  (330 s)
+# limits    what holds back the kernels whose bars are missed, and attention, by ncu; all of ncu's table too (150 s)
 set -uo pipefail
 here=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/..")
-usage="usage: bench/bars.sh DIR OUT [tests|packed|joules|ticket|nvrtc|attention]..."
+usage="usage: bench/bars.sh DIR OUT [tests|packed|joules|ticket|nvrtc|attention|limits]..."
 dir=$(readlink -f "${1:?"$usage"}") out=${2:?"$usage"}
 shift 2
-[ $# -gt 0 ] || set -- tests packed joules ticket nvrtc attention
+[ $# -gt 0 ] || set -- tests packed joules ticket nvrtc attention limits
 for part in "$@"; do
-    [[ " tests packed joules ticket nvrtc attention " = *" $part "* ]] || { echo "$usage; not: $part" >&2 && exit 2; }
+    [[ " tests packed joules ticket nvrtc attention limits " = *" $part "* ]] || { echo "$usage; not: $part" >&2 && exit 2; }
 done
 [ -x "$dir/inferometer" ] || { echo "error: $dir holds no inferometer: tools/portable.sh $dir" >&2 && exit 2; }
 mkdir -p "$out" && out=$(readlink -f "$out")
@@ -103,6 +104,29 @@ attention()
     for layout in separate qkv_packed; do
         lab $layout attention --arms cudnn,ours --batch 32 --q-heads 8 --kv-heads 8 --seq-len 512,2048 \
             --head-dim 64,128 --layout $layout --ceilings none --cap 1s
+    done
+}
+
+# profiled NAME KERNEL ARGUMENTS...: the second launch that fits, of a run of few steps
+profiled()
+{
+    echo "$1:"
+    within 60 "$INFEROMETER" profile --all --kernel "$2" --launch-skip 1 --launch-count 1 --csv "$1.csv" -- \
+        "$INFEROMETER" "${@:3}" --device cuda --no-graphs --inner 1 --stop repeats --repeats 3 --warmup 1 --ceilings none \
+        --seed 1 --quiet --out "$1" 2>&1
+}
+
+limits()
+{
+    local cache=(decode --decode-arms ours --kv-heads 8)
+    profiled int2-g8 ifm_packed_int2 "${cache[@]}" --batch 16 --q-heads 64 --kv-len 32768 --formats int2
+    profiled int2-g4 ifm_packed_int2 "${cache[@]}" --batch 16 --q-heads 32 --kv-len 32768 --formats int2
+    profiled int4-g8 ifm_packed_int4 "${cache[@]}" --batch 128 --q-heads 64 --kv-len 4096 --formats int4
+    profiled decode-16k ifm_decode "${cache[@]}" --batch 1 --q-heads 32 --kv-len 16384 --compress 1
+    profiled row-k14336 ifm_gemm_row gemm --gemm-arms ours --m 1 --n 4096 --k 14336 --weights int4
+    for dim in 64 128; do
+        profiled attention-$dim ifm_hopper attention --arms ours --batch 8 --q-heads 8 --kv-heads 8 --seq-len 2048 \
+            --head-dim $dim
     done
 }
 
