@@ -24,7 +24,14 @@ namespace
 
 enum : uint32_t { D = 128, INT4_OF_THE_CACHE = 3 /* ifm_kv_format */, NO_ROWS = 0x00010001u * IFM_DECODE_NO_ROW };
 
-enum plant { NO_PLANT, NAN_KEY, NAN_VALUE, NAN_QUERY, MASKED }; /* into the first page, the first query, all sides */
+enum plant {
+    NO_PLANT,
+    NAN_KEY,
+    NAN_VALUE,
+    NAN_QUERY,
+    MASKED,
+    SMALL_VALUES
+}; /* the first page, query; all sides; all */
 
 struct length {
     uint32_t pages, sink, ring;
@@ -61,14 +68,16 @@ struct pool {
     uint16_t *sides;
 };
 
-/* Values of a page or of a part of the sides, as f32. */
-std::vector<float> rows_of(uint32_t tokens, uint32_t seed)
+/* Values of a page or of a part of the sides, as f32: K, then V. */
+std::vector<float> rows_of(uint32_t tokens, uint32_t seed, enum plant planted)
 {
     std::vector<uint16_t> narrow(2 * tokens * D);
     std::vector<float> wide(2 * tokens * D);
     rows_fill(ROWS_NORMAL, D, tokens, seed, narrow.data(), narrow.data() + tokens * D);
     for (size_t i = 0; i < wide.size(); i++)
         wide[i] = ifm_f16_to_f32(narrow[i]);
+    for (size_t i = wide.size() / 2; i < wide.size() && planted == SMALL_VALUES; i++)
+        wide[i] = ifm_f16_to_f32(ifm_f32_to_f16(1e-3f * wide[i]));
     return wide;
 }
 
@@ -95,10 +104,11 @@ void expect_outputs(pool &p, const cell &c, uint32_t unit, const std::vector<flo
 }
 
 /* Rows of the sink, and of the ring from its first page on, which is page `pages` % 2. */
-void fill_sides(pool &p, uint32_t unit, const length &l, bool masked, std::vector<float> &k, std::vector<float> &v)
+void fill_sides(pool &p, uint32_t unit, const length &l, enum plant planted, std::vector<float> &k,
+                std::vector<float> &v)
 {
-    std::vector<float> rows = rows_of(l.sink + l.ring, 77 * unit + 5);
-    for (uint32_t t = 0; masked && t < l.sink + l.ring; t++)
+    std::vector<float> rows = rows_of(l.sink + l.ring, 77 * unit + 5, planted);
+    for (uint32_t t = 0; planted == MASKED && t < l.sink + l.ring; t++)
         rows[t * D] = -INFINITY;
     uint16_t *side = p.sides + static_cast<size_t>(unit) * 2 * IFM_KV_SIDE * D;
     for (uint32_t t = 0; t < l.sink + l.ring; t++) {
@@ -137,7 +147,7 @@ void fill(pool &p, const cell &c)
         std::vector<unsigned char> canonical(p.layout.page_bytes);
         p.units.push_back({pages, l.pages, item, l.sink, l.ring});
         for (uint32_t i = 0; i < l.pages; i++, pages++) {
-            std::vector<float> wide = rows_of(IFM_DECODE_PAGE, 31 * pages + 3);
+            std::vector<float> wide = rows_of(IFM_DECODE_PAGE, 31 * pages + 3, c.planted);
             if (pages == 0 && (c.planted == NAN_KEY || c.planted == NAN_VALUE))
                 wide[(c.planted == NAN_VALUE ? rows : 0) + 64 * D + 5] = NAN;
             ifm_kv_encode_int4_scalar(&p.layout, wide.data(), wide.data() + rows, IFM_DECODE_PAGE, canonical.data());
@@ -146,7 +156,7 @@ void fill(pool &p, const cell &c)
             k.insert(k.end(), k_page.begin(), k_page.end());
             v.insert(v.end(), v_page.begin(), v_page.end());
         }
-        fill_sides(p, unit, l, c.planted == MASKED, k, v);
+        fill_sides(p, unit, l, c.planted, k, v);
         expect_outputs(p, c, unit, k, v);
         item += l.pages * 2 + (l.sink + TILE - 1) / TILE + (l.ring + TILE - 1) / TILE;
     }
@@ -262,6 +272,8 @@ int main()
         {"pair, NaN in a key", pair, PAIR, 4, ragged, {2, 3}, 0, false, NAN_KEY},
         {"pair, NaN in a value", pair, PAIR, 2, ragged, {2, 3}, 0, true, NAN_VALUE},
         {"pair, NaN in a query", pair, PAIR, 3, ragged, {2, 3}, 0, false, NAN_QUERY},
+        {"pair, small values", pair, PAIR, 4, ragged, {}, 3, false, SMALL_VALUES},
+        {"one block, small values", all, WARPS_OF_ALL, 5, ragged, {}, 2, true, SMALL_VALUES},
         {"pair, sides of minus infinity", pair, PAIR, 4, ragged, {2, 3}, 0, true, MASKED},
         {"one block, sides of minus infinity", all, WARPS_OF_ALL, 5, ragged, {}, 2, false, MASKED},
     };

@@ -244,10 +244,13 @@ static void run_arm(const struct opened *opened, const void *wanted)
 
 static void all(struct bench *bench, const char *text)
 {
-    static const struct size sizes[] = {
-        {"outlier channels", 1, 1, 1, 12}, {"large keys", 0.01f, 100, 1, 1},
-        {"small keys", 1, 1e-3f, 1, 1},    {"small keys, large queries", 100, 0.01f, 1, 1},
-        {"large values", 1, 1, 1e4f, 1},   {"small values", 1, 1, 0.03f, 1}};
+    static const struct size sizes[] = {{"outlier channels", 1, 1, 1, 12},
+                                        {"large keys", 0.01f, 100, 1, 1},
+                                        {"small keys", 1, 1e-3f, 1, 1},
+                                        {"small keys, large queries", 100, 0.01f, 1, 1},
+                                        {"large queries, outliers", 10, 1, 1, 12},
+                                        {"large values", 1, 1, 1e4f, 1},
+                                        {"small values", 1, 1, 1e-3f, 1}};
     struct asked asked[COUNT(sizes) + PLANTS];
     for (size_t i = 0; i < COUNT(sizes); i++)
         asked[i] = (struct asked){sizes[i], NO_PLANT};

@@ -8,6 +8,12 @@
  * which no product has more than 127; what rounding to those takes is the second digit, in 254ths. Of a weight times
  * the scale of its V: unsigned, 256 h + l, relative to the page's maximum. Sums become f32 once a page.
  *
+ * An error of a score is one of an exponent, and grows with queries and keys. A product is off by up to 1/508 of a
+ * unit, 1/880 in the root mean square; a code less 1.5 is 1.25 in the mean square, lower bits of an eighth of the
+ * channels are 3.5: a score is off by sqrt(1.69 D) / 880 units times its scale. Where that passes 1.5e-3 (base 2) for a
+ * head, a third digit, in 128ths of the second's units, is added to the page's scores. Queries of unit variance stay
+ * below that beside outlier channels of 12: of a third digit they have a vote and a branch.
+ *
  * A product has 8 columns, one a head, and each digit has one of its own. FEW: at most 4 heads, columns 2 h and 2 h + 1
  * are the digits of head h, so that lane 4 g + t has both sums of head t. Until `spread` a lane's totals are of it, and
  * so are sums of values, in places 0 and 2 of their four.
@@ -32,24 +38,39 @@ template <int D, bool FEW> struct digits {
     float unit[2], zero[2];           /* of the heads of a lane's scores */
 };
 
+/* Digits that a lane has of a product: both, FEW that of its column; or the third one. */
+template <bool FEW, bool THIRD> struct of_product {
+    enum { DIGITS = FEW || THIRD ? 1 : 2 };
+};
+
 /* Adding one rounds to its units, and leaves the number of them in the lowest 8 bits. */
 struct rounding {
     uint32_t high, low;
 };
 
-/* Digits of two products, each in the lower byte of its half. */
-template <bool FEW>
+/* Digits of two products, each in the lower byte of its half. THIRD: in each column, of what the second one leaves, and
+ * of what was lost where that which the first one leaves became f16. Of units below 2^-9, of which f16 has no 2^-15, it
+ * is of no meaning: a head of such small scores beside a large one, whose score it moves by less than 2e-4. */
+template <bool FEW, bool THIRD>
 __device__ __forceinline__ void split(uint32_t q, uint32_t scales, const rounding &to, bool second, uint32_t of[2])
 {
-    of[0] = times_and(q, scales, to.high);
-    if (FEW && !second)
+    const uint32_t first = times_and(q, scales, to.high);
+    of[0] = first;
+    if (FEW && !THIRD && !second)
         return;
-    const uint32_t rest = times_less(q, scales, difference(of[0], to.high));
-    of[FEW ? 0 : 1] = times_and(rest, 0x3bf03bf0u, to.low); /* 254 / 256 */
+    const uint32_t whole = difference(first, to.high), rest = times_less(q, scales, whole);
+    const uint32_t next = times_and(rest, 0x3bf03bf0u, to.low); /* 254 / 256 */
+    of[FEW ? 0 : 1] = next;
+    if (!THIRD)
+        return;
+    const uint32_t product = times(q, scales), less = times_less(q, scales, product);
+    const uint32_t lost = times_and(difference(difference(product, whole), rest), 0x3c003c00u, less);
+    const uint32_t left = times_less(rest, 0x3bf03bf0u, difference(next, to.low));
+    of[0] = times_and(times_and(lost, 0x3bf03bf0u, left), 0x3c003c00u, to.low - 0x1c001c00u);
 }
 
 /* The lower bits' part. `down`: 1, or what scales were multiplied by. */
-template <int D, bool FEW>
+template <int D, bool FEW, bool THIRD>
 __device__ __forceinline__ void split_low(uint32_t stage, uint32_t row, uint32_t t, uint32_t down, const rounding &to,
                                           bool second, uint32_t low[2])
 {
@@ -66,27 +87,29 @@ __device__ __forceinline__ void split_low(uint32_t stage, uint32_t row, uint32_t
             q[e] = shared_half(row + d / 32 * 512 + d % 32 * 2);
             scale[e] = shared_half(stage + 2 * d);
         }
-        split<FEW>(__byte_perm(q[0], q[1], 0x5410), times(__byte_perm(scale[0], scale[1], 0x5410), less), to, second,
-                   two[i]);
+        split<FEW, THIRD>(__byte_perm(q[0], q[1], 0x5410), times(__byte_perm(scale[0], scale[1], 0x5410), less), to,
+                          second, two[i]);
     }
 #pragma unroll
-    for (int k = 0; k < of_lane_int2<FEW>::DIGITS; k++)
+    for (int k = 0; k < of_product<FEW, THIRD>::DIGITS; k++)
         low[k] = CHANNELS == 4 ? __byte_perm(two[0][k], two[1][k], 0x6420) : __byte_perm(two[0][k], 0, 0x2020);
 }
 
-/* Units of products of which the largest is `most`, f16 without a sign. The largest is at most 127 of them and, but for
- * those below 2^-10, above 63. */
+/* Units are 2^-6 of this power of 2, an f16, where the largest product is `most`: at most 127 units and, but for those
+ * below 2^-10, above 63. */
+__device__ __forceinline__ uint32_t power_of(uint32_t most)
+{
+    return ((most > 0x1400 ? most : 0x1400) + 15) & 0xfc00;
+}
+
 struct units {
     rounding to;
-    uint32_t unit; /* f32 */
-    bool down;     /* f16 has no such units: scales are to be multiplied by 2^-6 */
+    bool down; /* f16 has no such units: scales are to be multiplied by 2^-6 */
 };
 
-__device__ __forceinline__ units units_of(uint32_t most)
+__device__ __forceinline__ units units_of(uint32_t power)
 {
     units u;
-    const uint32_t up = (most > 0x1400 ? most : 0x1400) + 15, power = up & 0xfc00;
-    u.unit = most >= 0x7c00 ? 0x7fc00000u : (power << 13) + (106u << 23);
     u.down = power > 0x6800;
     u.to.high = (power - (u.down ? 0x1800u : 0) + 0x1200) * 0x10001u;
     u.to.low = u.to.high - 0x20002000u;
@@ -99,59 +122,92 @@ template <bool FEW> __device__ __forceinline__ float of_rows(const float sum[2][
     return FEW ? sum[0][0] + sum[0][3] : sum[0][j] + sum[1][2 + j];
 }
 
-template <int D, bool FEW>
-__device__ __forceinline__ void fold_page(uint32_t stage, uint32_t q, uint32_t lane, digits<D, FEW> &to)
+/* Sum `j` of a lane's products of both digits, in units of the second; THIRD: of third digits, of FEW 255 times. */
+template <bool FEW, bool THIRD> __device__ __forceinline__ int32_t sum_of(const int32_t (*c)[4], int j)
 {
-    enum { N = D / 32 };
-    const uint32_t g = lane / 4, t = lane % 4, row = q + (FEW ? g / 2 : g) * 64;
-    const bool second = FEW && g % 2 != 0;
-    uint4 x[N], s[N];
+    return FEW ? c[0][2 * j] * 254 + c[0][2 * j + 1] : THIRD ? c[0][j] : c[0][j] * 254 + c[1][j];
+}
+
+/* The largest product of a head's query and scales, f16 without a sign. */
+template <int D> __device__ __forceinline__ uint32_t largest_product(const uint4 x[D / 32], const uint4 s[D / 32])
+{
     uint32_t most = 0;
-    float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}}, middle[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        x[i] = load_shared(row + 16 * t + 512 * i);
-        s[i] = load_shared(stage + 16 * t + 64 * i);
-        const uint4 z = load_shared(stage + 2 * D + 16 * t + 64 * i);
-        add_zeros<FEW>(zero, z, x[i], second);
-        add_zeros<FEW>(middle, s[i], x[i], second);
+    for (int i = 0; i < D / 32; i++)
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             const uint32_t product = times(word(x[i], j), word(s[i], j));
             most = i + j == 0 ? product : larger(most, product); /* of 0 and a product ptxas 13.0 makes a RELU */
         }
-    }
     most = larger(most, __shfl_xor_sync(EVERY, most, 1));
     most = larger(most, __shfl_xor_sync(EVERY, most, 2));
-    const units u = units_of(larger(most, most >> 16) & 0x7fff);
-    if (u.down)
+    return larger(most, most >> 16) & 0x7fff;
+}
+
+template <int D> __device__ __forceinline__ void scale_down(uint4 s[D / 32])
+{
 #pragma unroll
-        for (int i = 0; i < N; i++)
-            s[i] = make_uint4(times(s[i].x, 0x24002400u), times(s[i].y, 0x24002400u), times(s[i].z, 0x24002400u),
-                              times(s[i].w, 0x24002400u));
+    for (int i = 0; i < D / 32; i++)
+        s[i] = make_uint4(times(s[i].x, 0x24002400u), times(s[i].y, 0x24002400u), times(s[i].z, 0x24002400u),
+                          times(s[i].w, 0x24002400u));
+}
+
+/* Digits of the products of queries and scales as operands, and the sums of them that score_four would make of codes of
+ * 1, of a lane's heads. */
+template <int D, bool FEW, bool THIRD>
+__device__ __forceinline__ void give_digits(const uint4 x[D / 32], const uint4 s[D / 32], const units &u, bool second,
+                                            digits<D, FEW> &to, int32_t ones[2])
+{
+    enum { DIGITS = of_product<FEW, THIRD>::DIGITS };
+    int32_t all[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
 #pragma unroll
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < D / 32; i++)
 #pragma unroll
         for (int c = 0; c < 2; c++) {
             uint32_t a[2], b[2];
-            split<FEW>(word(x[i], 2 * c), word(s[i], 2 * c), u.to, second, a);
-            split<FEW>(word(x[i], 2 * c + 1), word(s[i], 2 * c + 1), u.to, second, b);
+            split<FEW, THIRD>(word(x[i], 2 * c), word(s[i], 2 * c), u.to, second, a);
+            split<FEW, THIRD>(word(x[i], 2 * c + 1), word(s[i], 2 * c + 1), u.to, second, b);
 #pragma unroll
-            for (int k = 0; k < of_lane_int2<FEW>::DIGITS; k++)
+            for (int k = 0; k < DIGITS; k++)
                 to.q[k][i][c] = __byte_perm(a[k], b[k], 0x6420);
         }
-    int32_t all[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
 #pragma unroll
-    for (int k = 0; k < of_lane_int2<FEW>::DIGITS; k++)
+    for (int k = 0; k < DIGITS; k++)
 #pragma unroll
-        for (int i = 0; i < N; i++)
+        for (int i = 0; i < D / 32; i++)
             multiply_signed(all[k], 0x01010101u, 0x01010101u, 0x01010101u, 0x01010101u, to.q[k][i][0], to.q[k][i][1]);
-    split_low<D, FEW>(stage, row, t, u.down ? 0x24002400u : 0x3c003c00u, u.to, second, to.low);
+#pragma unroll
+    for (int j = 0; j < of_lane_int2<FEW>::HEADS_OF_LANE; j++)
+        ones[j] = sum_of<FEW, THIRD>(all, j);
+}
+
+template <int D, bool FEW>
+__device__ __forceinline__ void fold_page(uint32_t stage, uint32_t q, uint32_t lane, digits<D, FEW> &to)
+{
+    const uint32_t g = lane / 4, t = lane % 4, row = q + (FEW ? g / 2 : g) * 64;
+    const bool second = FEW && g % 2 != 0;
+    uint4 x[D / 32], s[D / 32];
+    float zero[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}}, middle[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+#pragma unroll
+    for (int i = 0; i < D / 32; i++) {
+        x[i] = load_shared(row + 16 * t + 512 * i);
+        s[i] = load_shared(stage + 16 * t + 64 * i);
+        const uint4 z = load_shared(stage + 2 * D + 16 * t + 64 * i);
+        add_zeros<FEW>(zero, z, x[i], second);
+        add_zeros<FEW>(middle, s[i], x[i], second);
+    }
+    const uint32_t most = largest_product<D>(x, s), power = power_of(most);
+    const uint32_t unit = most >= 0x7c00 ? 0x7fc00000u : (power << 13) + (106u << 23); /* f32 */
+    const units u = units_of(power);
+    if (u.down)
+        scale_down<D>(s);
+    int32_t ones[2];
+    give_digits<D, FEW, false>(x, s, u, second, to, ones);
+    split_low<D, FEW, false>(stage, row, t, u.down ? 0x24002400u : 0x3c003c00u, u.to, second, to.low);
 #pragma unroll
     for (int j = 0; j < of_lane_int2<FEW>::HEADS_OF_LANE; j++) {
-        to.unit[j] = __uint_as_float(__shfl_sync(EVERY, u.unit, FEW ? 8 * t : 8 * t + 4 * j)) * (1.0f / 254);
-        const float off = of_rows<FEW>(middle, j) - to.unit[j] * static_cast<float>(FEW ? all[0][0] * 254 + all[0][1]
-                                                                                        : all[0][j] * 254 + all[1][j]);
+        to.unit[j] = __uint_as_float(__shfl_sync(EVERY, unit, FEW ? 8 * t : 8 * t + 4 * j)) * (1.0f / 254);
+        const float off = of_rows<FEW>(middle, j) - to.unit[j] * static_cast<float>(ones[j]);
         to.zero[j] = fmaf(off, 1.5f, of_rows<FEW>(zero, j));
     }
 }
@@ -171,19 +227,20 @@ __device__ __forceinline__ void multiply_low(int32_t c[4], const uint32_t words[
         multiply_signed(c, of_byte(words[0], n) & 0x0000ffffu, of_byte(words[0], n) & 0xffff0000u, digit);
 }
 
-/* Sums of both digits' products of four tiles, `four` = 0 or 1, 4^n times too large in tile n. */
-template <int D, bool FEW>
+/* Sums of the digits' products of four tiles, `four` = 0 or 1, 4^n times too large in tile n. */
+template <int D, bool FEW, bool THIRD>
 __device__ __forceinline__ void score_four(const digits<D, FEW> &of, uint32_t codes, int four, const uint32_t low[2],
                                            uint32_t lane, float (*scores)[of_lane_int2<FEW>::SCORES])
 {
     typedef of_lane_int2<FEW> l;
-    int32_t c[2][l::GROUP][4];
+    enum { DIGITS = of_product<FEW, THIRD>::DIGITS };
+    int32_t c[l::GROUP][2][4];
 #pragma unroll
-    for (int k = 0; k < l::DIGITS; k++)
+    for (int k = 0; k < DIGITS; k++)
 #pragma unroll
         for (int n = 0; n < l::GROUP; n++) {
-            c[k][n][0] = c[k][n][1] = c[k][n][2] = c[k][n][3] = 0;
-            multiply_low<D>(c[k][n], low, n, of.low[k]);
+            c[n][k][0] = c[n][k][1] = c[n][k][2] = c[n][k][3] = 0;
+            multiply_low<D>(c[n][k], low, n, of.low[k]);
         }
 #pragma unroll
     for (int i = 0; i < D / 32; i++) {
@@ -191,8 +248,8 @@ __device__ __forceinline__ void score_four(const digits<D, FEW> &of, uint32_t co
 #pragma unroll
         for (int n = 0; n < l::GROUP; n++)
 #pragma unroll
-            for (int k = 0; k < l::DIGITS; k++)
-                multiply_signed(c[k][n], of_byte(x.x, n), of_byte(x.y, n), of_byte(x.z, n), of_byte(x.w, n),
+            for (int k = 0; k < DIGITS; k++)
+                multiply_signed(c[n][k], of_byte(x.x, n), of_byte(x.y, n), of_byte(x.z, n), of_byte(x.w, n),
                                 of.q[k][i][0], of.q[k][i][1]);
     }
 #pragma unroll
@@ -200,11 +257,76 @@ __device__ __forceinline__ void score_four(const digits<D, FEW> &of, uint32_t co
         int32_t sum[l::GROUP];
 #pragma unroll
         for (int n = 0; n < l::GROUP; n++)
-            sum[n] = FEW ? c[0][n][2 * j] * 254 + c[0][n][2 * j + 1] : c[0][n][j] * 254 + c[1][n][j];
+            sum[n] = sum_of<FEW, THIRD>(c[n], j);
         sum[3] -= sum[0] + sum[1] + sum[2];
 #pragma unroll
         for (int n = 0; n < l::GROUP; n++)
             scores[n][j] = static_cast<float>(sum[n]);
+    }
+}
+
+/* Lower bits of promoted channels. */
+template <int D> __device__ __forceinline__ void load_low(uint32_t stage, uint32_t lane, uint32_t low[2][2])
+{
+    const uint32_t from = stage + packs<D, INT2>::LOW;
+    if (D == 128) {
+        const uint4 x = load_shared(from + lane * 16);
+        low[0][0] = x.x, low[0][1] = x.y, low[1][0] = x.z, low[1][1] = x.w;
+    } else {
+        low[0][0] = low[0][1] = shared_word(from + lane * 8);
+        low[1][0] = low[1][1] = shared_word(from + lane * 8 + 4);
+    }
+}
+
+/* The least 254th of a unit, times the scale, that needs a third digit: where a score is off by 1.5e-3. */
+template <int D> __device__ constexpr float large_unit()
+{
+    return 1.5e-3f * 880 / 254 / (D == 128 ? 14.7f : 10.4f); /* sqrt(1.69 D) */
+}
+
+/* power_of, from 254ths of units; of the head of column g. */
+template <bool FEW> __device__ __forceinline__ uint32_t power_of_column(const float unit[2], uint32_t g)
+{
+    const float even = __shfl_sync(EVERY, unit[0], g / 2), odd = FEW ? even : __shfl_sync(EVERY, unit[1], g / 2);
+    return (__float_as_uint(g % 2 == 0 ? even : odd) >> 13 & 0x3fc00) - (98u << 10);
+}
+
+/* Scores and zeros of a page become those of three digits. `of.unit`: 254ths. */
+template <int D, bool FEW>
+__device__ __forceinline__ void add_third(uint32_t stage, uint32_t q, uint32_t lane, digits<D, FEW> &of,
+                                          float (*scores)[of_lane_int2<FEW>::SCORES])
+{
+    typedef of_lane_int2<FEW> l;
+    const float step = FEW ? 0x1p-7f / 255 : 0x1p-7f; /* of sum_of */
+    const uint32_t g = lane / 4, t = lane % 4, row = q + (FEW ? g / 2 : g) * 64;
+    uint4 x[D / 32], s[D / 32];
+    __syncwarp(); /* else ptxas keeps all that the digits before were made of, and spills it */
+#pragma unroll
+    for (int i = 0; i < D / 32; i++) {
+        x[i] = load_shared(row + 16 * t + 512 * i);
+        s[i] = load_shared(stage + 16 * t + 64 * i);
+    }
+    const units u = units_of(power_of_column<FEW>(of.unit, g));
+    if (u.down)
+        scale_down<D>(s);
+    int32_t ones[2];
+    digits<D, FEW> third;
+    give_digits<D, FEW, true>(x, s, u, false, third, ones);
+    split_low<D, FEW, true>(stage, row, t, u.down ? 0x24002400u : 0x3c003c00u, u.to, false, third.low);
+#pragma unroll
+    for (int j = 0; j < l::HEADS_OF_LANE; j++)
+        of.zero[j] = fmaf(of.unit[j] * static_cast<float>(ones[j]), -1.5f * step, of.zero[j]);
+    uint32_t low[2][2];
+    load_low<D>(stage, lane, low);
+#pragma unroll
+    for (int four = 0; four < packs<D, INT2>::TILES / l::GROUP; four++) {
+        float more[l::GROUP][l::SCORES];
+        score_four<D, FEW, true>(third, stage + packs<D, INT2>::HEAD_BYTES, four, low[four], lane, more);
+#pragma unroll
+        for (int n = 0; n < l::GROUP; n++)
+#pragma unroll
+            for (int j = 0; j < l::SCORES; j++)
+                scores[four * l::GROUP + n][j] = fmaf(more[n][j], step, scores[four * l::GROUP + n][j]);
     }
 }
 
@@ -370,21 +492,17 @@ __device__ __forceinline__ void attend_page(attention<D> &work, uint32_t stage, 
     float scores[p::TILES][of_lane_int2<FEW>::SCORES];
     fold_page<D, FEW>(stage, q, lane, of);
     uint32_t low[2][2];
-    if (D == 128) {
-        const uint4 x = load_shared(stage + p::LOW + lane * 16);
-        low[0][0] = x.x, low[0][1] = x.y, low[1][0] = x.z, low[1][1] = x.w;
-    } else {
-        low[0][0] = low[0][1] = shared_word(stage + p::LOW + lane * 8);
-        low[1][0] = low[1][1] = shared_word(stage + p::LOW + lane * 8 + 4);
-    }
+    load_low<D>(stage, lane, low);
+#pragma unroll
+    for (int four = 0; four < p::TILES / FOUR; four++)
+        score_four<D, FEW, false>(of, codes, four, low[four], lane, scores + four * FOUR);
+    if (__any_sync(EVERY, fmaxf(of.unit[0] * scale, of.unit[FEW ? 0 : 1] * scale) >= large_unit<D>()))
+        add_third<D, FEW>(stage, q, lane, of, scores);
 #pragma unroll
     for (int j = 0; j < of_lane_int2<FEW>::HEADS_OF_LANE; j++) {
         of.zero[j] *= scale;
         of.unit[j] *= scale;
     }
-#pragma unroll
-    for (int four = 0; four < p::TILES / FOUR; four++)
-        score_four<D, FEW>(of, codes, four, low[four], lane, scores + four * FOUR);
     weigh_page<D, FEW>(work, of, scores, codes + 2 * p::CODES + lane / 4 * p::TILES * 4, lane, sums, weights);
     add_page<D, FEW>(work, codes + p::CODES, lane, weights, sums);
 }

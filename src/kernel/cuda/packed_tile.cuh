@@ -10,6 +10,10 @@
  *
  * int2 is in packed_int2.cuh.
  *
+ * Weights times scales of V are f16, and small ones would be subnormal. So the maximum that weights are relative to is
+ * that of scores times scales of V: the products are at most 2^LAZY, weights of small V much more. Where it comes to
+ * sink and ring, behind all pages, a score of theirs may raise it, but the sums so far are f32.
+ *
  * Queries times scales are rounded to f16, and what rounding takes is multiplied too; zeros are multiplied as they are.
  *
  * A product has 8 columns, one a query head. A group of at most 4 heads leaves half of them free (FEW): column 4 + h
@@ -298,6 +302,18 @@ template <int D, bool FEW> __device__ __forceinline__ void raise_to(attention<D>
         }
 }
 
+/* log2 of the largest scale of V of a lane's tokens, at most 0; `at`: where those of the first tile lie. */
+template <int D, int FORMAT> __device__ __forceinline__ float largest_scale(uint32_t stage, uint32_t at)
+{
+    uint32_t both = 0;
+#pragma unroll
+    for (int i = 0; i < packs<D, FORMAT>::MOST && FORMAT != E4M3; i++)
+        both = i == 0 ? shared_word(at) : larger_integer(both, shared_word(at + 4 * i));
+    const float v = FORMAT == E4M3 ? __uint_as_float(shared_word(stage + 64))
+                                   : from_f16(static_cast<uint16_t>(larger_integer(both, both >> 16)));
+    return log_of_2(fmaxf(fminf(v, 1), 0x1p-40f));
+}
+
 /* A few tiles of a chunk, from `tile` on: scores, weights, values. `sums`: of weights times scales, of the two heads,
  * for what V codes are too large by. */
 template <int D, int FORMAT, bool FEW>
@@ -319,9 +335,10 @@ __device__ __forceinline__ void attend_tiles(attention<D> &work, const folded<D>
         for (int j = 0; j < EACH; j++)
             most[j] = i == 0 ? c[i][j] : fmaxf(most[j], c[i][j]);
     }
+    const float of_v = largest_scale<D, FORMAT>(stage, scales + 4 * tile);
 #pragma unroll
     for (int j = 0; j < EACH; j++)
-        most[j] = fmaf(most[j], scale, of.zero[j % 2]);
+        most[j] = fmaf(most[j], scale, of.zero[j % 2] + of_v);
     raise_to<D, FEW>(work, most, sums);
 #pragma unroll
     for (int i = 0; i < p::MOST; i++) {
