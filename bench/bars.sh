@@ -8,7 +8,7 @@
 #   bench/bars.sh DIR OUT [PART...]     all parts: some 27 minutes of an H200 with 16 CPUs and PyTorch
 #
 # tests     what no log of a GPU has yet: planted faults of packed caches and cycles, views           (260 s)
-# packed    int2 by its groups, f16 caches of 2.1 GB; a batch of 256                                   (150 s)
+# packed    int2 by its groups, int4 of 4k, f16 caches of 2.1 GB; a batch of 256                       (200 s)
 # joules    three cells, joules and bytes from memory of each format                                   (260 s)
 # ticket    the cycle at 1 x 4,096 and at 8 x 32,768, with the gates of the golden ticket              (200 s)
 # nvrtc     kernels made by NVRTC beside those of the build, one folder of runs each                   (120 s)
@@ -47,12 +47,13 @@ lab()
 tests()
 {
     OUT=. within 260 "$here/tools/gpu_tests.sh" "$dir" \
-        '^test_(planted|hard)_(attention|packed|cycle)_cuda|^test_planted_decode_cuda|nvrtc/test_planted_packed|views'
+        '^test_(planted|hard)_(attention|packed|cycle)_cuda|^test_packed_cuda|nvrtc/test_(planted|hard)_packed|views'
 }
 
 packed()
 {
-    REPEATS=32 within 120 "$here/bench/packed.sh" cells 16x32768:{32,64,8}:128:f16,int2 128x4096:64:128:f16,int4
+    REPEATS=32 within 160 "$here/bench/packed.sh" cells 16x32768:32:128:f16,int8,e4m3,int4,int2 \
+        16x32768:{64,8}:128:f16,int2 128x4096:{32,64}:128:f16,int8,int4
     REPEATS=32 within 60 "$here/bench/packed.sh" batch 256x2048:32:128:f16,int8,int4
 }
 
