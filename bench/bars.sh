@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What is still to be seen of the kernels of a GPU, in parts, from a folder of tools/portable.sh. Builds nothing, sets
-# nothing; a part that fails or passes its limit leaves the others alone. All output is in OUT/PART/, a short table last.
+# nothing; a part that fails or passes its limit leaves the others alone. All output is in OUT/PART, a short table last.
 #
 #   cmake --preset portable && cmake --build build-portable
 #   tools/portable.sh DIR $(tools/gpu_tests.sh --programs)
@@ -21,7 +21,10 @@ dir=$(readlink -f "${1:?"$usage"}") out=${2:?"$usage"}
 shift 2
 [ $# -gt 0 ] || set -- tests packed joules ticket nvrtc attention limits
 for part in "$@"; do
-    [[ " tests packed joules ticket nvrtc attention limits " = *" $part "* ]] || { echo "$usage; not: $part" >&2 && exit 2; }
+    [[ " tests packed joules ticket nvrtc attention limits " = *" $part "* ]] || {
+        echo "$usage; not: $part" >&2
+        exit 2
+    }
 done
 [ -x "$dir/inferometer" ] || { echo "error: $dir holds no inferometer: tools/portable.sh $dir" >&2 && exit 2; }
 mkdir -p "$out" && out=$(readlink -f "$out")
@@ -113,8 +116,8 @@ profiled()
 {
     echo "$1:"
     within 60 "$INFEROMETER" profile --all --kernel "$2" --launch-skip 1 --launch-count 1 --csv "$1.csv" -- \
-        "$INFEROMETER" "${@:3}" --device cuda --no-graphs --inner 1 --stop repeats --repeats 3 --warmup 1 --ceilings none \
-        --seed 1 --quiet --out "$1" 2>&1
+        "$INFEROMETER" "${@:3}" --device cuda --no-graphs --inner 1 --stop repeats --repeats 3 --warmup 1 \
+        --ceilings none --seed 1 --quiet --out "$1" 2>&1
 }
 
 limits()
@@ -159,7 +162,8 @@ for path in sorted(glob.glob(sys.argv[1] + "/*/**/derived.json", recursive=True)
             "%.3f [%.3f, %.3f]" % (of["value"], *of["interval"]) if of and of["interval"] else "-", cell))
 for (run, cell, arm), value in rows.items():
     if run.endswith("-nvrtc"):
-        built = [rows[other, cell, arm] for other in (run[:-5] + "built", run[:-5] + "built2") if (other, cell, arm) in rows]
+        others = [(run[:-5] + name, cell, arm) for name in ("built", "built2")]
+        built = [rows[other] for other in others if other in rows]
         if built:
             print("NVRTC over built: %-24s %-8s %.3f; built again over built %.3f" % (
                 run, arm, value * len(built) / sum(built), built[-1] / built[0]))
