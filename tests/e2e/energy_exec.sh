@@ -143,7 +143,8 @@ events = [json.loads(line) for line in open("tail/run.log")]
 before = [e["meta"] for e in events if e["stage"] == "energy_idle"][0]
 assert before["settle_ns"] >= 5e8, before  # a busy machine comes to it late
 derived = json.load(open("tail/derived.json"))
-assert not [n for n in derived["numbers"] if n["state"] == "refused" and "idle" in n["reason"]], derived["numbers"]
+refused = [n for n in derived["numbers"] if n["state"] == "refused" and "idle" in n["reason"]]
+assert sys.argv[1] == "yes" or not refused, refused  # a sampler that waits for a CPU may miss joules
 idle = next(n for n in derived["numbers"] if n["metric"] == "idle_power_w")
 # Beside other work a stretch may be taken for idle before its time: then the interval says so, and holds the 80 W.
 low = idle["interval"][0] if sys.argv[1] == "yes" else idle["value"]
