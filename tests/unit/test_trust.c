@@ -1,4 +1,5 @@
 /* The word of trust follows from findings, states and decisions. */
+#include "publish/summary.h"
 #include "trust_sample.h"
 
 static void nothing_found_is_solid(void **state)
@@ -370,6 +371,10 @@ static void one_run_has_one_main_cause(void **state)
     assert_has(why(s), "undecided after 24 blocks under load. Remedy: end other work, or add --wait-quiet 10min; else");
     assert_string_equal(again(s).cause, "undecided after 24 blocks under load");
     assert_int_equal(again(s).warnings, 1); /* the drift */
+    struct ifm_text summary = {0};
+    ifm_summary_compose(&s->publication, &summary);
+    assert_has(summary.data, "\ntrust: noisy: undecided after 24 blocks under load; remedy: end other work");
+    ifm_text_free(&summary);
     const struct ifm_value was = s->numbers[CHANGE].value, needed = s->numbers[NEEDED].value;
     s->numbers[NEEDED].value.number = 4000;
     s->numbers[CHANGE].value.low = -1.32;
