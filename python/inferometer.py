@@ -200,8 +200,10 @@ class Arm:
         self.seconds = step.number * 1e-9 / number if step.state == 0 else None
         self.seconds_interval = _interval(step, 1e-9 / number)
         self.speedup = self.interval = self.change_percent = self.change_interval = None
+        self._of_all = None
         if index > 0:
             self._compare(session.metric(index, "change_percent"), session.metric(index, "speedup"))
+            self._see_all(session.metric(index, "change_percent_all_blocks"))
 
     def _compare(self, change, speedup):
         self.reason = _text(change.reason) or self.reason
@@ -209,6 +211,16 @@ class Arm:
             self.word, self.level = _text(change.text), change.level if change.has_interval else None
             self.speedup, self.interval = speedup.number, _interval(speedup)
             self.change_percent, self.change_interval = change.number, _interval(change)
+
+    def _see_all(self, change):
+        """The times are of all blocks: where those give another ratio than the undisturbed ones, it is told."""
+        if change.state != 0 or self.speedup is None:
+            return
+        ratio = 1 / (1 + change.number / 100)
+        apart = abs(ratio / self.speedup - 1) > 0.01
+        outside = self.interval is None or not self.interval[0] <= ratio <= self.interval[1]
+        turned = self.speedup > 1 and ratio < 0.998 or self.speedup < 1 and ratio > 1.002
+        self._of_all = ratio if apart or outside or turned else None
 
     def __repr__(self):
         return f"{self.name}: {self.time_words()}" + (f", {self.word} {self.speedup:.3g}x" if self.word else "")
@@ -225,7 +237,10 @@ class Arm:
         if self.speedup is None:
             return f"not compared with {baseline}: {self.reason}"
         bounds = "" if self.interval is None else f" [{_digits(self.interval[0])}, {_digits(self.interval[1])}]"
-        return f"{self.word}, {_digits(self.speedup)}x{bounds} the speed of {baseline}{self._doubt()}"
+        return f"{self.word}, {_digits(self.speedup)}x{bounds} the speed of {baseline}{self._beside()}{self._doubt()}"
+
+    def _beside(self):
+        return "" if self._of_all is None else f", of undisturbed blocks; of all {_digits(self._of_all)}x"
 
     def _doubt(self):
         if self.word != "undecided" or not self.reason:

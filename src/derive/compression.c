@@ -164,7 +164,7 @@ static void say_weak_rival(const struct ifm_cell_work *work)
     if (!beyond || !ifm_derive_nearest(work->baseline, &nearest))
         return;
     const double bar = nearest.of_operations ? IFM_LIMITED_BY_OPERATIONS : IFM_BASELINE_AT_LEAST;
-    if (nearest.share < bar)
+    if (nearest.share < bar && nearest.high < bar)
         ifm_derive_say_weak(work, ifm_shown_below(nearest.share, bar), nearest.ceiling, bar, NULL,
                             ": speed-ups beyond fewer bytes and operations tell of the baseline's weakness too");
 }

@@ -308,7 +308,7 @@ void ifm_derive_rivals(const struct ifm_cell_work *work);
 /* The ceiling that an arm was nearest to. False: none was measured beside it, or its rates are refused, where a share
  * above the ceiling shows no weakness. */
 struct ifm_nearest {
-    double share;
+    double share, high; /* the most that it may be */
     const char *ceiling;
     bool of_operations;
 };
@@ -460,6 +460,9 @@ void ifm_derive_model(const struct ifm_arm_work *arm, const struct ifm_value *st
 void ifm_derive_roofs(struct ifm_derivation *d);
 /* ln of the arm's rate over its roof, over the arm's blocks; false when it cannot be formed. */
 bool ifm_roof_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struct ifm_log_mean *out);
+/* The most that this share may be, by its interval over all blocks and over those that the machine did not disturb;
+ * INFINITY where it disturbed too many, or the blocks give no interval. */
+double ifm_roof_share_high(const struct ifm_arm_work *arm, enum ifm_ceiling kind);
 /* How far the arm is above every probe, and surely is, as logarithms; 0 = it is not. */
 double ifm_roof_excess(const struct ifm_arm_work *arm, enum ifm_ceiling kind, double *surely);
 /* The roof of the arm's operations. */

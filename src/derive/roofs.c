@@ -247,6 +247,25 @@ bool ifm_roof_share(const struct ifm_arm_work *arm, enum ifm_ceiling kind, struc
     return true;
 }
 
+/* ln of the shortest step that blocks leave room for; -INFINITY where they give no interval. */
+static double shortest_log(const struct ifm_arm_work *arm, const bool *without)
+{
+    struct ifm_log_mean level;
+    struct ifm_interval interval, ends;
+    if (!ifm_arm_level(arm, without, &level) || !ifm_log_mean_interval(&level, IFM_LEVEL, &interval))
+        return -INFINITY;
+    return ifm_derive_drift_ends(arm, without, &ends) ? fmin(interval.low, log(ends.low)) : interval.low;
+}
+
+double ifm_roof_share_high(const struct ifm_arm_work *arm, enum ifm_ceiling kind)
+{
+    const struct ifm_aside aside = ifm_derive_set_aside(arm);
+    if (ifm_derive_lacks_undisturbed(&aside))
+        return INFINITY;
+    const double all = shortest_log(arm, NULL), own = aside.blocks == NULL ? all : shortest_log(arm, aside.blocks);
+    return exp(log(ifm_ceiling_amount(arm->arm, kind)) - fmin(all, own) - arm->work->roofs[kind].log_rate);
+}
+
 double ifm_roof_excess(const struct ifm_arm_work *arm, enum ifm_ceiling kind, double *surely)
 {
     const struct ifm_roof *roof = &arm->work->roofs[kind];

@@ -184,7 +184,7 @@ static size_t last_like(const struct ifm_document *document, size_t at)
 }
 
 /* Of a note that several rows have, whose figures differ: without those of one, which would be taken for each row's;
- * NULL = its figures are said with "others too". */
+ * NULL = its figures are said with "other rows too". */
 static const char *of_several(const struct ifm_builder *builder, const char *text)
 {
     static const char modes[] = " modes: of its ", blocks[] = "undecided after ", more[] = ": about ";
@@ -199,7 +199,7 @@ static const char *of_several(const struct ifm_builder *builder, const char *tex
                             at + sizeof modes - 1, n, text, rest == NULL ? "" : rest);
 }
 
-static const char others_too[] = "; others too";
+static const char others_too[] = "; other rows too";
 
 /* Where a text of `room` bytes ends, by whole clauses: a cut one answers nothing. One that has none stays as it is. */
 static size_t whole_clauses(const char *text, size_t room)

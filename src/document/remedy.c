@@ -47,8 +47,10 @@ static const char *remedy_of_load(const struct ifm_publication *from, struct ifm
     if (fewer > 0)
         return ifm_arena_printf(arena, "%s--threads %u, which leaves other work its CPU%s",
                                 in_vain ? "" : "end other work, or ", fewer, threads - fewer == 1 ? "" : "s");
-    return !in_vain ? ifm_remedy_in(&quiet, from)
-                    : "other work takes its time here whatever you wait for: measure on a machine of your own";
+    const char *after = ifm_remedy_after_wait(from->events, arena);
+    return in_vain         ? "other work takes its time here: measure on a machine of your own"
+           : after != NULL ? after
+                           : ifm_remedy_in(&quiet, from);
 }
 
 /* Its load was read each time, and was none: what could not be read is negative, and known of nobody. */

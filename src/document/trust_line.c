@@ -97,7 +97,7 @@ static const char *shorter(const char *text, struct ifm_arena *arena)
 /* The first of several remedies. */
 static const char *first_remedy(const char *text, struct ifm_arena *arena)
 {
-    static const char *const others[] = {"; ", ", or ", ", which "};
+    static const char *const others[] = {"; ", ", or ", ", which ", ", so that "};
     size_t end = 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *at = strstr(text, others[i]);

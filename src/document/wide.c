@@ -131,7 +131,7 @@ static bool is_told(const struct ifm_derived *derived, const char *cell, const c
 }
 
 /* "b 0.73x by the mean, 1.05x by p50": both beyond the margin, on two sides of 1, and the second not within the
- * interval of the first; "" of another arm. */
+ * interval of the first; "" of another arm, or where the ratio left out blocks that p50 has. */
 static const char *disagreement(const struct ifm_derived *derived, const struct ifm_cell *cell,
                                 const struct ifm_arm *arm, const char *name, struct ifm_arena *arena)
 {
@@ -142,6 +142,8 @@ static const char *disagreement(const struct ifm_derived *derived, const struct 
                                        ? NULL
                                        : ifm_derived_value(derived, cell->name, baseline->name, IFM_M_LATENCY_NS_P50);
     const double margin = log1p(cell->measure.margin);
+    if (ifm_is_ok(mean) && (long long)ifm_derived_all_blocks(derived, cell->name, arm->name) > (long long)mean->n)
+        return "";
     if (!ifm_is_ok(mean) || !ifm_is_ok(own) || !ifm_is_ok(base) || is_told(derived, cell->name, arm->name))
         return "";
     struct ifm_value median = *mean;

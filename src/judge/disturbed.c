@@ -20,6 +20,7 @@ const char *ifm_judge_blocks_of_interval(const struct ifm_derived *derived, cons
     const char *blocks = ifm_judge_blocks(derived, cell, arm, arena);
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, cell, f)) != NULL;)
         if (f->kind == IFM_FINDING_LOPSIDED && strcmp(f->arm, arm) == 0)
-            return ifm_arena_printf(arena, "%s (interval of all blocks too)", blocks);
+            return ifm_arena_printf(arena, "%s (interval widened to hold that of all %lld)", blocks,
+                                    (long long)ifm_derived_all_blocks(derived, cell, arm));
     return blocks;
 }

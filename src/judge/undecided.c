@@ -123,6 +123,14 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
                    : ifm_arena_printf(arena, "about %llu more %s (%.0f min)", n, blocks, minutes);
 }
 
+/* By its word, or for an open gate by a gate of the same limit on this change. */
+static bool is_decided(const struct ifm_value *cpu, const struct ifm_gate_result *gate)
+{
+    if (gate == NULL || ifm_metric_of(gate->gate->metric) != IFM_M_CHANGE_PERCENT)
+        return strcmp(cpu->text, "undecided") != 0;
+    return cpu->has_interval && (cpu->low > gate->gate->threshold || cpu->high <= gate->gate->threshold);
+}
+
 /* What others take from a program is not in its processor time, which may be decided where the time is not. */
 static const char *by_processor(const struct ifm_undecided *of)
 {
@@ -134,8 +142,8 @@ static const char *by_processor(const struct ifm_undecided *of)
         if (of->cell->arms[a].role == IFM_ROLE_BASELINE &&
             ifm_derived_waits(of->derived, of->cell->name, of->cell->arms[a].name))
             return "";
-    return ifm_is_ok(cpu) && strcmp(cpu->text, "undecided") != 0 &&
-                   !ifm_derived_waits(of->derived, of->cell->name, of->arm)
+    const struct ifm_gate_result *gate = open_gate(of->verdict, of->cell->name, of->arm);
+    return ifm_is_ok(cpu) && is_decided(cpu, gate) && !ifm_derived_waits(of->derived, of->cell->name, of->arm)
                ? IFM_CPU_DECIDES
                : "";
 }

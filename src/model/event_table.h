@@ -98,7 +98,8 @@ enum ifm_stage {
     F(r, must, text, when, _) F(r, must, json, gpus, _) F(r, may, text, cell, _) F(r, must, text, at, cell)
 #define IFM_FIELDS_locks(F, r) F(r, must, text, when, _) F(r, must, knobs, knobs, _)
 #define IFM_FIELDS_load(F, r) \
-    F(r, must, text, when, _) F(r, null, amount, foreign_load, _) F(r, may, amount, waited_s, _)
+    F(r, must, text, when, _) F(r, null, amount, foreign_load, _) F(r, may, amount, waited_s, _) \
+    F(r, may, amount, asked_s, _)
 #define IFM_FIELDS_cell_start(F, r) F(r, must, text, cell, _)
 #define IFM_FIELDS_device(F, r) F(r, must, rest, facts, _) F(r, must, text, cell, _)
 #define IFM_FIELDS_check(F, r) \

@@ -217,13 +217,33 @@ bool ifm_lock_is_possible(const struct ifm_events *events)
     return false;
 }
 
-bool ifm_waited_in_vain(const struct ifm_events *events)
+/* As the last session began; NULL = not read. */
+static const struct ifm_event_load *load_before(const struct ifm_events *events)
 {
-    bool vain = false;
+    const struct ifm_event_load *before = NULL;
     IFM_EACH(event, events, load, NULL, NULL)
         if (strcmp(IFM_FACTS(event, load)->when, "before") == 0)
-            vain = IFM_FACTS(event, load)->waited_s > 0;
-    return vain;
+            before = IFM_FACTS(event, load);
+    return before;
+}
+
+static const double LONG_WAIT_S = 600; /* what remedies say */
+
+bool ifm_waited_in_vain(const struct ifm_events *events)
+{
+    const struct ifm_event_load *before = load_before(events);
+    return before != NULL && before->waited_s >= LONG_WAIT_S;
+}
+
+const char *ifm_remedy_after_wait(const struct ifm_events *events, struct ifm_arena *arena)
+{
+    const struct ifm_event_load *before = load_before(events);
+    if (before != NULL && before->waited_s > 0 && before->waited_s < LONG_WAIT_S)
+        return ifm_arena_printf(arena, "not quiet within %.4g s: add --wait-quiet 10min, or take another machine",
+                                before->asked_s > 0 ? before->asked_s : round(before->waited_s));
+    if (before != NULL && before->asked_s > 0 && !(before->waited_s > 0) && before->foreign_load <= IFM_LOADED)
+        return "load came back during the run: run again, or end other work";
+    return NULL;
 }
 
 const char *ifm_quiet_remedy(const struct ifm_events *events, const char *workload, unsigned threads,
@@ -236,7 +256,9 @@ const char *ifm_quiet_remedy(const struct ifm_events *events, const char *worklo
     if (fewer > 0)
         return ifm_arena_printf(arena, "end other work, or --threads %u, which leaves it its CPU%s", fewer,
                                 threads - fewer == 1 ? "" : "s");
+    const char *after = events == NULL ? NULL : ifm_remedy_after_wait(events, arena);
     return events != NULL && ifm_waited_in_vain(events) ? "a machine without other work"
+           : after != NULL                              ? after
                                                         : "end other work, or add --wait-quiet 10min";
 }
 

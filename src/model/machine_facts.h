@@ -69,8 +69,10 @@ unsigned ifm_fewer_threads(const struct ifm_events *events, unsigned threads);
 
 /* Is a knob open that `inferometer lock` would hold? False where none can be read, as behind a hypervisor. */
 bool ifm_lock_is_possible(const struct ifm_events *events);
-/* Did the last session wait for a quiet machine (--wait-quiet) until its time was up? */
+/* Did the last session wait for a quiet machine (--wait-quiet) in vain, for as long as is told to wait? */
 bool ifm_waited_in_vain(const struct ifm_events *events);
+/* What to do after a wait that was shorter, or after which other work came back; NULL = there was none. */
+const char *ifm_remedy_after_wait(const struct ifm_events *events, struct ifm_arena *arena);
 /* What to do first where other work is the cause; `events` may be NULL. */
 const char *ifm_quiet_remedy(const struct ifm_events *events, const char *workload, unsigned threads,
                              struct ifm_arena *arena);

@@ -285,7 +285,8 @@ static const char *trust_line(const struct ifm_publication *p, struct ifm_arena 
 {
     enum { CAUSE_BYTES = 160 };
     const struct ifm_trust trust = ifm_trust_of(p, arena);
-    const bool told = strncmp(trust.told, "undecided after", 15) == 0 && trust.remedy[0] != '\0'; /* in its own line */
+    const bool told = trust.word == IFM_TRUST_UNDECIDED && strncmp(trust.told, "undecided after", 15) == 0 &&
+                      trust.remedy[0] != '\0'; /* in its own line */
     const char *cause = without_marks(ascii(trust.cause, arena), arena), *why = "", *more = "";
     const char *remedy = without_marks(ascii(trust.remedy, arena), arena);
     if (trust.word == IFM_TRUST_SOLID && strcmp(p->plan->device, "fake") == 0) /* its cause is no other run's */

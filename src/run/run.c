@@ -267,8 +267,10 @@ static enum ifm_status check_locks(struct execution *execution, struct ifm_error
 static enum ifm_status start_session(struct execution *execution, struct ifm_error *error)
 {
     struct ifm_session *session = &execution->session;
-    if (execution->options->wait_quiet_s > 0 && !execution->is_fake) /* nothing disturbs a scripted clock */
-        IFM_TRY(ifm_wait_quiet(execution->options->wait_quiet_s, NULL, NULL, &session->waited_s, error));
+    session->asked_s =
+        execution->is_fake ? 0 : execution->options->wait_quiet_s; /* nothing disturbs a scripted clock */
+    if (session->asked_s > 0)
+        IFM_TRY(ifm_wait_quiet(session->asked_s, NULL, NULL, &session->waited_s, error));
     ifm_parts_open(&session->parts, IFM_PART_MACHINE, NULL);
     /* The first session may have been killed before it wrote its start. */
     bool resumed = IFM_FIRST(execution->events, run_start) != NULL;

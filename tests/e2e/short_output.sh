@@ -91,7 +91,7 @@ beyond()
 "$INFEROMETER" decode "${fake[@]}" --ceilings none --script "$open" --kv-len 1024,2048,4096,8192 \
     --out sweep >sweep.txt 2>&1 || fail "sweep: $(cat sweep.txt)"
 beyond sweep.txt 12
-tr -s ' \n' '  ' <sweep.txt | grep -q '; others too ' || fail "alike reasons do not stand as one: $(cat sweep.txt)"
+tr -s ' \n' '  ' <sweep.txt | grep -q '; other rows too ' || fail "alike reasons do not stand as one: $(cat sweep.txt)"
 "$INFEROMETER" decode "${fake[@]}" --ceilings none --script "$open" --kv-len 4096,8192 --formats f16,int8,int4 \
     --out pair >pair.txt 2>&1 || fail "pair: $(cat pair.txt)"
 beyond pair.txt 12

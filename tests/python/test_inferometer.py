@@ -129,6 +129,19 @@ class Compare(InAFolder):
         with open(result.dir + "/report.md", encoding="utf-8") as page:
             self.assertRegex(page.read(), r"\*\*old\*\* \| 10\d(\.\d+)? µs|\*\*old\*\* \| 9\d(\.\d+)? µs")
 
+    def test_a_ratio_of_undisturbed_blocks_says_what_all_blocks_give(self):
+        def arm(of_all):
+            numbers = {"step_ns": (53600, None), "speedup": (1.05, (1.02, 1.09)), "change_percent": (-4.8, (-8, -2)),
+                       "change_percent_all_blocks": (100 / of_all - 100, None)}
+
+            def metric(_index, name):
+                number, ends = numbers[name]
+                return unittest.mock.Mock(number=number, state=0, has_interval=ends is not None, low=(ends or [0])[0],
+                                          high=(ends or [0])[-1], level=0.95, reason=b"", text=b"faster")
+            return inferometer.Arm(unittest.mock.Mock(metric=metric), 1, "list", 1).words("loop")
+        self.assertEqual(arm(1.084), "faster, 1.05x [1.02, 1.09] the speed of loop, of undisturbed blocks; of all 1.08x")
+        self.assertEqual(arm(1.055), "faster, 1.05x [1.02, 1.09] the speed of loop")
+
     def test_undecided_has_its_reason(self):
         same = fake("step_ns=100000; noise=0.05; slot_noise=0.01; arm.new.step_ns=100300", **{"measure.margin": 0})
         result = inferometer.compare({"old": nothing, "new": nothing}, number=1, options=same)

@@ -437,6 +437,26 @@ static void a_scripted_device_has_no_gate(void **state)
     assert_null(event(f, "converge", 0));
 }
 
+/* A step that waited for a CPU would give its arm one sample a slot: one of two that did not is enough. */
+static void one_slow_step_does_not_size_slots(void **state)
+{
+    enum { CELLS = 40 };
+    unsigned slow = 0;
+    for (unsigned i = 0; i < CELLS; i++) {
+        struct fixture *f = *state;
+        f->options.script = "step_ns=2000000; slow=0.3; slow_times=50";
+        f->options.seed = i + 1;
+        open_cell(f);
+        for (int a = 0; a < ARMS; a++)
+            slow += f->cell.arms[a].step_ns > 5e7;
+        if (i + 1 < CELLS) {
+            assert_int_equal(tear_down(state), 0);
+            assert_int_equal(set_up(state), 0);
+        }
+    }
+    assert_true(slow > 0 && slow < 0.1 * CELLS * ARMS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +477,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_little_time_is_said_and_not_spent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(short_turns_fit_into_the_cap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_scripted_device_has_no_gate, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_slow_step_does_not_size_slots, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

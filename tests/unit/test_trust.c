@@ -1,4 +1,5 @@
 /* The word of trust follows from findings, states and decisions. */
+#include "publish/summary.h"
 #include "trust_sample.h"
 
 static void nothing_found_is_solid(void **state)
@@ -294,6 +295,25 @@ static void a_pass_needs_no_more_blocks(void **state)
     assert_has(again(s).remedy, "--cap ");
 }
 
+/* Is processor time offered beside a gate on the time that is open? */
+static bool is_offered_beside_gate(const struct ifm_undecided *of, double limit_percent, struct ifm_arena *arena)
+{
+    const struct ifm_gate gate = {.metric = "change_percent", .threshold = limit_percent, .interval = true};
+    struct ifm_gate_result result = {.gate = &gate,
+                                     .cell = D,
+                                     .arm = "half",
+                                     .outcome = IFM_OUTCOME_INCONCLUSIVE,
+                                     .observed = RATE(0.1, -1, 4),
+                                     .reason = "",
+                                     .remedy = ""};
+    struct ifm_verdict verdict = *of->verdict;
+    verdict.gates = &result;
+    verdict.n_gates = 1;
+    struct ifm_undecided gated = *of;
+    gated.verdict = &verdict;
+    return strstr(ifm_judge_quiet(&gated, arena), "CPU time alone") != NULL;
+}
+
 /* An open comparison whose processor time is decided: that is offered, unless one of the two programs waits for a tenth
  * of its time, the baseline too. What they waited for a CPU is no such waiting, and is recorded for all runs. */
 static void processor_time_is_offered_where_nobody_waits(void **state)
@@ -330,6 +350,11 @@ static void processor_time_is_offered_where_nobody_waits(void **state)
         sample_fill(all, s->derived.n_numbers);
         const struct ifm_undecided of = asked(s, "half");
         assert_int_equal(strstr(ifm_judge_quiet(&of, s->arena), "CPU time alone") != NULL, cases[i].offered);
+        struct ifm_value *cpu = &all[s->derived.n_numbers - 1].value;
+        *cpu = (struct ifm_value)SHARE(0.2, -0.3, 0.7, "undecided");
+        cpu->has_interval = true;
+        for (int wide = 0; wide < 2; wide++) /* a gate has a limit of its own */
+            assert_int_equal(is_offered_beside_gate(&of, wide ? 3 : 0.5, s->arena), cases[i].offered && wide);
     }
 }
 
@@ -346,6 +371,10 @@ static void one_run_has_one_main_cause(void **state)
     assert_has(why(s), "undecided after 24 blocks under load. Remedy: end other work, or add --wait-quiet 10min; else");
     assert_string_equal(again(s).cause, "undecided after 24 blocks under load");
     assert_int_equal(again(s).warnings, 1); /* the drift */
+    struct ifm_text summary = {0};
+    ifm_summary_compose(&s->publication, &summary);
+    assert_has(summary.data, "\ntrust: noisy: undecided after 24 blocks under load; remedy: end other work");
+    ifm_text_free(&summary);
     const struct ifm_value was = s->numbers[CHANGE].value, needed = s->numbers[NEEDED].value;
     s->numbers[NEEDED].value.number = 4000;
     s->numbers[CHANGE].value.low = -1.32;

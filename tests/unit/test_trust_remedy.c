@@ -12,8 +12,8 @@ static void an_option_is_added_to_the_command(void **state)
     struct ifm_arena *arena = ifm_arena_create();
     assert_string_equal(ifm_trust_remedy_typed("--cap 55s: about 3 more blocks", arena),
                         "add --cap 55s: about 3 more blocks");
-    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12, which makes such slots longer", arena),
-                        "add --slot-steps 12, which makes such slots longer");
+    assert_string_equal(ifm_trust_remedy_typed("--slot-steps 12, so that the order matters less", arena),
+                        "add --slot-steps 12, so that the order matters less");
     assert_string_equal(ifm_trust_remedy_typed("end other work", arena), "end other work");
     ifm_arena_destroy(arena);
 }
@@ -207,9 +207,13 @@ static void every_kind_has_a_remedy(void **state)
 {
     (void)state;
     for (int kind = IFM_FINDING_MODES; kind <= IFM_FINDING_LOPSIDED; kind++) {
-        const struct ifm_finding found = {
-            IFM_SEVERITY_WARNING, "rule-02", D, "half", "6 of 12 disturbed blocks are those of half alone: undecided",
-            .takes_word = true,   .kind = (enum ifm_finding_kind)kind};
+        const struct ifm_finding found = {IFM_SEVERITY_WARNING,
+                                          "rule-02",
+                                          D,
+                                          "half",
+                                          "6 of 12 disturbed blocks are those of half alone: undecided",
+                                          .takes_word = true,
+                                          .kind = (enum ifm_finding_kind)kind};
         assert_has(trust_of(&found, 1).remedy, "end other work");
     }
 }
@@ -290,6 +294,12 @@ static void a_remedy_can_be_done_here(void **state)
          NULL},
         {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9,'waited_s':600}}", "a machine of your own",
          "--wait-quiet", NULL},
+        {&load, "{'stage':'load','meta':{'when':'before','foreign_load':0.9,'waited_s':20.02,'asked_s':20}}",
+         "not quiet within 20 s: add --wait-quiet 10min, or take another machine", "of your own", NULL},
+        {&load,
+         "{'stage':'load','meta':{'when':'before','foreign_load':0.01,'asked_s':240}},"
+         "{'stage':'load','meta':{'when':'after','foreign_load':0.9}}",
+         "load came back during the run: run again", "--wait-quiet", NULL},
         {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':16}}}}", "more --threads", "already",
          NULL},
         {&weak, "{'stage':'environment','meta':{'fingerprint':{'cpu':{'allowed':8}}}}", "a faster baseline",

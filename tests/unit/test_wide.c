@@ -8,14 +8,15 @@ static void a_mean_and_a_median_that_disagree_are_told(void **state)
     static const struct {
         double speedup, low, high, p50;
         bool found;
+        int64_t all; /* blocks; the ratio is of 24 */
         const char *says;
-    } cases[] = {{2, 1.9, 2.1, 850000, false, "\n  mean and p50 disagree: half 2.00x by the mean, 0.941x by p50\n"},
-                 {2, 1.9, 2.1, 850000, true, NULL},           /* said by a finding */
-                 {2, 1.9, 2.1, 750000, false, NULL},          /* one side */
-                 {2, 1.9, 2.1, 801000, false, NULL},          /* within the margin */
-                 {1.001, 0.9995, 1.002, 850000, false, NULL}, /* the mean is */
-                 {1.02, 0.9, 1.1, 850000, false, NULL},       /* within what the noise of the mean covers */
-                 {2, 0, 0, 850000, false, NULL}};             /* nothing says how much that is */
+    } cases[] = {{2, 1.9, 2.1, 850000, false, 24, "\n  mean and p50 disagree: half 2.00x by the mean, 0.941x by p50\n"},
+                 {2, 1.9, 2.1, 850000, true, 24, NULL},           /* said by a finding */
+                 {2, 1.9, 2.1, 750000, false, 24, NULL},          /* one side */
+                 {2, 1.9, 2.1, 801000, false, 24, NULL},          /* within the margin */
+                 {1.001, 0.9995, 1.002, 850000, false, 24, NULL}, /* the mean is */
+                 {1.02, 0.9, 1.1, 850000, false, 24, NULL},       /* within what the noise of the mean covers */
+                 {2, 0, 0, 850000, false, 24, NULL}};             /* nothing says how much that is */
     const struct ifm_finding typical = {IFM_SEVERITY_WARNING,       "rule-07", D, "half", "they disagree",
                                         .kind = IFM_FINDING_TYPICAL};
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -27,6 +28,8 @@ static void a_mean_and_a_median_that_disagree_are_told(void **state)
         s->numbers[PROBE_RATE] = (struct ifm_number){D, "plain", IFM_M_LATENCY_NS_P50, RATE(800000, 799000, 801000)};
         s->numbers[HALF_RATE] =
             (struct ifm_number){D, "half", IFM_M_LATENCY_NS_P50, RATE(cases[i].p50, 0.9 * cases[i].p50, 880000)};
+        s->numbers[HALF_ENERGY] = (struct ifm_number){
+            D, "half", IFM_M_CHANGE_PERCENT_ALL_BLOCKS, {.number = -50, .n = cases[i].all, .n_of = "blocks"}};
         sample_fill(s->numbers, COUNT(decided));
         char *text = brief(s);
         struct ifm_text page = {0};

@@ -12,6 +12,7 @@
 struct nearest {
     enum ifm_ceiling kind;
     double share, bar; /* of the ceiling; below `bar` the baseline is weak */
+    double high;       /* the most that the share may be, of a ceiling that held still */
     double amount;     /* of a step */
     bool known;        /* is the range? */
     struct ifm_roof_range range;
@@ -30,6 +31,7 @@ static bool find_nearest(const struct ifm_cell_work *work, struct nearest *out)
     *out = (struct nearest){.kind = by_flops ? operations : IFM_CEILING_READ,
                             .share = exp(by_flops ? flops.mean : read.mean),
                             .bar = by_flops ? IFM_LIMITED_BY_OPERATIONS : IFM_BASELINE_AT_LEAST};
+    out->high = ifm_roof_share_high(base, out->kind);
     out->amount = ifm_ceiling_amount(base->arm, out->kind);
     out->known = ifm_roof_range(work, out->kind, out->amount, &out->range);
     return true;
@@ -171,11 +173,44 @@ static const char *bounds(const struct ifm_cell_work *work)
     return said;
 }
 
+/* The most that was seen of the ceiling over what there was of it when it was lowest; 1 where it held still. */
+static double lowered(const struct ifm_cell_work *work, const struct nearest *near)
+{
+    return near->known && !is_steady(near) ? exp(work->roofs[near->kind].log_rate) / near->range.low : 1;
+}
+
+/* Is the baseline below the bar for all that its interval and the ceiling's movement leave room for? */
+static bool is_surely_weak(const struct ifm_cell_work *work, const struct nearest *near)
+{
+    return near->high * lowered(work, near) < near->bar;
+}
+
+/* The share alone looks weak, and its blocks do not show it: they hold other work's time, or vary too much. */
+static void say_open(const struct ifm_cell_work *work, const struct nearest *near)
+{
+    struct ifm_arena *arena = work->d->arena;
+    const struct ifm_aside aside = ifm_derive_set_aside(work->baseline);
+    const bool disturbed = ifm_derive_lacks_undisturbed(&aside), unknown = isinf(near->high);
+    const char *why =
+        disturbed
+            ? ifm_arena_printf(arena, ", and the machine disturbed %zu of %zu blocks", aside.n, aside.n + aside.left)
+        : unknown ? ", and its blocks give no interval"
+                  : ifm_arena_printf(arena, ", which may be up to %.1f %%%s", 100.0 * near->high * lowered(work, near),
+                                     is_steady(near) || !near->known ? "" : " as that ceiling moved");
+    ifm_derive_say_cell(
+        work, IFM_SEVERITY_WARNING, "rule-03",
+        "the baseline %s reaches %.1f %% of its %s ceiling%s: whether it is weak cannot be told" IFM_REMEDY "%s",
+        work->baseline->arm->name, ifm_shown_below(near->share, near->bar), ifm_ceiling_name(near->kind), why,
+        disturbed || ifm_was_loaded(work->d->facts->events)
+            ? ifm_quiet_remedy(work->d->facts->events, work->cell->workload, work->cell->threads, arena)
+        : is_steady(near) ? "measure longer"
+                          : remedy_of(near));
+}
+
 /* Of a ceiling that moved the share is a range: "46.1 to 62.0 %". */
 static void say_unsteady(const struct ifm_cell_work *work, const struct nearest *near)
 {
-    const double most =
-        near->known ? near->share * exp(work->roofs[near->kind].log_rate) / near->range.low : near->share;
+    const double most = near->share * lowered(work, near);
     const bool weak = most < near->bar;
     const double least = ifm_shown_below(near->share, near->bar);
     const char *range = !near->known ? ifm_arena_printf(work->d->arena, "%.1f", least)
@@ -207,7 +242,9 @@ static void say_weak(const struct ifm_cell_work *work, const struct nearest *nea
     const char *name = work->baseline->arm->name, *left = bounds(work);
     if (left != NULL)
         left = ifm_arena_printf(work->d->arena, "%s; worst case: only %s is idealised", left, name);
-    if (!is_steady(near))
+    if (!is_surely_weak(work, near) && near->share * lowered(work, near) < near->bar)
+        say_open(work, near);
+    else if (!is_steady(near))
         say_unsteady(work, near);
     else
         ifm_derive_say_weak(work, ifm_shown_below(near->share, near->bar), ifm_ceiling_name(near->kind), near->bar,

@@ -407,14 +407,15 @@ static struct allowance allow_for_alone(const struct ifm_arm_work *arm, const st
                stands = stands_with(c, arm->work->cell->measure.margin, a, *word);
     /* Under load longer slots are disturbed as these were: its remedy comes first. */
     if (!stands && !undecided && !ifm_derive_lacks_undisturbed(aside))
-        ifm_derive_say_arm(
-            arm, IFM_SEVERITY_WARNING, "rule-07",
-            "with each arm behind itself the change is %+.3g to %+.3g %%, which the interval holds too: undecided%s",
-            100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
-            ifm_derive_hides_order(arm)
-                ? ""
-                : ifm_arena_printf(arm->d->arena, IFM_REMEDY "%s, which makes such slots longer",
-                                   ifm_derive_more_slots(arm->work)))
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           "in slots right after one of the same arm the change is %+.3g to %+.3g %%: the order of "
+                           "arms may matter, and "
+                           "the interval holds both: undecided%s",
+                           100.0 * expm1(alone.low), 100.0 * expm1(alone.high),
+                           ifm_derive_hides_order(arm)
+                               ? ""
+                               : ifm_arena_printf(arm->d->arena, IFM_REMEDY "%s, so that the order matters less",
+                                                  ifm_derive_more_slots(arm->work)))
             ->takes_word = true;
     *word = stands ? *word : "undecided";
     return a;

@@ -33,8 +33,9 @@ bool ifm_derive_nearest(const struct ifm_arm_work *base, struct ifm_nearest *out
     if (!has_read && !has_flops)
         return false;
     bool by_read = has_read && (!has_flops || read.mean >= flops.mean);
-    *out = (struct ifm_nearest){exp(by_read ? read.mean : flops.mean),
-                                ifm_ceiling_name(by_read ? base->reads : operations), !by_read};
+    const enum ifm_ceiling kind = by_read ? base->reads : operations;
+    *out = (struct ifm_nearest){exp(by_read ? read.mean : flops.mean), ifm_roof_share_high(base, kind),
+                                ifm_ceiling_name(kind), !by_read};
     return true;
 }
 

@@ -14,6 +14,8 @@
 static const double ROUGH_NS = 1e6; /* a rough timing lasts about this long */
 /* All timings of an arm: longer than what interrupts a short one, shorter than all repeats of a long one. */
 static const double ROUGH_ENOUGH_NS = 3e7;
+/* One that took less is not believed alone: it may have waited for a CPU, and its arm would get one sample a slot. */
+static const double ROUGH_ALONE_NS = 3e8;
 enum { MOST_ROUGH_STEPS = 1 << 30, STILL_NS = 2000000000 };
 /* Rounds of a check after the blocks: at least this many, of code that is not ours; at most; steps between them. */
 enum { LEAST_ROUNDS = 1, LEAST_FOREIGN_ROUNDS = 4, MOST_ROUNDS = 64, MOST_BETWEEN = 3, ROUNDS_STREAM = 0x726e6473 };
@@ -292,7 +294,7 @@ static double rough_step_ns(struct ifm_cell_run *cell, struct ifm_arm_run *arm)
         }
         best = round == 0 || elapsed / (double)n < best ? elapsed / (double)n : best;
         spent += elapsed;
-        round = spent > ROUGH_ENOUGH_NS ? 3 : round + 1;
+        round = spent > (round == 0 ? ROUGH_ALONE_NS : ROUGH_ENOUGH_NS) ? 3 : round + 1;
     }
     release_untimed(cell);
     return best > 0 ? best : 0.1;

@@ -52,9 +52,10 @@ static enum ifm_status load_fact(struct ifm_session *session, const char *when, 
         ifm_warn("other programs take %.0f %% of each CPU: expect wide intervals, or no verdict",
                  ifm_load_percent(load));
     load = load >= 0 && isfinite(load) ? load : NAN; /* a clock may stand still */
-    const bool vain = session->waited_s > 0 && strcmp(when, "before") == 0;
+    const bool before = strcmp(when, "before") == 0, vain = session->waited_s > 0 && before;
     return IFM_FACT(session, error, load, true, .when = when, .foreign_load = load,
-                    .waited_s = vain ? session->waited_s : NAN);
+                    .waited_s = vain ? session->waited_s : NAN,
+                    .asked_s = session->asked_s > 0 && before ? session->asked_s : NAN);
 }
 
 /* The names of the knobs that are not locked. */

@@ -39,6 +39,7 @@ struct ifm_session {
     bool on_gpu;                             /* the device is a GPU: what is locked of the CPU says nothing */
     bool watches_gpu;                        /* the state of the GPUs is a fact of this run */
     double waited_s;                         /* for a quiet machine, in vain; 0 = it was quiet, or nobody asked */
+    double asked_s;                          /* how long to wait for it at most; 0 = not at all */
     bool unwritten;                          /* a fact could not be written: the folder is at fault, not a cell */
     bool arm_at_fault;                       /* the arm at work failed by itself: others can still be measured */
     struct ifm_parts parts;                  /* what the time goes to */
