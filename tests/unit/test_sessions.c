@@ -106,6 +106,9 @@ static void the_furthest_session_decides(void **state)
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO); /* one is enough */
     row = look(&b, 0.03, "fast", IFM_M_STEP_NS);
     assert_true(row->answer == IFM_REPEATABLE_YES && row->spread < 1e-12 && isnan(row->within));
+    b.original = &b.views[ORIGINAL]; /* the widest run may be this one */
+    b.numbers[ORIGINAL][0].value = number(100, 20);
+    assert_true(fabs(look(&b, 0.05, "base", IFM_M_STEP_NS)->within - 0.2) < 1e-12);
     stop(&b);
 }
 
