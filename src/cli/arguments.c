@@ -32,7 +32,7 @@ enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_fo
 
 static bool takes_flag(const char *flag, const void *command)
 {
-    return ifm_verb_takes(((const struct ifm_verb *)command)->name, flag);
+    return ifm_verb_takes(command, flag);
 }
 
 static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *verb, struct ifm_error *error)

@@ -79,8 +79,9 @@ static const struct ifm_option ci_options[] = {
 static const struct ifm_option rerun_options[] = {
     {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
     {"times", '\0', "N", NULL,
-     "measure N sessions, into DIR-1, DIR-2, ..., and say which speed-up may be quoted (exit 0: all; 1: runs contradict "
-     "one another, or times without a ratio do not repeat; 3: else)"},
+     "measure N sessions, into DIR-1, DIR-2, ..., and say which speed-up may be quoted (exit 0: all; 1: runs "
+     "contradict one "
+     "another, or times without a ratio do not repeat; 3: else)"},
     {"epsilon", '\0', "PERCENT", NULL, "sessions further than this from their mean are not repeatable (default: 5%)"},
     {PLUGIN},
     {INPROCESS},
@@ -239,7 +240,8 @@ const struct ifm_verb ifm_verbs[] = {
     {"report", "DIR", "write the report of a run folder again", OPTIONS(folder_options), .main = ifm_cmd_derive},
     {"verify", "DIR", "check every hash of a run folder and recompute every number", OPTIONS(verify_options),
      .main = ifm_cmd_verify},
-    {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or whole runs; the exit code is 0 whatever was found", OPTIONS(compare_options),
+    {"compare", "DIR [ARM...] | DIR DIR...",
+     "compare arms of a run, or whole runs; the exit code is 0 whatever was found", OPTIONS(compare_options),
      .plain = ifm_cmd_compare},
     {"gate", "DIR [--gates NAME | --against DIR]", "judge a run for a pipeline and exit with the answer",
      OPTIONS(gate_options), .plain = ifm_cmd_gate},
@@ -290,15 +292,6 @@ const struct ifm_verb *ifm_verb_find(const char *name)
         if (strcmp(verb->name, name) == 0)
             return verb;
     return NULL;
-}
-
-bool ifm_verb_takes(const char *name, const char *flag)
-{
-    const struct ifm_verb *verb = ifm_verb_find(name);
-    for (size_t i = 0; verb != NULL && i < verb->n_options; i++)
-        if (strcmp(verb->options[i].flag, flag) == 0)
-            return true;
-    return false;
 }
 
 /* Sections whose flags a command takes: the common ones, then its own workload's or, for the program, all of them. */

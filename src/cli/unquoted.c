@@ -123,8 +123,8 @@ bool ifm_is_our_config(const char *token, const char *value)
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
 }
 
-/* "--metric is an option of ci: inferometer ci a b --metric cpu", of `exec`: two programs stand before the flag, so that
- * it is an argument of neither. NULL: it is no such flag. */
+/* "--metric is an option of ci: inferometer ci a b --metric cpu": two programs stand before the flag, which is an
+ * argument of neither. NULL: it is no such flag. */
 static const char *meant_ci(const struct ifm_options *options, const char *const *words, size_t n, int at,
                             struct ifm_arena *arena)
 {
@@ -133,7 +133,7 @@ static const char *meant_ci(const struct ifm_options *options, const char *const
     const char *flag = ifm_arena_printf(arena, "%.*s", (int)strcspn(token, "="), token);
     struct ifm_text line = {0};
     if (n != 2 || !ifm_is_program(words[0]) || !ifm_is_program(words[1]) || strncmp(flag, "--", 2) != 0 ||
-        !ifm_verb_takes("ci", flag + 2) || ifm_verb_takes(options->verb, flag + 2))
+        !ifm_verb_named_takes("ci", flag + 2) || ifm_verb_named_takes(options->verb, flag + 2))
         return NULL;
     for (int i = 1; i < given->argc; i++)
         add_argument(&line, given->argv[i]);

@@ -216,10 +216,10 @@ static enum ifm_status check_entry(const char *dir, const struct hashed_file *li
     IFM_TRY(hash_entry(dir, found, file, error));
     if (strcmp(listed->hash.hex, file->hash.hex) == 0)
         return IFM_OK;
-    return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, file->name),
-                    is_record(file->name) ? RESTORE : "bring the file back from a copy, or `inferometer derive` writes it again",
-                    "the file has changed: its SHA-256 is %.12s..., the manifest says %.12s...", file->hash.hex,
-                    listed->hash.hex);
+    return ifm_fail(
+        error, IFM_INVALID, ifm_path_join(found->arena, dir, file->name),
+        is_record(file->name) ? RESTORE : "bring the file back from a copy, or `inferometer derive` writes it again",
+        "the file has changed: its SHA-256 is %.12s..., the manifest says %.12s...", file->hash.hex, listed->hash.hex);
 }
 
 /* Both are sorted: merge them and stop at the first wrong name. */
@@ -230,8 +230,7 @@ static enum ifm_status compare(const char *dir, const struct listing *listed, st
     while (i < listed->n || j < found->n) {
         int order = i == listed->n ? 1 : j == found->n ? -1 : by_name(&listed->entries[i], &found->entries[j]);
         if (order < 0)
-            return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, listed->entries[i].name),
-                            RESTORE,
+            return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, listed->entries[i].name), RESTORE,
                             "the file is missing; the manifest lists it");
         if (order > 0)
             return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, found->entries[j].name), NULL,

@@ -106,9 +106,6 @@ static void the_furthest_session_decides(void **state)
     assert_int_equal(b.sessions.answer, IFM_REPEATABLE_NO); /* one is enough */
     row = look(&b, 0.03, "fast", IFM_M_STEP_NS);
     assert_true(row->answer == IFM_REPEATABLE_YES && row->spread < 1e-12 && isnan(row->within));
-    b.original = &b.views[ORIGINAL]; /* the widest run may be this one */
-    b.numbers[ORIGINAL][0].value = number(100, 20);
-    assert_true(fabs(look(&b, 0.05, "base", IFM_M_STEP_NS)->within - 0.2) < 1e-12);
     stop(&b);
 }
 
@@ -236,9 +233,9 @@ static void the_original_is_one_of_the_runs(void **state)
     b.original = &b.views[ORIGINAL];
     for (size_t i = 0; i < SESSIONS; i++)
         b.numbers[i][2].value = number(4.2 + 0.03 * (double)i, 0.05);
-    b.numbers[ORIGINAL][2].value = number(4.22, 0.01);
+    b.numbers[ORIGINAL][2].value = number(4.22, 0.09);
     const struct ifm_sessions_row *row = look(&b, 0.05, "fast", IFM_M_SPEEDUP);
-    assert_true(row->answer == IFM_REPEATABLE_YES && row->original == 4.22);
+    assert_true(row->answer == IFM_REPEATABLE_YES && row->original == 4.22 && fabs(row->within - 0.09 / 4.22) < 1e-12);
     assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
                         "quote fast 4.23x (4.20x to 4.26x over 4 runs)");
     b.numbers[ORIGINAL][2].value = number(3.59, 0.07);
