@@ -80,8 +80,7 @@ static const struct ifm_option rerun_options[] = {
     {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
     {"times", '\0', "N", NULL,
      "measure N sessions, into DIR-1, DIR-2, ..., and say which speed-up may be quoted (exit 0: all; 1: runs "
-     "contradict one "
-     "another, or times without a ratio do not repeat; 3: else)"},
+     "contradict one another, or times without a ratio do not repeat; 3: else)"},
     {"epsilon", '\0', "PERCENT", NULL, "sessions further than this from their mean are not repeatable (default: 5%)"},
     {PLUGIN},
     {INPROCESS},
