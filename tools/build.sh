@@ -4,11 +4,12 @@
 set -u
 
 # "541 steps, about 3 minutes on 2 cores": how long so many steps of a first build take, two thirds of a second each on
-# a core; the steps alone where that is not worth saying.
+# a core, and 14 seconds each that makes device code; the steps alone where that is not worth saying.
 expected()
 {
     cores=$(nproc 2>/dev/null || echo 1)
-    seconds=$(($1 * 2 / 3 / cores))
+    device=$([ -e build/inferometer ] || grep -c 'DESC = Device code' build/build.ninja 2>/dev/null)
+    seconds=$((($1 * 2 / 3 + ${device:-0} * 14) / cores))
     on="on $cores core$([ "$cores" = 1 ] || echo s)"
     if [ "$seconds" -ge 90 ]; then
         echo "$1 steps, about $(((seconds + 30) / 60)) minutes $on"
@@ -20,10 +21,10 @@ expected()
 }
 
 # Standard input is what the build says: its steps are counted on one line of a terminal; elsewhere the first line says
-# how long it takes, and each tenth of a long build has one more.
+# how long it takes, and each half minute of it has one more. No percentage: the first steps take longest.
 show()
 {
-    told= tenth=0
+    began=$(date +%s) next=30 told=
     while IFS= read -r line; do
         case $line in
         '['[0-9]*/[0-9]*'] '*)
@@ -36,9 +37,14 @@ show()
             elif [ -z "$told" ] && [ "$steps" -gt 1 ]; then
                 echo "building: $(expected "$all")" >&2
                 told=once
-            elif [ "$all" -ge 100 ] && [ $((steps * 10 / all)) -gt $tenth ] && [ "$steps" -lt "$all" ]; then
-                tenth=$((steps * 10 / all))
-                echo "building: ${tenth}0 %" >&2
+            else
+                seconds=$(($(date +%s) - began))
+                [ "$seconds" -lt "$next" ] || {
+                    what=
+                    case $line in *'Device code '*) what=': device code for a GPU first, which takes longest' ;; esac
+                    echo "building: $seconds s, $steps of $all steps$what" >&2
+                    next=$((seconds + 30))
+                }
             fi
             ;;
         'ptxas info '* | '-- '* | 'ninja: no work to do.') ;;

@@ -32,11 +32,7 @@ enum ifm_status ifm_format_parse(const char *text, const char *hint, enum ifm_fo
 
 static bool takes_flag(const char *flag, const void *command)
 {
-    const struct ifm_verb *verb = command;
-    for (size_t i = 0; i < verb->n_options; i++)
-        if (strcmp(verb->options[i].flag, flag) == 0)
-            return true;
-    return false;
+    return ifm_verb_takes(command, flag);
 }
 
 static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *verb, struct ifm_error *error)
@@ -58,7 +54,7 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_verb *ver
         return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%.40s", name);
     if (nearest != NULL)
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
-    else
+    else if (!ifm_flag_elsewhere(name, hint, sizeof hint))
         snprintf(hint, sizeof hint, "`inferometer help %s` lists its flags", verb->name);
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%.40s", name);
 }

@@ -197,6 +197,13 @@ struct ifm_story_printing ifm_cli_printing(const struct ifm_options *options);
  * the command takes nothing like it. */
 typedef bool ifm_takes_flag(const char *flag, const void *command);
 bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *command, char *hint, size_t size);
+/* The commands, which main knows; until then there is none. */
+void ifm_foreign_verbs(const struct ifm_verb *verbs);
+bool ifm_verb_takes(const struct ifm_verb *verb, const char *flag);
+/* The same of a command by its name. */
+bool ifm_verb_named_takes(const char *name, const char *flag);
+/* Of a flag that one command alone has, as a hint: which one. */
+bool ifm_flag_elsewhere(const char *name, char *hint, size_t size);
 /* What to type in the place of a flag that the command `verb` lacks, as a hint; NULL: nothing is known of it. */
 const char *ifm_foreign_instead(const char *verb, const char *flag);
 

@@ -168,14 +168,15 @@ static void begin_row(struct ifm_listing *listing, const struct ifm_cell *cell, 
     ifm_listing_set_text(listing, "limit", limit->name);
 }
 
-/* "the read ceiling measured here (read.L2)": of a ceiling the value names its probe. */
-static const char *share_of(const struct profile_share *share, struct ifm_arena *arena)
+/* "the read ceiling measured here (read.L2)": of a ceiling the value names its probe. Products of bytes have a ceiling
+ * of their own. */
+static const char *share_of(const struct ifm_arm *arm, const struct profile_share *share, struct ifm_arena *arena)
 {
-    const bool ceiling =
-        share->source->metric == IFM_M_CEILING_READ_PERCENT || share->source->metric == IFM_M_CEILING_FLOPS_PERCENT;
-    return ceiling && !ifm_is_empty(share->value->text)
-               ? ifm_arena_printf(arena, "%s (%s)", share->source->of, share->value->text)
-               : share->source->of;
+    const bool flops = share->source->metric == IFM_M_CEILING_FLOPS_PERCENT,
+               ceiling = flops || share->source->metric == IFM_M_CEILING_READ_PERCENT;
+    const char *of = flops && arm->integer ? "the int8 ceiling measured here" : share->source->of;
+    return ceiling && !ifm_is_empty(share->value->text) ? ifm_arena_printf(arena, "%s (%s)", of, share->value->text)
+                                                        : of;
 }
 
 /* Of a rate that leaves much of the read ceiling the report has a remedy, which is this one's too. */
@@ -197,7 +198,7 @@ static void add_share(struct ifm_listing *listing, const struct ifm_folder *fold
     ifm_listing_set(listing, "rank", json_integer((json_int_t)rank), NULL);
     ifm_listing_set_value(listing, "share", share->value,
                           ifm_arena_printf(listing->arena, "%.1f %%", share->value->number));
-    ifm_listing_set_text(listing, "of", share_of(share, listing->arena));
+    ifm_listing_set_text(listing, "of", share_of(arm, share, listing->arena));
     ifm_listing_set_text(listing, "from", source->from);
     ifm_listing_set_text(listing, "metric", ifm_metrics[source->metric].id);
     ifm_listing_set_text(listing, "surer", surer);
@@ -304,12 +305,11 @@ static void add_arm(struct ifm_listing *listing, const struct ifm_folder *folder
 }
 
 /* Shares of a disturbed run are too small: that comes before them. */
-static void warn_of_load(const struct ifm_folder *folder, struct ifm_arena *arena)
+static void warn_of_load(const struct ifm_folder *folder)
 {
-    const struct ifm_cell *cell = folder->plan->n_cells > 0 ? &folder->plan->cells[0] : NULL;
-    if (cell != NULL && ifm_was_loaded(folder->events))
-        ifm_warn("other work ran beside this run, so that its shares are too small: %s, and measure again",
-                 ifm_quiet_remedy(folder->events, cell->workload, cell->threads, arena));
+    if (folder->plan->n_cells > 0 && ifm_was_loaded(folder->events))
+        ifm_warn("other work ran beside this run, so that its shares are too small: measure again on a machine without "
+                 "other work");
 }
 
 static void print_folder(const struct ifm_folder *folder, const struct ifm_given *given)
@@ -321,7 +321,7 @@ static void print_folder(const struct ifm_folder *folder, const struct ifm_given
     struct ifm_listing listing = ifm_listing_begin(shown, sizeof columns / sizeof columns[0], given->arena);
     const bool programs = is_of_programs(folder->plan);
     if (!programs)
-        warn_of_load(folder, given->arena);
+        warn_of_load(folder);
     for (size_t c = 0; c < folder->plan->n_cells; c++)
         for (size_t a = 0; a < folder->plan->cells[c].n_arms; a++)
             if (folder->plan->cells[c].arms[a].role != IFM_ROLE_CEILING)

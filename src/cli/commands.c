@@ -79,7 +79,8 @@ static const struct ifm_option ci_options[] = {
 static const struct ifm_option rerun_options[] = {
     {"out", '\0', "DIR", NULL, "the new run folder (default: below runs/)"},
     {"times", '\0', "N", NULL,
-     "measure N sessions, into DIR-1, DIR-2, ..., and say which speed-up may be quoted (exit 0 yes, 1 no, 3 open)"},
+     "measure N sessions, into DIR-1, DIR-2, ..., and say which speed-up may be quoted (exit 0: all; 1: runs "
+     "contradict one another, or times without a ratio do not repeat; 3: else)"},
     {"epsilon", '\0', "PERCENT", NULL, "sessions further than this from their mean are not repeatable (default: 5%)"},
     {PLUGIN},
     {INPROCESS},
@@ -238,7 +239,8 @@ const struct ifm_verb ifm_verbs[] = {
     {"report", "DIR", "write the report of a run folder again", OPTIONS(folder_options), .main = ifm_cmd_derive},
     {"verify", "DIR", "check every hash of a run folder and recompute every number", OPTIONS(verify_options),
      .main = ifm_cmd_verify},
-    {"compare", "DIR [ARM...] | DIR DIR...", "compare arms of a run, or whole runs", OPTIONS(compare_options),
+    {"compare", "DIR [ARM...] | DIR DIR...",
+     "compare arms of a run, or whole runs; the exit code is 0 whatever was found", OPTIONS(compare_options),
      .plain = ifm_cmd_compare},
     {"gate", "DIR [--gates NAME | --against DIR]", "judge a run for a pipeline and exit with the answer",
      OPTIONS(gate_options), .plain = ifm_cmd_gate},

@@ -144,6 +144,51 @@ const char *ifm_foreign_instead(const char *verb, const char *flag)
     return NULL;
 }
 
+static const struct ifm_verb no_verbs[1], *all_verbs = no_verbs;
+
+void ifm_foreign_verbs(const struct ifm_verb *verbs)
+{
+    all_verbs = verbs;
+}
+
+bool ifm_verb_takes(const struct ifm_verb *verb, const char *flag)
+{
+    for (size_t i = 0; i < verb->n_options; i++)
+        if (strcmp(verb->options[i].flag, flag) == 0)
+            return true;
+    return false;
+}
+
+bool ifm_verb_named_takes(const char *name, const char *flag)
+{
+    for (const struct ifm_verb *verb = all_verbs; verb->name != NULL; verb++)
+        if (strcmp(verb->name, name) == 0)
+            return ifm_verb_takes(verb, flag);
+    return false;
+}
+
+/* The only command that has the flag; NULL: none has it, or several have. */
+static const struct ifm_verb *verb_of(const char *flag)
+{
+    const struct ifm_verb *found = NULL;
+    for (const struct ifm_verb *verb = all_verbs; verb->name != NULL; verb++) {
+        if (!ifm_verb_takes(verb, flag))
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = verb;
+    }
+    return found;
+}
+
+bool ifm_flag_elsewhere(const char *name, char *hint, size_t size)
+{
+    const struct ifm_verb *verb = verb_of(name);
+    if (verb != NULL)
+        snprintf(hint, size, "--%.40s is an option of `inferometer %.40s`", name, verb->name);
+    return verb != NULL;
+}
+
 bool ifm_foreign_flag(const char *name, ifm_takes_flag *takes, const void *command, char *hint, size_t size)
 {
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {

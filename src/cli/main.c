@@ -161,6 +161,7 @@ int main(int argc, char **argv)
     catch_limit();
     setlocale(LC_CTYPE, "C.UTF-8"); /* tables are UTF-8; numbers keep the decimal point */
     ifm_invocation = (struct ifm_invocation){argc, argv, ifm_verb_find};
+    ifm_foreign_verbs(ifm_verbs);
     ifm_called_set(argv[0], is_command);
     enum ifm_status status = start(argc, argv, &error);
     /* A rejected measurement is not an error: it has no message, and nothing is printed. */

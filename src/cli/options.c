@@ -327,7 +327,8 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_options *
         snprintf(hint, sizeof hint, "did you mean --%s?", nearest);
     else if (ifm_is_unquoted(options))
         return meant(ifm_fail(error, IFM_USAGE, "", "", "unknown flag --%s", name), options, error);
-    else if (config == NULL || !hint_of_workload(name, options->workload, hint, sizeof hint))
+    else if ((others || !ifm_flag_elsewhere(name, hint, sizeof hint)) &&
+             (config == NULL || !hint_of_workload(name, options->workload, hint, sizeof hint)))
         snprintf(hint, sizeof hint, "`inferometer help` lists the commands, `inferometer help COMMAND` its flags");
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
 }

@@ -123,25 +123,47 @@ bool ifm_is_our_config(const char *token, const char *value)
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
 }
 
+/* "--metric is an option of ci: inferometer ci a b --metric cpu": two programs stand before the flag, which is an
+ * argument of neither. NULL: it is no such flag. */
+static const char *meant_ci(const struct ifm_options *options, const char *const *words, size_t n, int at,
+                            struct ifm_arena *arena)
+{
+    const struct ifm_positionals *given = options->positionals;
+    const char *token = given->argv[at];
+    const char *flag = ifm_arena_printf(arena, "%.*s", (int)strcspn(token, "="), token);
+    struct ifm_text line = {0};
+    if (n != 2 || !ifm_is_program(words[0]) || !ifm_is_program(words[1]) || strncmp(flag, "--", 2) != 0 ||
+        !ifm_verb_named_takes("ci", flag + 2) || ifm_verb_named_takes(options->verb, flag + 2))
+        return NULL;
+    for (int i = 1; i < given->argc; i++)
+        add_argument(&line, given->argv[i]);
+    const char *hint = ifm_arena_printf(arena, "%s is an option of ci: inferometer ci%s", flag, line.data);
+    ifm_text_free(&line);
+    return hint;
+}
+
 const char *ifm_quoted_hint(const struct ifm_options *options, struct ifm_arena *arena)
 {
     const struct ifm_positionals *given = options->positionals;
     const char **words = IFM_ARENA_ARRAY(arena, const char *, given->argc + 1);
     struct ifm_text line = {0}, flags = {0};
+    const char *hint = NULL;
     size_t n = 0;
-    for (int i = 1, used; i < given->argc; i += used) {
+    for (int i = 1, used; i < given->argc && hint == NULL; i += used) {
         const char *token = given->argv[i];
         used = ifm_is_our_config(token, i + 1 < given->argc ? given->argv[i + 1] : NULL) ? 2 : 1;
         const bool ours = used == 2 || (strncmp(token, "--", 2) == 0 && given->takes(options, token, &used));
         for (int k = i; ours && k < i + used && k < given->argc; k++)
             add_argument(&flags, given->argv[k]);
+        hint = ours ? NULL : meant_ci(options, words, n, i, arena);
         if (!ours && strcmp(token, "--") != 0)
             words[n++] = token;
     }
-    add_commands(&line, words, n, arena);
-    const char *hint =
-        ifm_arena_printf(arena, "quote each command with its arguments: inferometer %s%s%s", options->verb,
-                         line.size > 0 ? line.data : " 'ls -l'", flags.size > 0 ? flags.data : "");
+    if (hint == NULL) {
+        add_commands(&line, words, n, arena);
+        hint = ifm_arena_printf(arena, "quote each command with its arguments: inferometer %s%s%s", options->verb,
+                                line.size > 0 ? line.data : " 'ls -l'", flags.size > 0 ? flags.data : "");
+    }
     ifm_text_free(&line);
     ifm_text_free(&flags);
     return hint;

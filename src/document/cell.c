@@ -457,8 +457,9 @@ static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *
             const struct ifm_setting *setting = &arm->settings[i];
             if (part_of(builder, cell, arm, setting) != (enum shape_part)part)
                 continue;
-            with_rest =
-                ifm_arena_printf(builder->arena, "%s%s %s, ", with_rest, setting->path + length + 1, setting->text);
+            /* "outliers 12" was taken for 12 channels */
+            with_rest = ifm_arena_printf(builder->arena, "%s%s %s%s, ", with_rest, setting->path + length + 1,
+                                         setting->text, strcmp(setting->path, "decode.outliers") == 0 ? "x" : "");
             *lost |= part != SHAPE_REST && strlen(with_rest) > most;
             if (part != SHAPE_REST && strlen(with_rest) > most)
                 return part == SHAPE_CHOSEN ? ifm_arena_printf(builder->arena, "%s%s", before_gap, gap) : shape;

@@ -201,15 +201,25 @@ static enum ifm_status read_manifest(const char *dir, struct listing *out, struc
     return status;
 }
 
+/* What `run` wrote; everything else follows from it. */
+static bool is_record(const char *name)
+{
+    return strcmp(name, "config.lock.json") == 0 || strcmp(name, "plan.json") == 0 || strcmp(name, "run.log") == 0 ||
+           strncmp(name, "samples/", 8) == 0;
+}
+
+#define RESTORE "bring the file back from a copy, or measure again with `inferometer rerun`"
+
 static enum ifm_status check_entry(const char *dir, const struct hashed_file *listed, struct listing *found,
                                    struct hashed_file *file, struct ifm_error *error)
 {
     IFM_TRY(hash_entry(dir, found, file, error));
     if (strcmp(listed->hash.hex, file->hash.hex) == 0)
         return IFM_OK;
-    return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, file->name), NULL,
-                    "the file has changed: its SHA-256 is %.12s..., the manifest says %.12s...", file->hash.hex,
-                    listed->hash.hex);
+    return ifm_fail(
+        error, IFM_INVALID, ifm_path_join(found->arena, dir, file->name),
+        is_record(file->name) ? RESTORE : "bring the file back from a copy, or `inferometer derive` writes it again",
+        "the file has changed: its SHA-256 is %.12s..., the manifest says %.12s...", file->hash.hex, listed->hash.hex);
 }
 
 /* Both are sorted: merge them and stop at the first wrong name. */
@@ -220,8 +230,7 @@ static enum ifm_status compare(const char *dir, const struct listing *listed, st
     while (i < listed->n || j < found->n) {
         int order = i == listed->n ? 1 : j == found->n ? -1 : by_name(&listed->entries[i], &found->entries[j]);
         if (order < 0)
-            return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, listed->entries[i].name),
-                            "bring the file back from a copy, or measure again with `inferometer rerun`",
+            return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, listed->entries[i].name), RESTORE,
                             "the file is missing; the manifest lists it");
         if (order > 0)
             return ifm_fail(error, IFM_INVALID, ifm_path_join(found->arena, dir, found->entries[j].name), NULL,
@@ -229,13 +238,6 @@ static enum ifm_status compare(const char *dir, const struct listing *listed, st
         IFM_TRY(check_entry(dir, &listed->entries[i++], found, &found->entries[j++], error));
     }
     return IFM_OK;
-}
-
-/* What `run` wrote; everything else follows from it. */
-static bool is_record(const char *name)
-{
-    return strcmp(name, "config.lock.json") == 0 || strcmp(name, "plan.json") == 0 || strcmp(name, "run.log") == 0 ||
-           strncmp(name, "samples/", 8) == 0;
 }
 
 static void keep_record(struct listing *listing)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # `make` shows warnings, errors and progress, no step and no remark of ptxas; a build that fails fails it. Into a pipe a
-# long build says at once how long it takes, and then a line each tenth.
+# long build says at once how long it takes, and then a line each half minute, which is no percentage: the first steps
+# take longest.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh"
 mkdir bin
@@ -27,13 +28,24 @@ grep -q 'tools/build.sh' "$IFM_SOURCE/Makefile" || fail "make does not build wit
 
 cat >bin/cmake <<'END'
 #!/bin/sh
-for step in $(seq 540); do echo "[$step/540] Building C object $step.c.o"; done
+for step in 1 2 3; do echo "[$step/24] Device code $step.cu"; done
+for step in $(seq 4 24); do echo "[$step/24] Building C object $step.c.o"; done
 END
 printf '#!/bin/sh\necho 2\n' >bin/nproc
-chmod +x bin/nproc
+cat >bin/date <<'END'
+#!/bin/sh
+# A device step takes 20 seconds, another one 2.
+n=$(($(cat calls 2>/dev/null || echo 0) + 1))
+echo $n >calls
+[ $n -lt 4 ] && echo $((20 * n)) || echo $((54 + 2 * n))
+END
+chmod +x bin/nproc bin/date
+mkdir build
+seq -f '  DESC = Device code %g.cu' 13 >build/build.ninja
 PATH=$PWD/bin:$PATH "$IFM_SOURCE/tools/build.sh" inferometer >said 2>progress || fail "a long build fails: $(cat said)"
 {
-    echo 'building: 540 steps, about 3 minutes on 2 cores'
-    seq -f 'building: %g0 %%' 9
+    echo 'building: 24 steps, about 2 minutes on 2 cores'
+    echo 'building: 40 s, 3 of 24 steps: device code for a GPU first, which takes longest'
+    echo 'building: 70 s, 18 of 24 steps'
 } | cmp - progress || fail "a long build says: $(cat progress)"
 echo "progress, warnings and errors"

@@ -334,7 +334,7 @@ static inline void fx_hold_kinds_to_words(const struct ifm_derived *derived)
                 {"the output must equal", IFM_FINDING_OUTPUT},
                 {"the output changed", IFM_FINDING_OUTPUT},
                 {"set of buffers gave another", IFM_FINDING_OUTPUT},
-                {"ran zero times", IFM_FINDING_NOTHING_RAN},
+                {"no step used", IFM_FINDING_NOTHING_RAN},
                 {"a run that fails", IFM_FINDING_FAILED_RUNS},
                 {" modes (", IFM_FINDING_MODES},
                 {"maybe its own doing", IFM_FINDING_LOPSIDED}};

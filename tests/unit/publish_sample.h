@@ -109,7 +109,7 @@ static struct ifm_number sample_numbers[] = {
     {D, "half", IFM_M_CHANGE_PERCENT, SHARE(-48.5, -49.0, -48.0, "faster")},
     {D, "half", IFM_M_ERROR_RMS_REL, {.number = 4.4e-4, .n = 4096, .n_of = "values"}},
     {D, "staged", IFM_M_STEP_NS, RATE(801900, 799000, 804800)},
-    {D, "staged", IFM_M_READ_BYTES_PER_S, WORD(IFM_STATE_INACTIVE, "rule-11: the feature staging ran zero times", "")},
+    {D, "staged", IFM_M_READ_BYTES_PER_S, WORD(IFM_STATE_INACTIVE, "rule-11: no step used staging", "")},
     {D, "staged", IFM_M_SPEEDUP, RATE(0.9992, 0.9951, 1.0033)},
     {D, "staged", IFM_M_CHANGE_PERCENT, SHARE(0.08, -0.33, 0.49, "undecided")},
     {D, "staged", IFM_M_ERROR_RMS_REL, {.number = 3.12e-7, .n = 4096, .n_of = "values"}},

@@ -51,6 +51,12 @@ static void read_slowly(struct run *run)
     number(run, "int4", "ceiling_read_percent")->number = 49.9;
 }
 
+static void read_slowly_in_short_steps(struct run *run)
+{
+    read_slowly(run);
+    number(run, "int4", "step_ns")->number = 99999;
+}
+
 static void read_slowly_under_load(struct run *run)
 {
     read_slowly(run);
@@ -136,12 +142,13 @@ static const struct {
     {vary_by_short_samples, "variation", "int4", "6 %", "--inner above 5"},
     {vary_by_itself, "variation", "int4", "129 %", "slow samples|the machine was quiet"},
     {vary_in_modes, "variation", "int4", "6 %", "distribution"},
-    {read_slowly, "memory", "int4", "49.9 %|ceiling|50 %", "more bytes"},
+    {read_slowly, "memory", "int4", "49.9 %|ceiling|50 %", "kernel has room|neither reading nor arithmetic"},
+    {read_slowly_in_short_steps, "memory", "int4", "49.9 %", "more bytes in a step|joining"},
     {read_slowly_under_load, "memory", "int4", "49.9 %", "what else"},
     {read_slowly_scalar, "memory", "int4", "49.9 %", "scalar|--isa auto"},
     {read_slowly_on_one_cpu, "memory", "int4", "49.9 %", "1 of 2 CPUs|--threads 0"},
     {read_slowly_small_pages, "memory", "int4", "49.9 %", "huge pages|25 %"},
-    {nearly_compute_bound, "memory", "int4", "49.9 %", "more bytes"},
+    {nearly_compute_bound, "memory", "int4", "49.9 %", "kernel has room"},
     {compute_bound, NULL, "", "", ""},
     {slow_at_computing, NULL, "", "", ""},
     {out_of_memory, "fit", "", "9 GiB", "--kv-len|--batch|--isolation shared"},

@@ -483,8 +483,8 @@ static void what_had_nothing_to_do_is_left_out(void **state)
 {
     (void)state;
     static const struct ifm_finding found[] = {
-        {IFM_SEVERITY_WARNING, "rule-11", D, "staged", "staging ran zero times", .kind = IFM_FINDING_NOTHING_RAN}};
-    static const struct ifm_value idle = WORD(IFM_STATE_INACTIVE, "rule-11: staging ran zero times", "");
+        {IFM_SEVERITY_WARNING, "rule-11", D, "staged", "no step used staging", .kind = IFM_FINDING_NOTHING_RAN}};
+    static const struct ifm_value idle = WORD(IFM_STATE_INACTIVE, "rule-11: no step used staging", "");
     struct sample *s = sample_of(found, COUNT(found));
     add_number(s, "staged", IFM_M_STEP_NS, idle);
     add_number(s, "staged", IFM_M_CHANGE_PERCENT, idle);

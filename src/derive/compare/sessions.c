@@ -37,7 +37,7 @@ static void measure(const struct ifm_run_view *views, size_t n, const struct ifm
     row->original = first != NULL && lacking(first) == NULL ? first->number : NAN;
     double logs = 0;
     row->least = INFINITY;
-    row->within = NAN;
+    row->within = isnan(row->original) ? NAN : half_of(first);
     row->lacks = n;
     for (size_t i = 0; i < n; i++) {
         const struct ifm_value *value = value_of(&views[i], row);

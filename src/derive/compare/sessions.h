@@ -18,7 +18,7 @@ struct ifm_sessions_row {
     double original;          /* of the run that they repeat; NaN = it has none */
     double mean, least, most; /* geometric mean; of the `with` sessions that have the number; NaN = fewer than 2 do */
     double spread;            /* the furthest run from the mean, the original among them, relative */
-    double within;            /* the widest half of an interval inside a session, relative; NaN = none has one */
+    double within;            /* the widest half of an interval inside a session or the original; NaN = none has one */
     size_t with, lacks;       /* how many sessions have it; the first that does not, or their number */
     const char *reason;       /* why that one does not; "" = all have it */
     const char *outputs;      /* "equal" or "differ"; "" where the last checks recorded none */

@@ -121,7 +121,7 @@ static void check_feature(struct ifm_arm_work *arm)
         return;
     const char *reason =
         seen == 0 ? ifm_arena_printf(arm->d->arena, "how often %s ran was not recorded", feature)
-                  : ifm_arena_printf(arm->d->arena, "%s ran zero times: the arm did what the baseline does", feature);
+                  : ifm_arena_printf(arm->d->arena, "no step used %s: the arm is a twin of the baseline", feature);
     arm->inactive = seen > 0 && arm->refusal.rule == NULL;
     struct ifm_finding *said = ifm_refuse_arm(arm, &arm->refusal, IFM_SEVERITY_WARNING, "rule-11", reason);
     said->kind = seen > 0 ? IFM_FINDING_NOTHING_RAN : IFM_FINDING_OTHER;

@@ -12,6 +12,9 @@
 #define INTENSE 4           /* FLOP a byte, from which on computing is the limit where no ceiling says so */
 #define DISTURBED 0.5       /* share of the blocks */
 #define SHORT_NS 1e6        /* a sample shorter than this feels every interrupt */
+/* A step shorter than this feels that its workers start and join: with two threads that takes 1 µs of a quiet machine
+ * and 15 of a busy one, with many some more. */
+#define FEELS_JOIN_NS 1e5
 
 struct advising {
     struct ifm_checking c;
@@ -121,7 +124,11 @@ static const char *for_memory(const struct advising *g, const struct ifm_cell *c
     if (device.buffer_bytes > 0 && device.huge_page_bytes < device.buffer_bytes)
         return ifm_arena_printf(g->c.arena, "huge pages back %.0f %% of its buffers: --huge-pages, and free memory",
                                 100.0 * (double)device.huge_page_bytes / (double)device.buffer_bytes);
-    return "more bytes in a step (longer sequences, more of them), so that starting and joining the workers costs less";
+    if (number_of(g, cell, arm, IFM_M_STEP_NS) < FEELS_JOIN_NS)
+        return "more bytes in a step (longer sequences, more of them), so that starting and joining the workers costs "
+               "less";
+    return "its kernel has room: neither reading nor arithmetic limits it (perf shows what it waits for, of a GPU "
+           "--counters)";
 }
 
 /* The largest share of a ceiling of operations; NaN where none is known. */
