@@ -5,7 +5,7 @@
 #   cmake --preset portable && cmake --build build-portable
 #   tools/portable.sh DIR $(tools/gpu_tests.sh --programs)
 #   mkdir DIR/fatbins && cp build-portable/src/kernel/cuda/*.fatbin DIR/fatbins
-#   bench/bars.sh DIR OUT [PART...]     all parts: some 27 minutes of an H200 with 16 CPUs and PyTorch
+#   bench/bars.sh DIR OUT [PART...]     all parts: some 28 minutes of an H200 with 16 CPUs and PyTorch
 #
 # tests     what no log of a GPU has yet: planted faults of packed caches and cycles, views           (260 s)
 # packed    int2 by its groups, int4 of 4k, f16 caches of 2.1 GB; a batch of 256                       (200 s)
@@ -13,15 +13,16 @@
 # ticket    the cycle at 1 x 4,096 and at 8 x 32,768, with the gates of the golden ticket              (200 s)
 # nvrtc     kernels made by NVRTC beside those of the build, one folder of runs each                   (120 s)
 # attention the ten configurations beside PyTorch in one process; rotated; over views                  (330 s)
+# sample    README's sample on the processor of that host: tools/retake.sh --from OUT/sample places it (60 s)
 # limits    what holds back the kernels whose bars are missed, and attention, by ncu; all of ncu's table too (150 s)
 set -uo pipefail
 here=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/..")
-usage="usage: bench/bars.sh DIR OUT [tests|packed|joules|ticket|nvrtc|attention|limits]..."
+usage="usage: bench/bars.sh DIR OUT [tests|packed|joules|ticket|nvrtc|attention|sample|limits]..."
 dir=$(readlink -f "${1:?"$usage"}") out=${2:?"$usage"}
 shift 2
-[ $# -gt 0 ] || set -- tests packed joules ticket nvrtc attention limits
+[ $# -gt 0 ] || set -- tests packed joules ticket nvrtc attention sample limits
 for part in "$@"; do
-    [[ " tests packed joules ticket nvrtc attention limits " = *" $part "* ]] || {
+    [[ " tests packed joules ticket nvrtc attention sample limits " = *" $part "* ]] || {
         echo "$usage; not: $part" >&2
         exit 2
     }
@@ -109,6 +110,11 @@ attention()
         lab $layout attention --arms cudnn,ours --batch 32 --q-heads 8 --kv-heads 8 --seq-len 512,2048 \
             --head-dim 64,128 --layout $layout --ceilings none --cap 1s
     done
+}
+
+sample()
+{
+    WAIT=1s within 120 "$here/tools/retake.sh" --measure "$PWD" 2>&1
 }
 
 # profiled NAME KERNEL ARGUMENTS...: the second launch that fits, of a run of few steps
