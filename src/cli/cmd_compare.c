@@ -337,6 +337,16 @@ static void say_same_device(struct ifm_listing *listing, const struct ifm_run_vi
                                                  fake ? "the fake device" : one));
 }
 
+static bool has_more_is_better(const struct ifm_listing *listing)
+{
+    return ifm_listing_shows(listing, "of", "share of the ") || ifm_listing_shows(listing, "of", "speed-up");
+}
+
+static bool has_change(const struct ifm_listing *listing)
+{
+    return ifm_listing_shows(listing, "change", "+") || ifm_listing_shows(listing, "change", "-");
+}
+
 /* What a table of runs leaves out, and why a time without a word has none. */
 static void say_where_more_is(struct ifm_listing *listing, const struct ifm_given *given)
 {
@@ -346,7 +356,7 @@ static void say_where_more_is(struct ifm_listing *listing, const struct ifm_give
                                         "alone may change a time; ratios inside each run are judged all the same");
             break;
         }
-    if (ifm_listing_shows(listing, "of", "share of the ") || ifm_listing_shows(listing, "of", "speed-up"))
+    if (has_more_is_better(listing))
         ifm_listing_remark(listing, "more is better of a speed-up and of a share of a ceiling, less of all else; files "
                                     "(--format csv, json) hold every change as one of time: less is better");
     if (listing->n_rows > 0)
@@ -367,6 +377,15 @@ static void print_sentences(struct ifm_text *sentences)
     ifm_text_add(&out, out.size > 0 ? "\n" : "");
     ifm_cli_print(&out, stdout);
     ifm_text_free(sentences);
+}
+
+static bool decides(const struct ifm_listing *listing)
+{
+    static const char *const words[] = {"faster", "slower", "nearer", "farther"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (ifm_listing_shows(listing, "result", words[i]))
+            return true;
+    return false;
 }
 
 static void list_runs(const struct ifm_given *given, const struct ifm_folder *folders)
@@ -395,13 +414,14 @@ static void list_runs(const struct ifm_given *given, const struct ifm_folder *fo
         print_sentences(&sentences);
     else
         say_where_more_is(&listing, given);
-    if (brief && !wish.across &&
-        (ifm_listing_shows(&listing, "result", "faster") || ifm_listing_shows(&listing, "result", "slower")))
+    if (brief && !wish.across && decides(&listing))
         ifm_listing_remark(&listing,
                            "an interval covers its two runs alone, and other runs of the same code may "
                            "differ by more: measure old and new in one run, or each again with rerun --times 5");
     if (brief && listing.n_rows > 0)
-        ifm_listing_remark(&listing, "every number, with notes: --verbose");
+        ifm_listing_remark(&listing, has_more_is_better(&listing) && has_change(&listing)
+                                         ? "of a speed-up or a share + is better; every number, with notes: --verbose"
+                                         : "every number, with notes: --verbose");
     print_listing(&listing, given->format,
                   wish.across ? "no arm of both runs has a share of a measured ceiling: programs have none, and "
                                 "kernels have one unless --ceilings none"

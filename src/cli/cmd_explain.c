@@ -32,17 +32,23 @@ static void print_word(const struct ifm_entry *word)
     ifm_cli_field("see", word->see);
 }
 
-/* The metric of a column's heading; NULL when no column is called so. */
-static const struct ifm_metric *metric_of_heading(const char *text)
+/* The metrics of columns with this heading, each once: one word may head a number of energy windows and one of
+ * counters. How many. */
+static size_t print_columns(const char *text)
 {
+    bool printed[IFM_M_COUNT] = {false};
+    size_t n = 0;
     const struct ifm_metric_columns *tables[] = {&ifm_columns_arms,     &ifm_columns_compression,
                                                  &ifm_columns_energy,   &ifm_columns_energy_step,
                                                  &ifm_columns_counters, &ifm_columns_trace};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (size_t c = 0; c < tables[t]->n; c++)
-            if (strcasecmp(tables[t]->items[c].heading, text) == 0)
-                return &ifm_metrics[tables[t]->items[c].metric];
-    return NULL;
+            if (strcasecmp(tables[t]->items[c].heading, text) == 0 && !printed[tables[t]->items[c].metric]) {
+                print_metric(&ifm_metrics[tables[t]->items[c].metric]);
+                printed[tables[t]->items[c].metric] = true;
+                n++;
+            }
+    return n;
 }
 
 /* ---- parameters ---- */
@@ -140,22 +146,27 @@ static void print_command(const struct ifm_verb *verb, struct ifm_arena *arena)
     ifm_cli_field("see", ifm_arena_printf(arena, "inferometer help %s", verb->name));
 }
 
-/* A metric by its id; else what a word means, parameters, and the metric of the column called so; else a command.
+/* A metric by its id; else what a word means, parameters, and the metrics of columns called so; else a command.
  * False: none. */
 static bool explain_name(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena)
 {
     const enum ifm_metric_id asked = ifm_metric_of(text);
     const struct ifm_entry *word = ifm_glossary_find(words, text);
-    const struct ifm_metric *metric = asked != IFM_M_NONE ? &ifm_metrics[asked] : metric_of_heading(text);
-    metric = metric == NULL ? metric_without_unit(text) : metric;
-    if (word != NULL && asked == IFM_M_NONE)
+    if (asked != IFM_M_NONE) {
+        print_metric(&ifm_metrics[asked]);
+        return true;
+    }
+    const struct ifm_metric *metric = metric_without_unit(text);
+    if (word != NULL)
         print_word(word);
-    size_t params = asked == IFM_M_NONE ? explain_params(text, false, arena) : 0;
-    if (word == NULL && metric == NULL && params == 0)
-        params = explain_params(text, true, arena);
-    if (metric != NULL)
+    size_t found = explain_params(text, false, arena);
+    const size_t columns = print_columns(text);
+    if (columns == 0 && metric != NULL)
         print_metric(metric);
-    if (word != NULL || metric != NULL || params > 0)
+    else if (found + columns == 0 && word == NULL)
+        found = explain_params(text, true, arena);
+    found += columns;
+    if (word != NULL || metric != NULL || found > 0)
         return true;
     const struct ifm_verb *verb = ifm_invocation.find(text);
     if (verb != NULL)

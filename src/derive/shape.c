@@ -168,9 +168,11 @@ static const char *where_changed(struct ifm_derivation *d, const struct shape_se
 {
     struct ifm_text text = {0};
     ifm_text_printf(&text, "%s: after", class);
-    for (size_t k = 0; k < changes->count && k < NAMED; k++)
+    for (size_t k = 0; k < changes->count && k + 1 < NAMED; k++)
         ifm_text_printf(&text, "%s %zu", k > 0 ? "," : "", at[k] * s->every);
-    ifm_text_printf(&text, "%s of %zu samples", changes->count > NAMED ? ", ..." : "", s->n_samples);
+    if (changes->count >= NAMED) /* the last one says whether it ended */
+        ifm_text_printf(&text, "%s, %zu", changes->count > NAMED ? ", ..." : "", at[changes->count - 1] * s->every);
+    ifm_text_printf(&text, " of %zu samples", s->n_samples);
     const char *out = ifm_arena_strdup(d->arena, text.data);
     ifm_text_free(&text);
     return out;
@@ -224,11 +226,12 @@ static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena
     if (changes.count > 0)
         value.text = where_changed(arm->d, s, &changes, at, ifm_steadiness_name(steady.class));
     ifm_derive_emit(arm, IFM_M_CHANGE_POINTS, value);
-    const char *where = value.text == NULL ? NULL : strstr(value.text, ": "); /* behind the name of the class */
     if (tell && steady.class == IFM_STEADY_NONE)
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "no steady state: the level of the samples still changes in the last quarter (%s)",
-                           where == NULL ? value.text : where + 2)
+        ifm_derive_say_arm(
+            arm, IFM_SEVERITY_WARNING, "rule-07",
+            "no steady state: the level of the samples still changes in the last quarter (last after %zu of "
+            "%zu samples)",
+            steady.from * s->every, s->n_samples)
             ->kind = IFM_FINDING_UNSTEADY;
 }
 

@@ -48,6 +48,17 @@ struct ifm_metric_told ifm_metric_told(enum ifm_metric_id metric)
     return (struct ifm_metric_told){name, ifm_metrics[metric].unit, 1};
 }
 
+bool ifm_is_share(enum ifm_metric_id metric)
+{
+    return metric == IFM_M_CEILING_READ_PERCENT || metric == IFM_M_CEILING_FLOPS_PERCENT;
+}
+
+const char *ifm_share_told(enum ifm_metric_id metric, bool integer)
+{
+    return integer && metric == IFM_M_CEILING_FLOPS_PERCENT ? "share of the int8 ceiling"
+                                                            : ifm_metric_told(metric).name;
+}
+
 enum ifm_metric_id ifm_metric_of(const char *id)
 {
     size_t low = 0, high = IFM_M_COUNT - 1;

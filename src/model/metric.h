@@ -7,6 +7,7 @@
 
 #include "model/metric_ids.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What a metric is about decides which rule can withhold it. */
@@ -82,6 +83,9 @@ struct ifm_metric_told {
     double factor;
 };
 struct ifm_metric_told ifm_metric_told(enum ifm_metric_id metric);
+/* A share of a measured ceiling; `integer`: of an arm that multiplies bytes, whose ceiling of operations is another. */
+bool ifm_is_share(enum ifm_metric_id metric);
+const char *ifm_share_told(enum ifm_metric_id metric, bool integer);
 /* As the records write them. */
 const char *ifm_better_word(enum ifm_better better);
 const char *ifm_scope_word(enum ifm_metric_scope scope);

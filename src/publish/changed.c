@@ -1,6 +1,7 @@
 /* The short answer of `compare REFERENCE RUN`: which ratios changed, what nothing is known of, and why. */
 #include "publish/changed.h"
 
+#include "base/names.h"
 #include "base/text.h"
 #include "document/build.h"
 #include "document/escape.h"
@@ -58,7 +59,7 @@ static enum part part_of(const struct changed *c, const struct ifm_between_row *
     if (distrust(c, row)->why != NULL)
         return UNUSED;
     if (row->interleaved)
-        return row->metric == IFM_M_CEILING_READ_PERCENT || row->metric == IFM_M_CEILING_FLOPS_PERCENT ? SHARE : RATIO;
+        return ifm_is_share(row->metric) ? SHARE : RATIO;
     return row->word[0] != '\0' ? DECIDED : TIME;
 }
 
@@ -86,7 +87,7 @@ static const char *name_of(const struct changed *c, const struct ifm_between_row
     const char *name = c->cells ? ifm_document_place(row->cell, row->arm, c->arena) : row->arm;
     return row->metric == IFM_M_SPEEDUP || row->metric == IFM_M_STEP_NS
                ? name
-               : ifm_arena_printf(c->arena, "%s (%s)", name, ifm_metric_told(row->metric).name);
+               : ifm_arena_printf(c->arena, "%s (%s)", name, ifm_share_told(row->metric, row->integer));
 }
 
 /* What is said of an undecided row: an interval around no change answers up to the bound of the run's own sentence. */
@@ -133,6 +134,17 @@ static const char *item_of(const struct changed *c, const struct ifm_between_row
                : ifm_arena_printf(c->arena, "%s %.*s %%", name, (int)strcspn(range + 1, "]") + 1, range + 1);
 }
 
+/* One more of a sentence's names: "f16, int2"; beyond NAMED they are counted alone. */
+static const char *with_name(const struct changed *c, const char *list, size_t n, const char *name)
+{
+    return n > NAMED ? list : ifm_arena_printf(c->arena, "%s%s%s", list, n == 1 ? "" : ", ", name);
+}
+
+static const char *with_others(const struct changed *c, const char *list, size_t n)
+{
+    return n <= NAMED ? list : ifm_arena_printf(c->arena, "%s and %zu more", list, n - NAMED);
+}
+
 /* The rows under some words: "int8 -5.1 %, int4 ..."; "" = there is none. */
 static const char *list_of(const struct changed *c, const char *said, enum telling telling)
 {
@@ -140,10 +152,10 @@ static const char *list_of(const struct changed *c, const char *said, enum telli
     size_t n = 0;
     for (size_t i = 0; i < c->between->n; i++) {
         const struct ifm_between_row *row = &c->between->rows[i];
-        if (strcmp(said_of(c, row), said) == 0 && ++n <= NAMED)
-            list = ifm_arena_printf(c->arena, "%s%s%s", list, n == 1 ? "" : ", ", item_of(c, row, telling));
+        if (strcmp(said_of(c, row), said) == 0)
+            list = with_name(c, list, ++n, item_of(c, row, telling));
     }
-    return n <= NAMED ? list : ifm_arena_printf(c->arena, "%s and %zu more", list, n - NAMED);
+    return with_others(c, list, n);
 }
 
 /* " (within [-1.2, +0.9] %)" of the row that shows no change, as the table has it; of several what holds each. */
@@ -216,6 +228,59 @@ static const char *why_not(const struct ifm_between_row *row)
     return strncmp(text, lead, sizeof lead - 1) == 0 ? text + sizeof lead - 1 : text;
 }
 
+/* "decode.kv_len, baseline differ": what keeps apart the numbers that both runs have, without what follows from
+ * settings; "" of fewer than two, as one is said with its values. */
+static const char *what_differs(const struct changed *c)
+{
+    struct ifm_names *names = ifm_names_create(c->arena);
+    const char *list = "";
+    for (size_t i = 0; i < c->between->n; i++) {
+        const struct ifm_likeness *likeness = &c->between->rows[i].likeness;
+        for (size_t k = 0; k < likeness->n_refusing; k++) {
+            const char *field = likeness->items[k].field;
+            if (strncmp(field, "ledger.", 7) == 0 || ifm_names_find(names, field) != IFM_NO_NAME)
+                continue;
+            ifm_names_add(names, field);
+            list = with_name(c, list, ifm_names_count(names), field);
+        }
+    }
+    const size_t n = ifm_names_count(names);
+    return n < 2 ? "" : ifm_arena_printf(c->arena, "%s differ", with_others(c, list, n));
+}
+
+/* The first clause of why a number that both runs have is not compared. */
+static const char *first_reason(const struct changed *c)
+{
+    for (size_t i = 0; i < c->between->n; i++) {
+        const struct ifm_between_row *row = &c->between->rows[i];
+        if (row->missing || part_of(c, row) != LACKING || ifm_is_empty(row->change.reason))
+            continue;
+        const char *text = row->change.reason, *behind = strncmp(text, "rule-", 5) == 0 ? strstr(text, ": ") : NULL;
+        text = behind == NULL ? text : behind + 2;
+        return ifm_arena_printf(c->arena, "%.*s", (int)strcspn(text, ";"), text);
+    }
+    return "";
+}
+
+/* "f16, int2 are not in d4": the cells and arms that one run lacks; "" = none. */
+static const char *what_lacks(const struct changed *c, const struct ifm_plan *plan, const char *label)
+{
+    const char *list = "";
+    size_t n = 0;
+    for (size_t i = 0; i < c->between->n; i++) {
+        const struct ifm_between_row *row = &c->between->rows[i];
+        const struct ifm_cell *cell = row->missing ? ifm_plan_cell(plan, row->cell) : NULL;
+        if (!row->missing || (cell != NULL && (row->arm[0] == '\0' || ifm_cell_arm(cell, row->arm) != NULL)))
+            continue;
+        const char *name =
+            c->cells || row->arm[0] == '\0' ? ifm_document_place(row->cell, row->arm, c->arena) : row->arm;
+        list = with_name(c, list, ++n, name);
+    }
+    return n == 0
+               ? ""
+               : ifm_arena_printf(c->arena, "%s %s not in %s", with_others(c, list, n), n == 1 ? "is" : "are", label);
+}
+
 /* Why nothing is decided. */
 static const char *say_nothing(const struct changed *c)
 {
@@ -225,15 +290,14 @@ static const char *say_nothing(const struct changed *c)
                                     "not decided: times of separate runs are not comparable (%s), and no ratio of arms "
                                     "that took turns is in both; measure old and new in one run",
                                     why_not(&c->between->rows[i]));
-    for (size_t i = 0; i < c->between->n; i++) {
-        const struct ifm_value *change = &c->between->rows[i].change;
-        if (part_of(c, &c->between->rows[i]) != LACKING || ifm_is_empty(change->reason))
-            continue;
-        const char *text = change->reason, *behind = strncmp(text, "rule-", 5) == 0 ? strstr(text, ": ") : NULL;
-        text = behind == NULL ? text : behind + 2;
-        return ifm_arena_printf(c->arena, "not compared: %.*s", (int)strcspn(text, ";"), text);
-    }
-    return "not decided";
+    const char *differs = what_differs(c), *text = "";
+    const char *parts[] = {differs[0] != '\0' ? differs : first_reason(c),
+                           what_lacks(c, c->runs->other->plan, c->runs->other_label),
+                           what_lacks(c, c->runs->reference->plan, c->runs->reference_label)};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i][0] != '\0')
+            text = ifm_arena_printf(c->arena, "%s%s%s", text, text[0] == '\0' ? "not compared: " : "; ", parts[i]);
+    return text[0] == '\0' ? "not decided" : text;
 }
 
 /* What may not be used comes first: whoever asks for a speed-up must not take another number for it. */
@@ -300,8 +364,7 @@ static bool is_shown(const struct changed *c, size_t at)
     const struct ifm_between_row *row = &c->between->rows[at];
     const enum part part = part_of(c, row);
     if (part == LACKING) /* of shares of ceilings only where they are the answer */
-        return !is_told(c, at) && (c->answer == SHARE || (row->metric != IFM_M_CEILING_READ_PERCENT &&
-                                                          row->metric != IFM_M_CEILING_FLOPS_PERCENT));
+        return !is_told(c, at) && (c->answer == SHARE || !ifm_is_share(row->metric));
     return is_of_answer(c, row) || (part == TIME && c->answer == PARTS);
 }
 
@@ -328,7 +391,7 @@ static void add_row(struct ifm_listing *listing, const struct changed *c, const 
     ifm_listing_set_text(listing, "run", several ? c->runs->other_label : "");
     ifm_listing_set_text(listing, "cell", c->cells ? row->cell : "");
     ifm_listing_set_text(listing, "arm", row->arm);
-    ifm_listing_set_text(listing, "metric", ifm_metric_told(row->metric).name);
+    ifm_listing_set_text(listing, "metric", ifm_share_told(row->metric, row->integer));
     ifm_listing_set_text(listing, "result",
                          !ok                    ? ifm_state_label(row->change.state)
                          : row->word[0] != '\0' ? row->word

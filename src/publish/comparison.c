@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* The same fields of either kind of comparison; inside a run every change is one of time. */
-#define COLUMNS(change_heading)                                                                                        \
+#define COLUMNS(change_heading, speedup_heading)                                                                       \
     {"run", "run", true}, {"reference_run", NULL, true}, {"cell", "cell", true}, {"arm", "arm", true},                 \
         {"reference", "against", true}, {"metric", "of", true}, {"word", "result", true},                              \
         {"change_percent", change_heading, true}, {"change_low", NULL, false}, {"change_high", NULL, false},           \
-        {"speedup", "speed-up", false}, {"speedup_low", NULL, false}, {"speedup_high", NULL, false},                   \
+        {"speedup", speedup_heading, false}, {"speedup_low", NULL, false}, {"speedup_high", NULL, false},              \
         {"level", NULL, false}, {"mde_percent", "can detect", false}, {"n", "n", false}, {"n_of", NULL, true},         \
         {"state", NULL, true}, {"reason", NULL, true}, {"remedy", NULL, true}, {"not_comparable", NULL, true},         \
         {"findings", NULL, true}, {"bytes_ratio", "moves", false}, {"loss_rms_rel", "output error", false},            \
@@ -26,8 +26,8 @@
         "", "notes", true                                                                                              \
     }
 
-static const struct ifm_listing_column columns[] = {COLUMNS("change in time")};
-static const struct ifm_listing_column columns_of_runs[] = {COLUMNS("change")};
+static const struct ifm_listing_column columns[] = {COLUMNS("change in time", "speed-up")};
+static const struct ifm_listing_column columns_of_runs[] = {COLUMNS("change", "ratio")};
 
 struct ifm_listing ifm_comparison_begin(struct ifm_arena *arena)
 {
@@ -346,7 +346,7 @@ static void add_speedup(struct ifm_listing *listing, const struct ifm_comparison
 static bool is_lost_share(const struct ifm_comparison_row *row)
 {
     return row->derived[1] != NULL && !row->across && row->change.state == IFM_STATE_ABSENT &&
-           (row->metric == IFM_M_CEILING_READ_PERCENT || row->metric == IFM_M_CEILING_FLOPS_PERCENT);
+           ifm_is_share(row->metric);
 }
 
 struct ifm_value ifm_comparison_for_people(enum ifm_metric_id metric, const struct ifm_value *of_time)
@@ -371,7 +371,7 @@ void ifm_comparison_add(struct ifm_listing *listing, const struct ifm_comparison
     struct ifm_arena *arena = listing->arena;
     const struct ifm_value *change = &row->change, *speedup = &row->speedup, *mde = &row->mde;
     const struct ifm_value *worse = change->state != IFM_STATE_OK ? change : speedup;
-    const char *metric = ifm_metrics[row->metric].id, *told = ifm_metric_told(row->metric).name;
+    const char *metric = ifm_metrics[row->metric].id, *told = ifm_share_told(row->metric, row->integer);
     bool between = row->reference_label[0] != '\0';
     ifm_listing_row(listing);
     ifm_listing_set(listing, "run", json_string(row->run), row->label);
@@ -478,6 +478,7 @@ void ifm_comparison_add_between(struct ifm_listing *listing, const struct ifm_co
                          .reference_label = runs->reference_label,
                          .values = {row->beside ? &row->other : NULL, row->beside ? &row->reference : NULL},
                          .energy = row->energy,
-                         .across = row->across});
+                         .across = row->across,
+                         .integer = row->integer});
     }
 }

@@ -21,6 +21,7 @@ struct ifm_comparison_row {
                                              that may stand side by side */
     bool energy;                          /* of joules: their ratio is no speed-up */
     bool across;                          /* of shares of two devices' ceilings: nor is theirs */
+    bool integer;                         /* of an arm that multiplies bytes */
 };
 
 /* Start with one of them; print with ifm_listing_compose. Between runs a change is of time or of energy. */

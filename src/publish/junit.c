@@ -164,9 +164,9 @@ static void add_note(struct ifm_gate_lines *out, const struct ifm_between_row *r
                      struct ifm_arena *arena)
 {
     IFM_ARENA_GROW(arena, out->notes, out->n_notes, out->notes_capacity);
-    out->notes[out->n_notes++] =
-        ifm_arena_printf(arena, "not judged: %s%s%s%s%s: %s", row->cell, row->arm[0] != '\0' ? ", " : "", row->arm,
-                         row->missing ? "" : ", ", row->missing ? "" : ifm_metric_told(row->metric).name, reason);
+    out->notes[out->n_notes++] = ifm_arena_printf(
+        arena, "not judged: %s%s%s%s%s: %s", row->cell, row->arm[0] != '\0' ? ", " : "", row->arm,
+        row->missing ? "" : ", ", row->missing ? "" : ifm_share_told(row->metric, row->integer), reason);
 }
 
 void ifm_gate_lines_between(const struct ifm_between *between, const char *label, struct ifm_arena *arena,
@@ -185,7 +185,7 @@ void ifm_gate_lines_between(const struct ifm_between *between, const char *label
         const bool more_is_better = ifm_metrics[row->metric].better == IFM_BETTER_HIGHER;
         struct ifm_gate_line *line = add_line(out, arena);
         *line = (struct ifm_gate_line){
-            .name = ifm_arena_printf(arena, "%s against %s", ifm_metric_told(row->metric).name, label),
+            .name = ifm_arena_printf(arena, "%s against %s", ifm_share_told(row->metric, row->integer), label),
             .cell = row->cell,
             .arm = row->arm,
             .metric = ifm_metrics[row->metric].id,

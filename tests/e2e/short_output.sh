@@ -69,7 +69,7 @@ open='step_ns=1e8; noise=0.1; arm.int8.noise=0.3; arm.int4.noise=0.4; arm.int2.n
     --out open >open.txt 2>&1 || fail "exec: $(cat open.txt)"
 short open.txt 17
 grep -qE '^  arm +mean/run ±95 % +p50 ' open.txt || fail "no median beside the mean: $(cat open.txt)"
-typical='faster at the median \(-[0-9.]+ %\), slower on average'
+typical='faster in the median block \(-[0-9.]+ %\), slower on average'
 tr -s ' \n' '  ' <open.txt |
     grep -qE "$typical \([^)]*\): [0-9]+ of 200 samples of new take over 1.5x the median: undecided" ||
     fail "not why it is undecided: $(cat open.txt)"

@@ -288,7 +288,7 @@ static void a_share_holds_what_its_ceiling_varies_by(void **state)
         double spread;
         int64_t rounds; /* 0: ceilings in the arm's own blocks */
         const char *word;
-    } cases[] = {{0, 0, "faster"}, {0.1, 2, "faster"}, {5, 2, "undecided"}, {5, 1, NULL}};
+    } cases[] = {{0, 0, "nearer"}, {0.1, 2, "nearer"}, {5, 2, "undecided"}, {5, 1, NULL}};
     const double e = exp(0.02446911851144969);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pair p;

@@ -113,7 +113,7 @@ static void a_cell_that_is_not_to_be_used_has_no_word(void **state)
     static const char reason[] = "rule-03: 159 % of the ceiling: a rate cannot exceed it";
     struct ifm_between_row rows[] = {
         row("one", "a", IFM_M_SPEEDUP, "", refused("speed-up in this run: rule-03: 159 %")),
-        row("one", "a", IFM_M_CEILING_READ_PERCENT, "faster", percent(-20, -21, -19)),
+        row("one", "a", IFM_M_CEILING_READ_PERCENT, "nearer", percent(-20, -21, -19)),
         row("one", "b", IFM_M_SPEEDUP, "faster", percent(-20, -21, -19)),
     };
     struct ifm_number numbers[] = {{.cell = "one", .arm = "a", .metric = IFM_M_SPEEDUP, .value = refused(reason)}};
@@ -131,6 +131,36 @@ static void a_cell_that_is_not_to_be_used_has_no_word(void **state)
     derived.findings = &finding;
     derived.n_findings = 1;
     said(&rows[2], 1, &derived, "branch against main: not used: b (branch: no)\n");
+}
+
+/* What differs of arms that both runs have, and what either lacks: an arm that is refused is not said to be missing. */
+static void what_is_not_compared_has_all_its_reasons(void **state)
+{
+    (void)state;
+    struct ifm_difference differences[] = {
+        {"seed", "1", "2"}, {"baseline", "base", "a"}, {"ledger.flops", "1", "2"}, {"version", "1", "2"}};
+    struct ifm_between_row rows[] = {row("one", "x", IFM_M_STEP_NS, "", refused("this run has no such arm")),
+                                     row("one", "a", IFM_M_STEP_NS, "", refused("rule-12: seed is 1 and 2; more")),
+                                     row("one", "b", IFM_M_SPEEDUP, "", refused("rule-12: seed is 1 and 2; more"))};
+    rows[0].missing = true; /* of neither plan of this test */
+    said(rows, 1, NULL, "branch against main: not compared: x is not in branch; x is not in main\n");
+    rows[1].likeness = (struct ifm_likeness){.items = differences, .n = 4, .n_refusing = 1};
+    said(&rows[1], 2, NULL, "branch against main: not compared: seed is 1 and 2\n");
+    rows[2].likeness = (struct ifm_likeness){.items = differences, .n = 4, .n_refusing = 3};
+    said(rows, 3, NULL,
+         "branch against main: not compared: seed, baseline differ; x is not in branch; x is not in main\n");
+}
+
+/* Products of bytes have a ceiling of their own. */
+static void a_share_is_named_by_its_ceiling(void **state)
+{
+    (void)state;
+    struct ifm_between_row rows[] = {row("one", "a", IFM_M_CEILING_FLOPS_PERCENT, "nearer", percent(-20, -21, -19)),
+                                     row("one", "b", IFM_M_CEILING_FLOPS_PERCENT, "nearer", percent(-20, -21, -19))};
+    rows[1].integer = true;
+    said(rows, 2, NULL,
+         "branch against main: nearer: a (share of the flops ceiling) +25.0 %, b (share of the int8 ceiling) "
+         "+25.0 %\n");
 }
 
 /* An interval far from no change without a word, and no reason on the screen; a level of eleven ratios beside one. */
@@ -166,6 +196,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_change_is_seen_up_to_ten_percent),
         cmocka_unit_test(a_cell_that_is_not_to_be_used_has_no_word),
+        cmocka_unit_test(what_is_not_compared_has_all_its_reasons),
+        cmocka_unit_test(a_share_is_named_by_its_ceiling),
         cmocka_unit_test(a_word_that_was_taken_has_its_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,9 +66,9 @@ static const char *word_of(const struct ifm_between_row *row, const struct ifm_i
                            const struct ifm_interval *equal, double edge)
 {
     if (change->high < -edge)
-        return row->energy ? "less" : row->across ? "nearer" : "faster";
+        return row->energy ? "less" : ifm_is_share(row->metric) ? "nearer" : "faster";
     if (change->low > edge)
-        return row->energy ? "more" : row->across ? "farther" : "slower";
+        return row->energy ? "more" : ifm_is_share(row->metric) ? "farther" : "slower";
     return equal->low > -edge && equal->high < edge ? "equivalent" : "undecided";
 }
 
@@ -89,7 +89,8 @@ static bool is_withheld(struct ifm_between_row *row, const struct ifm_value *val
     held.number = 0;
     held.has_interval = held.is_integer = false;
     held.text = "";
-    held.reason = ifm_arena_printf(arena, "%s in %s: %s", ifm_metric_told(row->metric).name, where, value->reason);
+    held.reason =
+        ifm_arena_printf(arena, "%s in %s: %s", ifm_share_told(row->metric, row->integer), where, value->reason);
     set_all(row, held);
     return true;
 }
@@ -128,7 +129,7 @@ static bool has_few(struct ifm_between_row *row, struct ifm_arena *arena)
         return false;
     const char lead[] = "no interval: ", *why = few->text[0] != '\0' ? few->text : "it has none";
     why += strncmp(why, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0;
-    const char *text = ifm_arena_printf(arena, "%s%s in %s: %s", lead, ifm_metric_told(row->metric).name,
+    const char *text = ifm_arena_printf(arena, "%s%s in %s: %s", lead, ifm_share_told(row->metric, row->integer),
                                         here ? "this run" : "the reference", why);
     const char *remedy = "more blocks: --repeats, or a longer --cap";
     double loss = loss_of(row, log(b.number / a.number));
@@ -468,6 +469,7 @@ static void pair_metric(struct pairing *p, const struct ifm_like_pair *pair, enu
     row->margin = pair->other_cell->measure.margin;
     row->interleaved = metric != IFM_M_STEP_NS;
     row->across = p->wish->across;
+    row->integer = pair->reference_arm->integer;
     row->likeness = likeness_of(p, pair);
     if (metric == IFM_M_SPEEDUP) {
         const struct ifm_arm *here = ifm_cell_baseline(pair->reference_cell),

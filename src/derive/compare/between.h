@@ -46,6 +46,7 @@ struct ifm_between_row {
     bool interleaved;     /* a ratio of arms that took turns inside each run */
     bool energy;          /* of joules; else of time */
     bool across;          /* a share of the ceiling of each run's own device */
+    bool integer;         /* of an arm that multiplies bytes: its ceiling of operations is the int8 one */
     bool beside;          /* both numbers may be printed side by side: nothing forbids the comparison */
     struct ifm_likeness likeness;
     struct ifm_value reference, other; /* the numbers of both runs */
@@ -54,8 +55,8 @@ struct ifm_between_row {
                                  keeps one of the runs from deciding: the speed-up's text says so */
     struct ifm_value speedup; /* 1 / (1 + change) */
     struct ifm_value mde;     /* %; called faster or slower with 80 % probability, the margin cleared */
-    const char *word; /* faster, slower, equivalent, undecided; of energy less, more; across devices nearer, farther
-                         (to the ceiling); "" = no decision is made */
+    const char *word; /* faster, slower, equivalent, undecided; of energy less, more; of a share nearer, farther (to
+                         the ceiling: its time may say the opposite); "" = no decision is made */
     const char *not_comparable; /* "not comparable: locks, time"; "" when nothing qualifies the number */
     double margin;              /* of the other run's cell, relative */
     enum ifm_standing standing;

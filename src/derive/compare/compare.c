@@ -189,13 +189,16 @@ static const char *word_of_typical(const struct ifm_arm_work *arm, const struct 
     if (other == NULL)
         return word;
     bool faster = other->number < 0;
-    struct ifm_finding *said = ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-07",
-        "%s at the %s (%+.3g %%), %s on average (%+.3g %%)%s%s: undecided, as what is typical and what "
-        "is paid disagree",
-        faster ? "faster" : "slower", other == p95 ? "95th percentile" : "median", other->number,
-        faster ? "slower" : "faster", 100.0 * expm1(mean), blocks_of_average(arm, aside, c, other == median),
-        slow_samples(arm, faster));
+    struct ifm_finding *said =
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           "%s %s (%+.3g %%), %s on average (%+.3g %%)%s%s: undecided, as what is typical and what "
+                           "is paid disagree",
+                           faster ? "faster" : "slower",
+                           other == p95      ? "at the 95th percentile"
+                           : other == median ? "in the median block"
+                                             : "at the median",
+                           other->number, faster ? "slower" : "faster", 100.0 * expm1(mean),
+                           blocks_of_average(arm, aside, c, other == median), slow_samples(arm, faster));
     said->kind = IFM_FINDING_TYPICAL;
     said->takes_word = true;
     return "undecided";
