@@ -274,6 +274,18 @@ static const struct ifm_finding rated = {IFM_SEVERITY_WARNING,
                                          .weak = {.left = "half 1.20x"}};
 static const struct ifm_finding load = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "it is noisy", .kind = 0};
 
+/* Events in single quotes. */
+static json_t *lines_of(const char *events)
+{
+    char text[512];
+    snprintf(text, sizeof text, "[%s]", events);
+    for (char *c = text; *c != '\0'; c++)
+        *c = *c == '\'' ? '"' : *c;
+    json_t *lines = json_loads(text, 0, NULL);
+    assert_non_null(lines);
+    return lines;
+}
+
 /* Neither to lock what nobody can, nor to wait where that was in vain. */
 static void a_remedy_can_be_done_here(void **state)
 {
@@ -321,12 +333,7 @@ static void a_remedy_can_be_done_here(void **state)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sample *s = sample_of(cases[i].finding, 1);
-        char text[512];
-        snprintf(text, sizeof text, "[%s]", cases[i].event);
-        for (char *c = text; *c != '\0'; c++)
-            *c = *c == '\'' ? '"' : *c;
-        json_t *lines = json_loads(text, 0, NULL);
-        assert_non_null(lines);
+        json_t *lines = lines_of(cases[i].event);
         s->publication.events = events_of(lines, s->arena);
         struct ifm_plan plan = *s->publication.plan;
         plan.device = cases[i].device == NULL ? plan.device : cases[i].device;
