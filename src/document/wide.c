@@ -15,7 +15,7 @@ static const char *cause_of(const struct ifm_derived *derived, const struct ifm_
 {
     const struct ifm_finding *widened = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER)
-        return "its time behind another arm and behind itself";
+        return "both orders: after another arm, after the same arm";
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER_HIDDEN)
         return "what the order of arms may do";
     if (widened != NULL)

@@ -408,7 +408,7 @@ static void a_wide_ratio_says_why(void **state)
         s->numbers[SPEEDUP].value.low = i == 1 ? 1.995 : 1.5;
         s->numbers[SPEEDUP].value.high = i == 1 ? 2.005 : 2.5;
         char *text = brief(s);
-        assert_true((strstr(text, "¹ interval holds its time behind another arm and behind itself") != NULL) ==
+        assert_true((strstr(text, "¹ interval holds both orders: after another arm, after the same arm") != NULL) ==
                     (i == 0));
         free(text);
     }
