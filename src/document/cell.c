@@ -3,7 +3,6 @@
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
-#include "document/remedy.h"
 #include "model/machine_facts.h"
 #include "model/plan_json.h"
 #include <stdlib.h>
@@ -94,41 +93,15 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     return field;
 }
 
-/* Where few values carry a mean, so many blocks may be out of reach; the median, where it is `shown`, hardly knows
- * them. */
-static const char *instead(const struct ifm_builder *builder, const struct ifm_cell *cell, const char *why, bool shown)
-{
-    if (strstr(why, "skewed") == NULL && strstr(why, "makes most of the spread") == NULL)
-        return "";
-    return shown ? ". Remedy: go by p50"
-                 : ifm_arena_printf(builder->arena, ". Remedy: more blocks, with %s",
-                                    ifm_remedy_of_few(builder->from, cell->name));
-}
-
-/* Processor times of two programs swing together, so that their ratio can be known where neither is. */
-static bool is_known_as_change(const struct ifm_builder *builder, const struct ifm_cell *cell)
-{
-    bool known = false;
-    for (size_t a = 0; a < cell->n_arms; a++) {
-        const struct ifm_value *change = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_CHANGE_CPU_PERCENT);
-        known |= ifm_is_ok(change) && change->has_interval;
-    }
-    return known;
-}
-
 /* A quantity without interval says why; `slow`: what else its note says. */
 static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_cell *cell,
                                        enum ifm_metric_id metric, const struct ifm_value *value, const char *slow)
 {
-    const bool typical = metric == IFM_M_STEP_NS; /* its median stands beside it */
     struct ifm_field field = ifm_field_value(builder, value);
     if (!ifm_is_ok(value) || value->has_interval || ifm_is_empty(value->text))
         return field;
-    const char *lead = slow[0] == '\0' ? "" : "; ", *remedy = instead(builder, cell, value->text, typical);
-    const char *of = metric == IFM_M_COMMAND_CPU_NS && is_known_as_change(builder, cell)
-                         ? " of this time alone, its change has one"
-                         : "";
-    const char *text = ifm_arena_printf(builder->arena, "%s%sno interval%s: %s%s", slow, lead, of, value->text, remedy);
+    const char *why = ifm_no_interval_words(builder, cell, metric, value);
+    const char *text = ifm_arena_printf(builder->arena, "%s%s%s", slow, slow[0] == '\0' ? "" : "; ", why);
     field.note = ifm_add_note(builder, text, "");
     return field;
 }

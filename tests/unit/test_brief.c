@@ -47,23 +47,6 @@ static void report_md_begins_with_the_answer(void **state)
     free(answer);
 }
 
-/* The words of the page, without its tags. */
-static char *page(struct sample *s)
-{
-    struct ifm_text text = {0};
-    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_PAGE, false, true, &text, &error), IFM_OK);
-    char *to = text.data;
-    bool tag = false;
-    for (const char *at = text.data; *at != '\0'; at++) {
-        tag |= *at == '<';
-        if (!tag)
-            *to++ = *at;
-        tag &= *at != '>';
-    }
-    *to = '\0';
-    return text.data;
-}
-
 /* Where the interval would decide and the word does not, the sentence says that a warning took it; where the interval
  * holds the margin, no more is to be said. */
 static void a_word_that_was_taken_is_said_to_be(void **state)
@@ -469,15 +452,6 @@ static void warnings_are_counted_alike_everywhere(void **state)
     }
 }
 
-static void add_number(struct sample *s, const char *arm, enum ifm_metric_id metric, struct ifm_value value)
-{
-    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
-    memcpy(with, s->derived.numbers, s->derived.n_numbers * sizeof *with);
-    value.unit = ifm_metrics[metric].unit;
-    with[s->derived.n_numbers++] = (struct ifm_number){D, arm, metric, value};
-    s->derived.numbers = with;
-}
-
 /* An arm that had nothing to do takes the word from no other, and has no price; alone it leaves nothing to use. */
 static void what_had_nothing_to_do_is_left_out(void **state)
 {
@@ -508,50 +482,6 @@ static void what_had_nothing_to_do_is_left_out(void **state)
             s->derived.numbers[i].value = idle;
     assert_int_equal(again(s).word, IFM_TRUST_DO_NOT_USE);
     assert_has(again(s).remedy, "a longer one");
-}
-
-/* A cache larger than its tokens says what it is larger than. */
-static void larger_than_its_tokens_is_explained(void **state)
-{
-    (void)state;
-    struct sample *s = sample_of(NULL, 0);
-    add_number(s, "plain", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 0.75});
-    add_number(s, "half", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1.5});
-    char *text = brief(s);
-    assert_has(text, "1.33x larger¹");
-    assert_has(text, "¹ than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them");
-    free(text);
-    s = sample_of(NULL, 0); /* and beside a baseline that is no 16-bit one what it is smaller than */
-    add_number(s, "plain", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1.93});
-    add_number(s, "half", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 3.71});
-    text = brief(s);
-    assert_has(text, "1.93x smaller¹");
-    assert_has(text, "3.71x smaller¹");
-    assert_has(text, "¹ than its tokens as 16-bit values\n");
-    free(text);
-    s = sample_of(NULL, 0);
-    add_number(s, "plain", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1});
-    add_number(s, "half", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1.9});
-    text = brief(s);
-    assert_lacks(text, "16-bit values");
-    free(text);
-}
-
-/* A time alone may have no interval where the change of it has one, which stands elsewhere. */
-static void a_change_of_processor_time_is_known_beside_times_that_are_not(void **state)
-{
-    (void)state;
-    static const struct ifm_value cpu = {.number = 8.2e7, .n = 29, .n_of = "blocks", .text = "needs 772 runs"};
-    for (int known = 0; known < 2; known++) {
-        struct sample *s = sample_of(NULL, 0);
-        add_number(s, "plain", IFM_M_COMMAND_CPU_NS, cpu);
-        add_number(s, "half", IFM_M_CHANGE_CPU_PERCENT,
-                   (struct ifm_value){.number = 9, .has_interval = known, .low = 7.3, .high = 10.8, .text = "more"});
-        char *text = page(s);
-        assert_has(text, known ? "no interval of this time alone, its change has one: needs 772 runs"
-                               : "no interval: needs 772 runs");
-        free(text);
-    }
 }
 
 /* Warnings that differ in their figures alone are one more, not many. */
@@ -596,8 +526,6 @@ int main(void)
         cmocka_unit_test(the_table_says_its_level_and_no_verdict),
         cmocka_unit_test(report_md_begins_with_the_answer),
         cmocka_unit_test(what_had_nothing_to_do_is_left_out),
-        cmocka_unit_test(larger_than_its_tokens_is_explained),
-        cmocka_unit_test(a_change_of_processor_time_is_known_beside_times_that_are_not),
         cmocka_unit_test(alike_warnings_are_counted_once),
         cmocka_unit_test(the_ladder_is_short),
         cmocka_unit_test(a_word_that_was_taken_is_said_to_be),
