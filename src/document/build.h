@@ -216,6 +216,9 @@ size_t ifm_first_clause(const char *text);
  * no rule says. */
 const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
+/* "no interval: needs 772 runs: CPU times are skewed. Remedy: go by p50": of a number that has none. */
+const char *ifm_no_interval_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                  enum ifm_metric_id metric, const struct ifm_value *value);
 /* What to know of a time: "2 modes: of its runs 54 % at 11 ms, 46 % at 21 ms", which a file tells of among what was
  * found, or how mean and median lie, or a drift; "" = nothing. */
 const char *ifm_time_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,

@@ -3,7 +3,6 @@
 #include "derive/energy/power_run.h"
 #include "document/build.h"
 #include "document/quantity.h"
-#include "document/remedy.h"
 #include "model/machine_facts.h"
 #include "model/plan_json.h"
 #include <stdlib.h>
@@ -94,26 +93,15 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     return field;
 }
 
-/* Where few values carry a mean, so many blocks may be out of reach; the median, where it is `shown`, hardly knows
- * them. */
-static const char *instead(const struct ifm_builder *builder, const struct ifm_cell *cell, const char *why, bool shown)
-{
-    if (strstr(why, "skewed") == NULL && strstr(why, "makes most of the spread") == NULL)
-        return "";
-    return shown ? ". Remedy: go by p50"
-                 : ifm_arena_printf(builder->arena, ". Remedy: more blocks, with %s",
-                                    ifm_remedy_of_few(builder->from, cell->name));
-}
-
-/* A quantity without interval says why; `slow`: what else its note says; `typical`: its median stands beside it. */
+/* A quantity without interval says why; `slow`: what else its note says. */
 static struct ifm_field quantity_field(struct ifm_builder *builder, const struct ifm_cell *cell,
-                                       const struct ifm_value *value, const char *slow, bool typical)
+                                       enum ifm_metric_id metric, const struct ifm_value *value, const char *slow)
 {
     struct ifm_field field = ifm_field_value(builder, value);
     if (!ifm_is_ok(value) || value->has_interval || ifm_is_empty(value->text))
         return field;
-    const char *lead = slow[0] == '\0' ? "" : "; ", *remedy = instead(builder, cell, value->text, typical);
-    const char *text = ifm_arena_printf(builder->arena, "%s%sno interval: %s%s", slow, lead, value->text, remedy);
+    const char *why = ifm_no_interval_words(builder, cell, metric, value);
+    const char *text = ifm_arena_printf(builder->arena, "%s%s%s", slow, slow[0] == '\0' ? "" : "; ", why);
     field.note = ifm_add_note(builder, text, "");
     return field;
 }
@@ -129,17 +117,30 @@ static const struct ifm_value *idle_value(const struct ifm_builder *builder, con
     return of_format && time != NULL && time->state == IFM_STATE_INACTIVE ? time : NULL;
 }
 
+/* Is the baseline itself other than 16-bit values, so that a reader takes "smaller" for smaller than the baseline? */
+static bool is_beside_other_values(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const struct ifm_value *kept =
+        baseline == NULL ? NULL : ifm_value_of(builder, cell, baseline, IFM_M_COMPRESSION_RATIO);
+    return ifm_is_ok(kept) && kept->number > 1;
+}
+
 /* A cache that is larger than its tokens says why, and weights say than what. */
 static struct ifm_field ratio_field(struct ifm_builder *builder, const struct ifm_cell *cell, enum ifm_metric_id metric,
                                     double ratio)
 {
-    static const char *const larger[][2] = {
-        {"decode", "than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them"},
-        {"gemm", "than its weights as 16-bit values"}};
+    static const struct {
+        const char *workload, *than, *why;
+    } values[] = {
+        {"decode", "than its tokens as 16-bit values", ": pages are stored whole, and so few tokens do not fill them"},
+        {"gemm", "than its weights as 16-bit values", ""}};
     struct ifm_field field = ifm_field_text(ifm_quantity_bytes_words(metric, ratio, builder->arena), IFM_TONE_PLAIN);
-    for (size_t i = 0; i < sizeof larger / sizeof *larger; i++)
-        if (metric == IFM_M_COMPRESSION_RATIO && ratio < 1 && strcmp(cell->workload, larger[i][0]) == 0)
-            field.note = ifm_add_note(builder, larger[i][1], "");
+    const bool told = metric == IFM_M_COMPRESSION_RATIO && (ratio < 1 || is_beside_other_values(builder, cell));
+    for (size_t i = 0; told && i < sizeof values / sizeof *values; i++)
+        if (strcmp(cell->workload, values[i].workload) == 0)
+            field.note = ifm_add_note(
+                builder, ifm_arena_printf(builder->arena, "%s%s", values[i].than, ratio < 1 ? values[i].why : ""), "");
     return field;
 }
 
@@ -167,7 +168,7 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
     }
     struct ifm_field field = ifm_metrics[metric].rounding == IFM_ROUNDING_PLAIN || aside
                                  ? ifm_field_value(builder, value)
-                                 : quantity_field(builder, cell, value, slow, metric == IFM_M_STEP_NS);
+                                 : quantity_field(builder, cell, metric, value, slow);
     if (field.note == 0 && slow[0] != '\0')
         field.note = ifm_add_note(builder, slow, "");
     if ((metric == IFM_M_LATENCY_NS_P50 || metric == IFM_M_LATENCY_NS_P95) && ifm_is_ok(value)) {

@@ -1,7 +1,8 @@
-/* Why one time says too little, or its interval much: modes, a drift, a median that says the opposite, and a ratio's
- * interval beside those of its times. */
+/* Why one time says too little, or its interval much: modes, a drift, a median that says the opposite, a ratio's
+ * interval beside those of its times, and why there is no interval. */
 #include "document/build.h"
 #include "document/quantity.h"
+#include "document/remedy.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static const char *cause_of(const struct ifm_derived *derived, const struct ifm_
 {
     const struct ifm_finding *widened = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER)
-        return "its time behind another arm and behind itself";
+        return "both orders: after another arm, after the same arm";
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER_HIDDEN)
         return "what the order of arms may do";
     if (widened != NULL)
@@ -181,4 +182,36 @@ void ifm_add_cautions(struct ifm_builder *builder, const struct ifm_cell *cells,
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i][0] != '\0')
             ifm_add_line(builder, section, level, IFM_AS_ASIDE, texts[i]);
+}
+
+/* Where few values carry a mean, so many blocks may be out of reach; the median, where it is `shown`, hardly knows
+ * them. */
+static const char *instead(const struct ifm_builder *builder, const struct ifm_cell *cell, const char *why, bool shown)
+{
+    if (strstr(why, "skewed") == NULL && strstr(why, "makes most of the spread") == NULL)
+        return "";
+    return shown ? ". Remedy: go by p50"
+                 : ifm_arena_printf(builder->arena, ". Remedy: more blocks, with %s",
+                                    ifm_remedy_of_few(builder->from, cell->name));
+}
+
+/* Processor times of two programs swing together, so that their ratio can be known where neither is. */
+static bool is_known_as_change(const struct ifm_builder *builder, const struct ifm_cell *cell)
+{
+    bool known = false;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_value *change = ifm_value_of(builder, cell, &cell->arms[a], IFM_M_CHANGE_CPU_PERCENT);
+        known |= ifm_is_ok(change) && change->has_interval;
+    }
+    return known;
+}
+
+const char *ifm_no_interval_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                  enum ifm_metric_id metric, const struct ifm_value *value)
+{
+    const bool typical = metric == IFM_M_STEP_NS; /* its median stands beside it */
+    const bool changes = metric == IFM_M_COMMAND_CPU_NS && is_known_as_change(builder, cell);
+    return ifm_arena_printf(builder->arena, "no interval%s: %s%s",
+                            changes ? " of this time alone, its change has one" : "", value->text,
+                            instead(builder, cell, value->text, typical));
 }

@@ -47,23 +47,6 @@ static void report_md_begins_with_the_answer(void **state)
     free(answer);
 }
 
-/* The words of the page, without its tags. */
-static char *page(struct sample *s)
-{
-    struct ifm_text text = {0};
-    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_PAGE, false, true, &text, &error), IFM_OK);
-    char *to = text.data;
-    bool tag = false;
-    for (const char *at = text.data; *at != '\0'; at++) {
-        tag |= *at == '<';
-        if (!tag)
-            *to++ = *at;
-        tag &= *at != '>';
-    }
-    *to = '\0';
-    return text.data;
-}
-
 /* Where the interval would decide and the word does not, the sentence says that a warning took it; where the interval
  * holds the margin, no more is to be said. */
 static void a_word_that_was_taken_is_said_to_be(void **state)
@@ -408,7 +391,7 @@ static void a_wide_ratio_says_why(void **state)
         s->numbers[SPEEDUP].value.low = i == 1 ? 1.995 : 1.5;
         s->numbers[SPEEDUP].value.high = i == 1 ? 2.005 : 2.5;
         char *text = brief(s);
-        assert_true((strstr(text, "¹ interval holds its time behind another arm and behind itself") != NULL) ==
+        assert_true((strstr(text, "¹ interval holds both orders: after another arm, after the same arm") != NULL) ==
                     (i == 0));
         free(text);
     }
@@ -469,15 +452,6 @@ static void warnings_are_counted_alike_everywhere(void **state)
     }
 }
 
-static void add_number(struct sample *s, const char *arm, enum ifm_metric_id metric, struct ifm_value value)
-{
-    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
-    memcpy(with, s->derived.numbers, s->derived.n_numbers * sizeof *with);
-    value.unit = ifm_metrics[metric].unit;
-    with[s->derived.n_numbers++] = (struct ifm_number){D, arm, metric, value};
-    s->derived.numbers = with;
-}
-
 /* An arm that had nothing to do takes the word from no other, and has no price; alone it leaves nothing to use. */
 static void what_had_nothing_to_do_is_left_out(void **state)
 {
@@ -508,19 +482,6 @@ static void what_had_nothing_to_do_is_left_out(void **state)
             s->derived.numbers[i].value = idle;
     assert_int_equal(again(s).word, IFM_TRUST_DO_NOT_USE);
     assert_has(again(s).remedy, "a longer one");
-}
-
-/* A cache larger than its tokens says what it is larger than. */
-static void larger_than_its_tokens_is_explained(void **state)
-{
-    (void)state;
-    struct sample *s = sample_of(NULL, 0);
-    add_number(s, "plain", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 0.75});
-    add_number(s, "half", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1.5});
-    char *text = brief(s);
-    assert_has(text, "1.33x larger¹");
-    assert_has(text, "¹ than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them");
-    free(text);
 }
 
 /* Warnings that differ in their figures alone are one more, not many. */
@@ -565,7 +526,6 @@ int main(void)
         cmocka_unit_test(the_table_says_its_level_and_no_verdict),
         cmocka_unit_test(report_md_begins_with_the_answer),
         cmocka_unit_test(what_had_nothing_to_do_is_left_out),
-        cmocka_unit_test(larger_than_its_tokens_is_explained),
         cmocka_unit_test(alike_warnings_are_counted_once),
         cmocka_unit_test(the_ladder_is_short),
         cmocka_unit_test(a_word_that_was_taken_is_said_to_be),

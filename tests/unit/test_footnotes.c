@@ -26,11 +26,57 @@ static void what_alternates_is_said_of_both_arms(void **state)
     free(text);
 }
 
+/* A cache larger than its tokens says what it is larger than. */
+static void larger_than_its_tokens_is_explained(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    add_number(s, "plain", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 0.75});
+    add_number(s, "half", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1.5});
+    char *text = brief(s);
+    assert_has(text, "1.33x larger¹");
+    assert_has(text, "¹ than its tokens as 16-bit values: pages are stored whole, and so few tokens do not fill them");
+    free(text);
+    s = sample_of(NULL, 0); /* and beside a baseline that is no 16-bit one what it is smaller than */
+    add_number(s, "plain", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1.93});
+    add_number(s, "half", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 3.71});
+    text = brief(s);
+    assert_has(text, "1.93x smaller¹");
+    assert_has(text, "3.71x smaller¹");
+    assert_has(text, "¹ than its tokens as 16-bit values\n");
+    free(text);
+    s = sample_of(NULL, 0);
+    add_number(s, "plain", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1});
+    add_number(s, "half", IFM_M_COMPRESSION_RATIO, (struct ifm_value){.number = 1.9});
+    text = brief(s);
+    assert_lacks(text, "16-bit values");
+    free(text);
+}
+
+/* A time alone may have no interval where the change of it has one, which stands elsewhere. */
+static void a_change_of_processor_time_is_known_beside_times_that_are_not(void **state)
+{
+    (void)state;
+    static const struct ifm_value cpu = {.number = 8.2e7, .n = 29, .n_of = "blocks", .text = "needs 772 runs"};
+    for (int known = 0; known < 2; known++) {
+        struct sample *s = sample_of(NULL, 0);
+        add_number(s, "plain", IFM_M_COMMAND_CPU_NS, cpu);
+        add_number(s, "half", IFM_M_CHANGE_CPU_PERCENT,
+                   (struct ifm_value){.number = 9, .has_interval = known, .low = 7.3, .high = 10.8, .text = "more"});
+        char *text = page(s);
+        assert_has(text, known ? "no interval of this time alone, its change has one: needs 772 runs"
+                               : "no interval: needs 772 runs");
+        free(text);
+    }
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8"); /* as tables are drawn */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_alternates_is_said_of_both_arms),
+        cmocka_unit_test(larger_than_its_tokens_is_explained),
+        cmocka_unit_test(a_change_of_processor_time_is_known_beside_times_that_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

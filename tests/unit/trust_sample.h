@@ -112,6 +112,33 @@ static inline char *brief(struct sample *s)
     return text.data;
 }
 
+/* The words of the page, without its tags. */
+static inline char *page(struct sample *s)
+{
+    struct ifm_text text = {0};
+    struct ifm_error error;
+    assert_int_equal(ifm_compose_document(&s->publication, IFM_LEVEL_PAGE, false, true, &text, &error), IFM_OK);
+    char *to = text.data;
+    bool tag = false;
+    for (const char *at = text.data; *at != '\0'; at++) {
+        tag |= *at == '<';
+        if (!tag)
+            *to++ = *at;
+        tag &= *at != '>';
+    }
+    *to = '\0';
+    return text.data;
+}
+
+static inline void add_number(struct sample *s, const char *arm, enum ifm_metric_id metric, struct ifm_value value)
+{
+    struct ifm_number *with = IFM_ARENA_ARRAY(s->arena, struct ifm_number, s->derived.n_numbers + 1);
+    memcpy(with, s->derived.numbers, s->derived.n_numbers * sizeof *with);
+    value.unit = ifm_metrics[metric].unit;
+    with[s->derived.n_numbers++] = (struct ifm_number){D, arm, metric, value};
+    s->derived.numbers = with;
+}
+
 /* ---- an open comparison ---- */
 
 static const struct ifm_gate limit = {

@@ -221,9 +221,9 @@ static void look_at_stop(const struct ifm_cell_work *work)
                                "whether other work disturbed its runs is not known: " IFM_UNTOLD_WORDS);
     if (work->n_marked > 0 && work->d->plan->rules >= IFM_PLAN_RULES_REPEATS)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
-                            "%zu of %zu blocks are marked as disturbed by the machine, and %zu of them were run again; "
-                            "%s, times stand over all blocks, and again without them",
-                            work->n_marked, work->n_measured, work->n_repeated, rest_on(work));
+                            "%zu of %zu blocks%s are marked as disturbed by the machine; %s, times are of all %zu",
+                            work->n_marked, work->n_measured, work->n_repeated > 0 ? " (reruns included)" : "",
+                            rest_on(work), work->n_measured);
     else if (work->n_marked > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
                             "%zu of %zu blocks are marked as disturbed by the machine (stolen time, or preemption); "
