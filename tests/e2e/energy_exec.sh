@@ -132,9 +132,14 @@ sleep 1.6
 date +%s%6N >>loads
 WORKED
 chmod +x worked
-FAKE_NVML="$FAKE_NVML tail_ms=3000" recorded "$INFEROMETER" exec ./worked "${energy[@]}" --energy-window 1500ms \
-    --override measure.blocks_min=1 --repeats 2 --energy-windows 4 --out tail >/dev/null 2>log ||
-    fail "tail: $(cat log)"
+# A sampler that waits for a CPU may miss joules, which is refused: then once more, of a run that other work disturbed.
+for _ in 1 2 3; do
+    rm -rf tail && date +%s%6N >loads
+    FAKE_NVML="$FAKE_NVML tail_ms=3000" recorded "$INFEROMETER" exec ./worked "${energy[@]}" --energy-window 1500ms \
+        --override measure.blocks_min=1 --repeats 2 --energy-windows 4 --out tail >/dev/null 2>log ||
+        fail "tail: $(cat log)"
+    disturbed tail && grep -q 'is less than gpu0 draws when it idles' tail/derived.json || break
+done
 busy=no
 ! disturbed tail || busy=yes
 python3 - $busy <<'PY' || fail "tail: idle time, or what is held against it"
@@ -143,8 +148,7 @@ events = [json.loads(line) for line in open("tail/run.log")]
 before = [e["meta"] for e in events if e["stage"] == "energy_idle"][0]
 assert before["settle_ns"] >= 5e8, before  # a busy machine comes to it late
 derived = json.load(open("tail/derived.json"))
-refused = [n for n in derived["numbers"] if n["state"] == "refused" and "idle" in n["reason"]]
-assert sys.argv[1] == "yes" or not refused, refused  # a sampler that waits for a CPU may miss joules
+assert not [n for n in derived["numbers"] if n["state"] == "refused" and "idle" in n["reason"]], derived["numbers"]
 idle = next(n for n in derived["numbers"] if n["metric"] == "idle_power_w")
 # Beside other work a stretch may be taken for idle before its time: then the interval says so, and holds the 80 W.
 low = idle["interval"][0] if sys.argv[1] == "yes" else idle["value"]
