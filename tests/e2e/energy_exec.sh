@@ -24,8 +24,17 @@ WORK
 chmod +x work
 
 # ---- runs of seconds: one run a window, each a time and joules, and what the counter gave in it ----
-recorded "$INFEROMETER" exec './work 1.8' './work 2.2' --name short --name long "${energy[@]}" --energy-window 1s \
-    --out whole >/dev/null 2>log || fail "whole: $(cat log)"
+# compared: the joules of the two programs are compared. On a busy machine windows are refused, and then they may not be.
+compared()
+{
+    [[ "$(number whole long energy_per_step_change_percent)" != *:* ]]
+}
+for _ in 1 2 3; do
+    rm -rf whole && date +%s%6N >loads
+    recorded "$INFEROMETER" exec './work 1.8' './work 2.2' --name short --name long "${energy[@]}" --energy-window 1s \
+        --out whole >/dev/null 2>log || fail "whole: $(cat log)"
+    ! compared && disturbed whole || break
+done
 check_energy whole 4 || fail "whole: the record"
 "$INFEROMETER" verify whole >log 2>&1 || fail "whole: $(cat log)"
 [ "$(grep -c . loads)" = 21 ] || fail "not one run for calibration and four for all else: $(grep -c . loads) edges"

@@ -5,15 +5,13 @@
 source "$(dirname "$0")/lib.sh"
 [ -n "${IFM_FAULT:-}" ] || skip "a sanitizer cannot live beside a preloaded shim"
 need python3 python3
-threads=$(nproc)
-[ "$threads" -gt 2 ] && threads=2
 cat >study.yaml <<YAML
 workload: null
 seed: 7
 ceilings: none
 device:
   kind: cpu
-  threads: $threads
+  threads: 1
 null:
   spin: 200000
 measure:
