@@ -129,9 +129,9 @@ profiled()
 limits()
 {
     local cache=(decode --decode-arms ours --kv-heads 8)
-    profiled int2-g8 ifm_packed_int2 "${cache[@]}" --batch 16 --q-heads 64 --kv-len 32768 --formats int2
+    profiled int2-g8 ifm_packed_many_int2 "${cache[@]}" --batch 16 --q-heads 64 --kv-len 32768 --formats int2
     profiled int2-g4 ifm_packed_int2 "${cache[@]}" --batch 16 --q-heads 32 --kv-len 32768 --formats int2
-    profiled int4-g8 ifm_packed_int4 "${cache[@]}" --batch 128 --q-heads 64 --kv-len 4096 --formats int4
+    profiled int4-g8 ifm_packed_many_int4 "${cache[@]}" --batch 128 --q-heads 64 --kv-len 4096 --formats int4
     profiled decode-16k ifm_decode "${cache[@]}" --batch 1 --q-heads 32 --kv-len 16384 --compress 1
     profiled row-k14336 ifm_gemm_row gemm --gemm-arms ours --m 1 --n 4096 --k 14336 --weights int4
     for dim in 64 128; do

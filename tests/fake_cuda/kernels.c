@@ -215,6 +215,12 @@ static bool run_stamp(const struct fake_launch *launch, bool wrong)
     {                                                                                                                  \
         "ifm_gemm_" name, sizeof(struct ifm_cuda_gemm), kernel                                                         \
     }
+/* Groups of at most 4 heads, and more. */
+#define PACKED(of)                                                                                                     \
+    {"ifm_packed_" of, sizeof(struct ifm_packed_attend), fake_packed_split},                                           \
+    {                                                                                                                  \
+        "ifm_packed_many_" of, sizeof(struct ifm_packed_attend), fake_packed_split                                     \
+    }
 #define GEMM(weights)                                                                                                  \
     GEMM_BY(fake_gemm_mma, "mma_" weights "_8"), GEMM_BY(fake_gemm_mma, "mma_" weights "_16"),                         \
         GEMM_BY(fake_gemm_mma, "mma_" weights "_32"), GEMM_BY(fake_gemm_wgmma, "wgmma_" weights "_64_1_1"),            \
@@ -286,17 +292,16 @@ const struct fake_kernel fake_kernels[] = {
     {"ifm_kv_advance", sizeof(struct ifm_kv_advance_of), fake_kv_advance},
     {"ifm_kv_arrange", sizeof(struct ifm_kv_arrange_of), fake_kv_arrange},
     {"ifm_packed_plain", sizeof(struct ifm_packed_attend), fake_packed_plain},
-    {"ifm_packed_int8_64", sizeof(struct ifm_packed_attend), fake_packed_split},
-    {"ifm_packed_int8_128", sizeof(struct ifm_packed_attend), fake_packed_split},
-    {"ifm_packed_e4m3_64", sizeof(struct ifm_packed_attend), fake_packed_split},
-    {"ifm_packed_e4m3_128", sizeof(struct ifm_packed_attend), fake_packed_split},
+    PACKED("int8_64"),
+    PACKED("int8_128"),
+    PACKED("e4m3_64"),
+    PACKED("e4m3_128"),
+    PACKED("int4_64"),
+    PACKED("int4_128"),
+    PACKED("int2_64"),
+    PACKED("int2_128"),
     {"ifm_packed_pair_int4_128", sizeof(struct ifm_packed_attend), fake_packed_pair},
     {"ifm_packed_finish", sizeof(struct ifm_packed_attend), fake_packed_finish},
-    {"ifm_packed_int4_64", sizeof(struct ifm_packed_attend), fake_packed_split},
-    {"ifm_packed_int4_128", sizeof(struct ifm_packed_attend), fake_packed_split},
-    {"ifm_packed_many_int4_128", sizeof(struct ifm_packed_attend), fake_packed_split},
-    {"ifm_packed_int2_64", sizeof(struct ifm_packed_attend), fake_packed_split},
-    {"ifm_packed_int2_128", sizeof(struct ifm_packed_attend), fake_packed_split},
     {"ifm_packed_probe", sizeof(struct ifm_packed_probe_of), fake_packed_probe},
     {"ifm_packed_probe_bytes", sizeof(struct ifm_packed_probe_bytes_of), fake_packed_probe_bytes},
     FAKE_PLUGIN_KERNELS{NULL, 0, NULL},

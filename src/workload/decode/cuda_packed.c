@@ -338,7 +338,7 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, const struc
     run->early = split->early;
     run->launch.threads = 32 * (pairs ? IFM_PACKED_PAIR_WARPS : IFM_PACKED_WARPS);
     a->splits = split->splits;
-    const bool many = run->form->format == IFM_KV_INT4 && a->head_dim == 128 && a->group > IFM_DECODE_HEADS / 2;
+    const bool many = a->group > IFM_DECODE_HEADS / 2;
     snprintf(name, sizeof name, "ifm_packed_%s%s_%u", pairs ? "pair_" : many ? "many_" : "",
              ifm_kv_format_name(run->form->format), a->head_dim);
     IFM_TRY(ifm_cuda_find(run->device, "packed", name, &run->launch.function, error));
