@@ -30,7 +30,7 @@ struct ifm_ncu_limit {
 };
 
 #define IFM_NCU_LIMIT_NEAR 60.0 /* from here on a unit is what limits */
-enum { IFM_NCU_LIMITS = 9, IFM_NCU_STALLS_SHOWN = 2 };
+enum { IFM_NCU_LIMITS = 10, IFM_NCU_STALLS_SHOWN = 3 };
 struct ifm_ncu_limits {
     struct ifm_ncu_limit
         items[IFM_NCU_LIMITS]; /* units near their peak first, then the largest shares; those without one last */

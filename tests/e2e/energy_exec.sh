@@ -24,7 +24,7 @@ WORK
 chmod +x work
 
 # ---- runs of seconds: one run a window, each a time and joules, and what the counter gave in it ----
-# compared: the joules of the two programs are compared. On a busy machine windows are refused, and then they may not be.
+# compared: the joules of the two programs are. On a busy machine windows are refused, and then they may not be.
 compared()
 {
     [[ "$(number whole long energy_per_step_change_percent)" != *:* ]]

@@ -127,7 +127,7 @@ assert kernels == ["conflicts", "chain", "few"], kernels
 PY
 "$INFEROMETER" profile --import "$captures/decode-limits.csv" --all >table || fail "all limits"
 has 'ifm_stamp' <table && fail "our own clock is a kernel of the program"
-[ "$(grep -c '^ifm_decode' table)" = 9 ] || fail "not all limits: $(cat table)"
+[ "$(grep -c '^ifm_decode' table)" = 10 ] || fail "not all limits: $(cat table)"
 
 # ---- where there is none ----
 expect() # STATUS WORDS FAKE ARGUMENTS...

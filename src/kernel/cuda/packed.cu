@@ -475,8 +475,8 @@ __device__ __forceinline__ void attend_packed(const ifm_packed_attend &a, char *
 
 } // namespace
 
-/* Groups of at most 4 heads, and more. In one kernel registers of the latter are spilled, and of int2 the former took 94
- * us for 82: a seventh of its waits were for instructions. */
+/* Groups of at most 4 heads, and more. In one kernel registers of the latter are spilled, and int2 of the former took
+ * 94 us for 82: a seventh of its waits were for instructions. */
 #define PACKED_HEADS(name, D, FORMAT, STAGES, FEW)                                                                     \
     extern "C" __global__ void __launch_bounds__(32 * IFM_PACKED_WARPS, 1) name(ifm_packed_attend a)                   \
     {                                                                                                                  \
