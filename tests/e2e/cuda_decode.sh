@@ -117,8 +117,8 @@ runs packed f16,int8,e4m3,int4,int2,half4 \
 fake "" "$INFEROMETER" "${decode[@]}" --formats f16,int4 --batch 1 --kv-len 300 --q-heads 2 --kv-heads 2 --no-graphs \
     --out launched --verbose >log 2>&1 || fail "launched: $(cat log)"
 grep -q 'no step used' log && fail "a form that is launched without a graph is called inactive: $(cat log)"
-runs packed_plain naive,naive-int8,naive-int4,int8,int4 ifm_packed_plain,ifm_packed_many_int4_64 --formats f16,int8,int4 \
-    "${own[@]}" --batch 1 --kv-len 420 --q-heads 10 --kv-heads 1 --head-dim 64
+runs packed_plain naive,naive-int8,naive-int4,int8,int4 ifm_packed_plain,ifm_packed_many_int4_64 \
+    --formats f16,int8,int4 "${own[@]}" --batch 1 --kv-len 420 --q-heads 10 --kv-heads 1 --head-dim 64
 runs packed_dim naive,naive-int2 ifm_packed_plain --formats f16,int2 --decode-arms naive --batch 1 --kv-len 420 \
     --q-heads 2 --kv-heads 1 --head-dim 96
 python3 - <<'PY' || fail "the ledger of a compressed cache is not what its pages are"
