@@ -169,8 +169,8 @@ static const char *blocks_of_average(const struct ifm_arm_work *arm, const struc
     struct comparison all;
     if (aside->blocks == NULL || !ifm_derive_pair(arm, NULL, &all))
         return "";
-    return ifm_arena_printf(arm->d->arena, ", %s of the %zu undisturbed blocks (%+.3g %% on average of all %zu)",
-                            of_blocks ? "both" : "the latter", c->n, 100.0 * expm1(all.mean.mean), all.n);
+    return ifm_arena_printf(arm->d->arena, "%s of %zu undisturbed blocks (%+.3g %% on average of all %zu)",
+                            of_blocks ? ";" : ", the latter", c->n, 100.0 * expm1(all.mean.mean), all.n);
 }
 
 /* What is paid decides, and what is typical must not say the opposite. */
