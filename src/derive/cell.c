@@ -105,9 +105,11 @@ static struct ifm_value moved_value(const struct ifm_cell_work *work)
     struct ifm_roof_range range;
     if (work->record == NULL)
         return ifm_value_missing(work, "rounds");
-    return ifm_roof_range(work, IFM_CEILING_READ, step, &range)
-               ? ifm_value_real(100.0 * range.moved, (int64_t)range.rounds, "rounds")
-               : ifm_value_absent("needs two rounds of ceilings", "measure longer", (int64_t)range.rounds, "rounds");
+    if (!ifm_roof_range(work, IFM_CEILING_READ, step, &range))
+        return ifm_value_absent("needs two rounds of ceilings", "measure longer", (int64_t)range.rounds, "rounds");
+    if (range.moved > IFM_ROOF_STEADY)
+        work->d->out->read_lowered[work - work->d->cells] = exp(work->roofs[IFM_CEILING_READ].log_rate) / range.low;
+    return ifm_value_real(100.0 * range.moved, (int64_t)range.rounds, "rounds");
 }
 
 void ifm_derive_cell_ceilings(const struct ifm_cell_work *work)

@@ -112,6 +112,9 @@ enum ifm_status ifm_derive(const struct ifm_facts_view *facts, struct ifm_arena 
     d.out = IFM_ARENA_NEW(arena, struct ifm_derived);
     d.out->run_id = facts->plan->run_id;
     d.out->config_hash = facts->plan->config_hash;
+    d.out->read_lowered = IFM_ARENA_ARRAY(arena, double, facts->plan->n_cells + 1);
+    for (size_t c = 0; c < facts->plan->n_cells; c++)
+        d.out->read_lowered[c] = 1;
     d.cells = IFM_ARENA_ARRAY(arena, struct ifm_cell_work, facts->plan->n_cells + 1);
     d.gated = IFM_ARENA_ARRAY(arena, enum ifm_metric_id, facts->plan->n_gates + 1);
     for (size_t g = 0; g < facts->plan->n_gates; g++)

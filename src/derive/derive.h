@@ -154,6 +154,9 @@ struct ifm_derived {
         *unfinished; /* by cell of the plan: what completes one that was cut short; NULL = it is complete */
     /* By cell of the plan: the failure that ended it before its time; NULL = none did. */
     const struct ifm_event_cell_failed *const *failed;
+    /* By cell of the plan: the most that was seen of its read ceiling over the 10th percentile, where that moved; 1 =
+     * it held still, or nothing is known. NULL = of all. */
+    double *read_lowered;
     struct ifm_finding_order finding_order; /* of the findings; made by ifm_derive */
     bool busy;                              /* other work showed before or after the run: a finding says how much */
     const struct ifm_event_retry **retries; /* of the journal: which arms regressed in the run that this one repeats */

@@ -286,8 +286,9 @@ void ifm_build_gate_table(struct ifm_builder *builder)
             seen.interval = ifm_quantity_range(observed, arena);
         if (ifm_is_ok(observed) && strcmp(observed->unit, "%") == 0)
             ifm_judge_seen(gate, &result->observed, arena, &seen.text, &seen.interval);
-        if (result->few_runs > 0)
-            seen.interval = ifm_arena_printf(arena, "%s, %lld runs", seen.interval, (long long)result->few_runs);
+        if (result->few_runs > 0) /* what the interval is of, which is not all runs where blocks are set aside */
+            seen.interval = ifm_arena_printf(arena, "%s, %lld %s", seen.interval, (long long)result->observed.n,
+                                             result->observed.n_of);
         *ifm_grid_at(&grid, i, 3) = seen;
         *ifm_grid_at(&grid, i, 4) = ifm_field_text(look.word, look.tone); /* the verdict's reasons say why */
     }

@@ -231,6 +231,18 @@ static void say_word(struct ifm_builder *builder, struct ifm_line *line, const s
         ifm_say(builder, line, IFM_TONE_PLAIN, " to %s", base);
 }
 
+/* What took a word that the interval has, in so few words; the finding, which the run's trust or a note says, has more.
+ */
+static const char *taken_by(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_publication *from = builder->from;
+    const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
+    const struct ifm_finding *took = ifm_judge_took(&of);
+    return took != NULL && strcmp(took->rule, "rule-02") == 0  ? " by disturbed blocks"
+           : took != NULL && took->kind == IFM_FINDING_TYPICAL ? ", as percentiles and mean disagree"
+                                                               : " by a warning";
+}
+
 /* "1.68x faster [1.04, 2.70] than f16", else the word first: "undecided: 1.12x [0.73, 1.71] the speed of f16"; the word
  * is derive's decision. */
 static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
@@ -255,7 +267,7 @@ static void say_speed(struct ifm_builder *builder, struct ifm_line *line, const 
     const double margin = 1 + cell->measure.margin;
     const bool taken = open && word[0] != '\0' && telling != IFM_TELL_SHORT && speedup->has_interval &&
                        (speedup->low > margin || speedup->high < 1 / margin);
-    const char *by = taken ? " by a warning" : "";
+    const char *by = taken ? taken_by(builder, cell, arm) : "";
     ifm_say(builder, line, IFM_TONE_PLAIN, " is ");
     const char *number = ifm_quantity_of(speedup, builder->arena).number,
                *range = ifm_quantity_range(speedup, builder->arena), *gap = range[0] == '\0' ? "" : " ";

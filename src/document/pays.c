@@ -37,16 +37,30 @@ static const char *bound_words(const struct ifm_builder *builder, const struct i
                             ifm_quantity_range(left, builder->arena));
 }
 
+/* How many times fewer bytes the arm stores than the baseline, which may be wider than the 16-bit values that ratios
+ * are to; 1 where it is as plain as those, or as large as the baseline. */
+static double times_smaller(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                            const struct ifm_value *stored)
+{
+    const struct ifm_arm *baseline = ifm_cell_baseline(cell);
+    const struct ifm_value *own =
+        baseline == NULL ? NULL : ifm_value_of(builder, cell, baseline, IFM_M_COMPRESSION_RATIO);
+    const double times = ifm_is_ok(own) && own->number > 0 ? stored->number / own->number : stored->number;
+    return stored->number == 1 && times < 1 ? 1 : times;
+}
+
 /* What an arm gains; KINDS: it was not compared, or nothing that it gains is known. */
 static enum kind kind_of(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     const struct ifm_value *stored = ifm_value_of(builder, cell, arm, IFM_M_COMPRESSION_RATIO);
     const struct ifm_value *speedup = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP);
     const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    if (!ifm_is_compared(builder, cell, arm) || !ifm_is_ok(stored) || stored->number == 1 || !ifm_is_ok(speedup) ||
-        !ifm_is_ok(change))
+    if (!ifm_is_compared(builder, cell, arm) || !ifm_is_ok(stored) || !ifm_is_ok(speedup) || !ifm_is_ok(change))
         return KINDS;
-    const bool faster = strcmp(change->text, "faster") == 0, smaller = stored->number > 1;
+    const double times = times_smaller(builder, cell, stored);
+    if (times == 1)
+        return KINDS;
+    const bool faster = strcmp(change->text, "faster") == 0, smaller = times > 1;
     if (faster && smaller)
         return is_beside(builder, cell, arm) ? BESIDE : BOTH;
     if (strcmp(ifm_word_shown(builder, cell, arm, change), "undecided") == 0)

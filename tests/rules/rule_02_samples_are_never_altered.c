@@ -376,8 +376,7 @@ static void blocks_needed_are_of_the_run(void **state)
     fx_stop(&fx);
 }
 
-/* With fewer than six undisturbed ones it is undecided, and one line says why and what would help; how long it takes
- * only where most were undisturbed. */
+/* With fewer than six undisturbed ones it is undecided; how long it takes is said where most were undisturbed. */
 static void too_few_undisturbed_blocks_decide_nothing(void **state)
 {
     (void)state;
@@ -396,6 +395,7 @@ static void too_few_undisturbed_blocks_decide_nothing(void **state)
     fx_end_events(&fx);
     fx_derive(&fx);
     assert_non_null(fx_finding(&fx, "rule-02", "3 of 7 blocks|probably --cap|--wait-quiet"));
+    assert_non_null(fx_finding(&fx, "rule-02", "faster by all 7 blocks, but too few are undisturbed (4): undecided"));
     fx_stop(&fx);
 }
 

@@ -51,6 +51,21 @@ static void read_slowly(struct run *run)
     number(run, "int4", "ceiling_read_percent")->number = 49.9;
 }
 
+/* A ceiling that moved: the share is held against its low end. */
+static void read_slowly_of_a_moved_ceiling(struct run *run)
+{
+    static double lowered[] = {1.45, 1};
+    number(run, "int4", "ceiling_read_percent")->number = 27.5;
+    run->derived.read_lowered = lowered;
+}
+
+static void read_well_of_a_moved_ceiling(struct run *run)
+{
+    static double lowered[] = {1.45, 1};
+    number(run, "int4", "ceiling_read_percent")->number = 34.6; /* 50.2 of the low end */
+    run->derived.read_lowered = lowered;
+}
+
 static void read_slowly_in_short_steps(struct run *run)
 {
     read_slowly(run);
@@ -143,6 +158,9 @@ static const struct {
     {vary_by_itself, "variation", "int4", "129 %", "slow samples|the machine was quiet"},
     {vary_in_modes, "variation", "int4", "6 %", "distribution"},
     {read_slowly, "memory", "int4", "49.9 %|ceiling|50 %", "kernel has room|neither reading nor arithmetic"},
+    {read_slowly_of_a_moved_ceiling, "memory", "int4", "reads at 27.5 to 39.9 % of its ceiling, below 50 %",
+     "has room"},
+    {read_well_of_a_moved_ceiling, NULL, "", "", ""},
     {read_slowly_in_short_steps, "memory", "int4", "49.9 %", "more bytes in a step|joining"},
     {read_slowly_under_load, "memory", "int4", "49.9 %", "what else"},
     {read_slowly_scalar, "memory", "int4", "49.9 %", "scalar|--isa auto"},

@@ -72,6 +72,17 @@ static void a_word_that_was_taken_is_said_to_be(void **state)
     text = page(s);
     assert_lacks(text, "by a warning");
     free(text);
+    static const struct ifm_finding took[] = {
+        {IFM_SEVERITY_WARNING, "rule-07", D, "half", "they disagree", .kind = IFM_FINDING_TYPICAL, .takes_word = true},
+        {IFM_SEVERITY_WARNING, "rule-02", D, "half", "undecided: the machine disturbed 9 of 9", .takes_word = true}};
+    for (size_t n = 1; n <= COUNT(took); n++) { /* what other work disturbed comes first */
+        s = sample_of(took, n);
+        s->numbers[CHANGE].value.text = "undecided";
+        text = page(s);
+        assert_has(text, n == 1 ? "half is undecided, as percentiles and mean disagree: 2.00x"
+                                : "half is undecided by disturbed blocks: 2.00x");
+        free(text);
+    }
 }
 
 static void a_verdict_that_was_asked_for_stays(void **state)

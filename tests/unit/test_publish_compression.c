@@ -206,6 +206,10 @@ static void whether_it_pays_is_said(void **state)
     value_of("int4", IFM_M_CHANGE_PERCENT)->text = "faster";
     value_of("int4", IFM_M_LOSS_RMS_REL)->number = 0;
     assert_string_equal(ifm_pays_words(&builder, cells), "in time alone: int4; not at all: evict<b>");
+    value_of("int4", IFM_M_COMPRESSION_RATIO)->number = 1; /* 16-bit values */
+    assert_string_equal(ifm_pays_words(&builder, cells), "not at all: evict<b>");
+    value_of("f16", IFM_M_COMPRESSION_RATIO)->number = 0.5; /* beside a baseline of 32 bits */
+    assert_has(ifm_pays_words(&builder, cells), "in memory, and in time unless a better f16 is as fast: int4");
     memcpy(numbers, kept, sizeof kept);
     ifm_arena_destroy(arena);
 }

@@ -53,17 +53,18 @@ static const char *percent_above(double share, double bar, struct ifm_arena *are
     return ifm_arena_printf(arena, "%.*f", digits, 100.0 * share);
 }
 
-/* "and that ceiling moved by 29 % within the run (71.2 GB/s to 91.8 GB/s, 10th to 90th percentile; taken as 96 GB/s)":
- * the ceiling is the most that was seen, and may lie above. The lower share is of it, the higher one of the lowest. */
-static const char *movement(const struct ifm_cell_work *work, const struct nearest *near, const char *subject)
+/* What a share of the ceiling is between. */
+struct ends {
+    char low[48], high[48]; /* the 10th percentile of the run; the most that was seen, which may lie above the 90th */
+};
+
+static struct ends ends_of(const struct ifm_cell_work *work, const struct nearest *near)
 {
     const char *unit = ifm_metrics[ifm_ceiling_metrics[near->kind]].unit;
-    char low[48], high[48], most[48];
-    return ifm_arena_printf(
-        work->d->arena, "%s moved by %s %% within the run (%s to %s, 10th to 90th percentile; taken as %s)", subject,
-        percent_above(near->range.moved, IFM_ROOF_STEADY, work->d->arena),
-        ifm_format_human(1e9 * near->range.low, unit, low), ifm_format_human(1e9 * near->range.high, unit, high),
-        ifm_format_human(1e9 * exp(work->roofs[near->kind].log_rate), unit, most));
+    struct ends out;
+    ifm_format_human(1e9 * near->range.low, unit, out.low);
+    ifm_format_human(1e9 * exp(work->roofs[near->kind].log_rate), unit, out.high);
+    return out;
 }
 
 static const char *remedy_of(const struct nearest *near)
@@ -73,13 +74,23 @@ static const char *remedy_of(const struct nearest *near)
                                             : "another hour or machine, which keeps its speed";
 }
 
+/* "the read ceiling moved by 29 % within the run (71.2 GB/s to 91.8 GB/s, 10th to 90th percentile; taken as 96 GB/s),
+ * more than 5 %". */
 static const char *why_not(const struct ifm_cell_work *work, const struct nearest *near)
 {
-    const char *name = ifm_arena_printf(work->d->arena, "the %s ceiling", ifm_ceiling_name(near->kind));
+    struct ifm_arena *arena = work->d->arena;
+    const char *name = ifm_ceiling_name(near->kind);
     if (!near->known)
-        return ifm_arena_printf(work->d->arena, "one round of probes cannot tell how far %s moves", name);
-    return ifm_arena_printf(work->d->arena, "%s, more than %.0f %%: another run would give another bound",
-                            movement(work, near, name), 100.0 * IFM_ROOF_STEADY);
+        return ifm_arena_printf(arena, "one round of probes cannot tell how far the %s ceiling moves", name);
+    const struct ends ends = ends_of(work, near);
+    char high[48];
+    return ifm_arena_printf(
+        arena,
+        "the %s ceiling moved by %s %% within the run (%s to %s, 10th to 90th percentile; taken as "
+        "%s), more than %.0f %%: another run would give another bound",
+        name, percent_above(near->range.moved, IFM_ROOF_STEADY, arena), ends.low,
+        ifm_format_human(1e9 * near->range.high, ifm_metrics[ifm_ceiling_metrics[near->kind]].unit, high), ends.high,
+        100.0 * IFM_ROOF_STEADY);
 }
 
 /* Beside other programs the arm takes longer than it would and the ceiling is lower than it is: the one would call an
@@ -191,50 +202,61 @@ static void say_open(const struct ifm_cell_work *work, const struct nearest *nea
     struct ifm_arena *arena = work->d->arena;
     const struct ifm_aside aside = ifm_derive_set_aside(work->baseline);
     const bool disturbed = ifm_derive_lacks_undisturbed(&aside), unknown = isinf(near->high);
-    const char *why =
-        disturbed
-            ? ifm_arena_printf(arena, ", and the machine disturbed %zu of %zu blocks", aside.n, aside.n + aside.left)
-        : unknown ? ", and its blocks give no interval"
-                  : ifm_arena_printf(arena, ", which may be up to %.1f %%%s", 100.0 * near->high * lowered(work, near),
-                                     is_steady(near) || !near->known ? "" : " as that ceiling moved");
+    const char *to =
+        disturbed || unknown ? "" : ifm_arena_printf(arena, " to %.1f", 100.0 * near->high * lowered(work, near));
+    const char *why = disturbed ? ifm_arena_printf(arena, ", and the machine disturbed %zu of %zu blocks", aside.n,
+                                                   aside.n + aside.left)
+                      : unknown ? ", and its blocks give no interval"
+                      : is_steady(near) || !near->known ? ", by its interval"
+                                                        : ", as that moved";
     ifm_derive_say_cell(
         work, IFM_SEVERITY_WARNING, "rule-03",
-        "the baseline %s reaches %.1f %% of its %s ceiling%s: whether it is weak cannot be told" IFM_REMEDY "%s",
-        work->baseline->arm->name, ifm_shown_below(near->share, near->bar), ifm_ceiling_name(near->kind), why,
+        "the baseline %s reaches %.1f%s %% of its %s ceiling%s: whether it is weak cannot be told" IFM_REMEDY "%s",
+        work->baseline->arm->name, ifm_shown_below(near->share, near->bar), to, ifm_ceiling_name(near->kind), why,
         disturbed || ifm_was_loaded(work->d->facts->events)
             ? ifm_quiet_remedy(work->d->facts->events, work->cell->workload, work->cell->threads, arena)
         : is_steady(near) ? "measure longer"
                           : remedy_of(near));
 }
 
-/* Of a ceiling that moved the share is a range: "46.1 to 62.0 %". */
+/* "46.1 to 62.0"; the lower share is of the most that was seen of the ceiling, the higher one of its 10th percentile.
+ */
+static const char *range_of(const struct ifm_cell_work *work, const struct nearest *near, double most)
+{
+    const double least = ifm_shown_below(near->share, near->bar);
+    return !near->known ? ifm_arena_printf(work->d->arena, "%.1f", least)
+           : most > 1   ? ifm_arena_printf(work->d->arena, "%.1f to more than 100", least)
+                        : ifm_arena_printf(work->d->arena, "%.1f to %.1f", least,
+                                         most < near->bar ? ifm_shown_below(most, near->bar) : 100.0 * most);
+}
+
+/* Of a ceiling that moved the share is a range, and stands beside the two ends that make it. */
 static void say_unsteady(const struct ifm_cell_work *work, const struct nearest *near)
 {
+    struct ifm_arena *arena = work->d->arena;
     const double most = near->share * lowered(work, near);
     const bool weak = most < near->bar;
-    const double least = ifm_shown_below(near->share, near->bar);
-    const char *range = !near->known ? ifm_arena_printf(work->d->arena, "%.1f", least)
-                        : most > 1   ? ifm_arena_printf(work->d->arena, "%.1f to more than 100", least)
-                                     : ifm_arena_printf(work->d->arena, "%.1f to %.1f", least,
-                                                      weak ? ifm_shown_below(most, near->bar) : 100.0 * most);
-    const char *below = weak ? ifm_arena_printf(work->d->arena, " (below %.0f %%)", 100.0 * near->bar) : "";
-    const char *share =
-        ifm_arena_printf(work->d->arena, "%s %% of its %s ceiling%s", range, ifm_ceiling_name(near->kind), below);
-    const char *brief = ifm_arena_printf(
-        work->d->arena, "%s reaches %s%s, %s: %s cannot be told", work->baseline->arm->name, weak ? "only " : "", share,
-        near->known ? movement(work, near, "and that ceiling") : "of which one round of probes was taken",
-        weak ? "how much of a speed-up is its weakness" : "whether it is weak");
+    const char *range = range_of(work, near, most), *kind = ifm_ceiling_name(near->kind);
+    const char *below = weak ? ifm_arena_printf(arena, " (below %.0f %%)", 100.0 * near->bar) : "";
+    const struct ends ends = near->known ? ends_of(work, near) : (struct ends){"", ""};
+    const char *of = near->known
+                         ? ifm_arena_printf(arena,
+                                            "a %s ceiling that moved between %s (10th percentile) and %s "
+                                            "(the most seen)",
+                                            kind, ends.low, ends.high)
+                         : ifm_arena_printf(arena, "its %s ceiling, of which one round of probes was taken", kind);
+    const char *brief = ifm_arena_printf(arena, "%s reaches %s%s %%%s of %s: %s cannot be told",
+                                         work->baseline->arm->name, weak ? "only " : "", range, below, of,
+                                         weak ? "how much of a speed-up is its weakness" : "whether it is weak");
     struct ifm_finding *said = ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                                                    "the baseline %s" IFM_REMEDY "%s", brief, remedy_of(near));
     if (!weak)
         return;
     said->kind = IFM_FINDING_WEAK_BASELINE;
-    const char *moved = near->known
-                            ? ifm_arena_printf(work->d->arena, "%s %% of a %s ceiling that moved by %s %%", range,
-                                               ifm_ceiling_name(near->kind),
-                                               percent_above(near->range.moved, IFM_ROOF_STEADY, work->d->arena))
-                            : share;
-    said->weak = (struct ifm_weakness){moved, brief, NULL};
+    const char *share = near->known ? ifm_arena_printf(arena, "%s %% of a %s ceiling that moved between %s and %s",
+                                                       range, kind, ends.low, ends.high)
+                                    : ifm_arena_printf(arena, "%s %% of its %s ceiling%s", range, kind, below);
+    said->weak = (struct ifm_weakness){share, brief, NULL};
 }
 
 static void say_weak(const struct ifm_cell_work *work, const struct nearest *near)

@@ -169,8 +169,8 @@ static const char *blocks_of_average(const struct ifm_arm_work *arm, const struc
     struct comparison all;
     if (aside->blocks == NULL || !ifm_derive_pair(arm, NULL, &all))
         return "";
-    return ifm_arena_printf(arm->d->arena, ", %s of the %zu undisturbed blocks (%+.3g %% on average of all %zu)",
-                            of_blocks ? "both" : "the latter", c->n, 100.0 * expm1(all.mean.mean), all.n);
+    return ifm_arena_printf(arm->d->arena, "%s of %zu undisturbed blocks (%+.3g %% on average of all %zu)",
+                            of_blocks ? ";" : ", the latter", c->n, 100.0 * expm1(all.mean.mean), all.n);
 }
 
 /* What is paid decides, and what is typical must not say the opposite. */
@@ -260,10 +260,14 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
     if (taken || strcmp(all->word, "undecided") == 0 ||
         ifm_derive_marked_stand(arm, NULL, &all->change, &all->equal, log1p(work->cell->measure.margin)))
         return all->word;
-    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
-                       "%s only if the %zu blocks of %zu that the machine disturbed count: undecided", all->word,
-                       work->n_marked, work->n_measured)
-        ->takes_word = true;
+    const char *why =
+        rest.n < IFM_BLOCKS_NEEDED
+            ? ifm_arena_printf(arm->d->arena, "%s by all %zu blocks, but too few are undisturbed (%zu)", all->word,
+                               all->n, rest.n)
+            : ifm_arena_printf(arm->d->arena, "%s only if the %zu block%s of %zu that the machine disturbed count%s",
+                               all->word, work->n_marked, work->n_marked == 1 ? "" : "s", work->n_measured,
+                               work->n_marked == 1 ? "s" : "");
+    ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02", "%s: undecided", why)->takes_word = true;
     return "undecided";
 }
 

@@ -140,13 +140,22 @@ static double share_of_operations(const struct advising *g, const struct ifm_cel
     return isnan(known) && (double)ledger->flops >= INTENSE * bytes ? INFINITY : known;
 }
 
+/* How much larger a share of the read ceiling may be, of what there was of that when it was lowest. */
+static double read_lowered(const struct advising *g, const struct ifm_cell *cell)
+{
+    const double *all = g->c.derived->read_lowered;
+    return all == NULL ? 1 : all[cell - g->c.plan->cells];
+}
+
 /* The share of the read ceiling, where memory is what limits the arm, and neither arithmetic nor the ceiling itself
  * holds it back; else NaN. */
 static double unused_share(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
     const double share = ifm_checks_arm(&cell->arms[arm]) ? number_of(g, cell, arm, IFM_M_CEILING_READ_PERCENT) : NAN;
     const double operations = share_of_operations(g, cell, arm);
-    return share < MEMORY_PERCENT && !(operations >= MEMORY_PERCENT || operations > share) ? share : NAN;
+    return share * read_lowered(g, cell) < MEMORY_PERCENT && !(operations >= MEMORY_PERCENT || operations > share)
+               ? share
+               : NAN;
 }
 
 static void look_at_memory(struct advising *g, const struct ifm_cell *cell)
@@ -163,9 +172,11 @@ static void look_at_memory(struct advising *g, const struct ifm_cell *cell)
     }
     if (n == 0)
         return;
+    const double lowered = read_lowered(g, cell);
+    const char *to = lowered > 1 ? ifm_arena_printf(g->c.arena, " to %.3g", least * lowered) : "";
     advise(g, (struct ifm_advice){"memory", cell->name, cell->arms[worst].name,
-                                  ifm_arena_printf(g->c.arena, "reads at %.3g %% of its ceiling, below %.3g %%%s",
-                                                   least, MEMORY_PERCENT, and_more(g, n)),
+                                  ifm_arena_printf(g->c.arena, "reads at %.3g%s %% of its ceiling, below %.3g %%%s",
+                                                   least, to, MEMORY_PERCENT, and_more(g, n)),
                                   for_memory(g, cell, worst)});
 }
 
