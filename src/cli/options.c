@@ -238,7 +238,28 @@ static enum ifm_status add_single_passes(const struct ifm_options *options, stru
 
 /* ---- flags ---- */
 
-/* A workload's flag, given where only common flags are accepted: name the command that takes it. */
+static const char *form_of(const struct ifm_workload *workload)
+{
+    return strcmp(workload->name, "command") == 0 ? "exec" : workload->name;
+}
+
+/* "--model belongs to `inferometer decode` and `inferometer attention`" */
+static void name_owners(const char *flag, char *hint, size_t size)
+{
+    int length = snprintf(hint, size, "--%s belongs to", flag);
+    const char *gap = "";
+    for (size_t w = 0; ifm_workloads[w] != NULL; w++) {
+        const struct ifm_section *section = ifm_workloads[w]->params;
+        for (size_t r = 0; r < section->n && length >= 0 && (size_t)length < size; r++)
+            if (section->rows[r].flag != NULL && strcmp(section->rows[r].flag, flag) == 0) {
+                length += snprintf(hint + length, size - (size_t)length, "%s `inferometer %s`", gap,
+                                   form_of(ifm_workloads[w]));
+                gap = " and";
+            }
+    }
+}
+
+/* A workload's flag, given where only common flags are accepted: name the commands that take it. */
 static bool hint_of_workload(const char *name, const char *workload, char *hint, size_t size)
 {
     for (size_t w = 0; ifm_workloads[w] != NULL; w++) {
@@ -247,12 +268,11 @@ static bool hint_of_workload(const char *name, const char *workload, char *hint,
             const struct ifm_param *row = &section->rows[r];
             if (row->flag == NULL || ifm_nearest(name, &row->flag, 1) == NULL)
                 continue;
-            const char *form = strcmp(ifm_workloads[w]->name, "command") == 0 ? "exec" : ifm_workloads[w]->name;
             if (workload == NULL)
-                snprintf(hint, size, "write --override %s=VALUE, or `inferometer %s --%s VALUE`", row->path, form,
-                         row->flag);
+                snprintf(hint, size, "write --override %s=VALUE, or `inferometer %s --%s VALUE`", row->path,
+                         form_of(ifm_workloads[w]), row->flag);
             else
-                snprintf(hint, size, "--%s belongs to `inferometer %s`", row->flag, form);
+                name_owners(row->flag, hint, size);
             return true;
         }
     }
