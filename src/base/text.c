@@ -235,6 +235,22 @@ void ifm_text_add_once(struct ifm_text *list, const char *item)
         ifm_text_printf(list, ", %s", item);
 }
 
+bool ifm_text_is_bracketed(const char *text, const char *at)
+{
+    int open = 0;
+    for (; text < at; text++)
+        open += (*text == '(' || *text == '[') - (*text == ')' || *text == ']');
+    return open > 0;
+}
+
+const char *ifm_text_clause_end(const char *text, const char *end)
+{
+    const char *at = strstr(text, end);
+    while (at != NULL && ifm_text_is_bracketed(text, at))
+        at = strstr(at + 1, end);
+    return at;
+}
+
 const char *ifm_text_alike(const char *text, const char *like)
 {
     static const char figures[] = "0123456789.";

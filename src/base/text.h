@@ -41,6 +41,11 @@ void ifm_text_add_once(struct ifm_text *list, const char *item);
 /* Where in `text` that which is `like` but for figures ends; NULL where it does not begin so. */
 const char *ifm_text_alike(const char *text, const char *like);
 
+/* Is `at` inside a bracket of `text`? A text that is cut there would leave it open. */
+bool ifm_text_is_bracketed(const char *text, const char *at);
+/* The first `end` of a clause that no bracket holds; NULL = none. */
+const char *ifm_text_clause_end(const char *text, const char *end);
+
 /* Parse the whole string: false on empty input, trailing characters or overflow. */
 bool ifm_parse_i64(const char *text, int64_t *out);
 bool ifm_parse_u64(const char *text, uint64_t *out);

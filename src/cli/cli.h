@@ -207,6 +207,12 @@ bool ifm_flag_elsewhere(const char *name, char *hint, size_t size);
 /* What to type in the place of a flag that the command `verb` lacks, as a hint; NULL: nothing is known of it. */
 const char *ifm_foreign_instead(const char *verb, const char *flag);
 
+/* ---- owners.c ---- */
+/* A workload's flag, given where only common flags are accepted: name the commands that take it. */
+bool ifm_workload_flag_hint(const char *name, const char *workload, char *hint, size_t size);
+/* The very flag of some workload, not one like it. */
+bool ifm_is_workload_flag(const char *name);
+
 /* ---- meant.c ---- */
 /* What to type for a command line whose command, argv[1], is of another tool, behind "inferometer "; NULL: it is not
  * known. */

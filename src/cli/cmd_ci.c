@@ -53,7 +53,7 @@ static enum ifm_status gates_of(const char *metric, const char **gates, struct i
         }
     return metric == NULL ? IFM_OK
                           : ifm_fail(error, IFM_USAGE, "--metric",
-                                     "time, or cpu: processor time, which decides under load and sees no waiting",
+                                     "time, or cpu: processor time, which may decide under load, and sees no waiting",
                                      "ci does not judge '%s'", ifm_param_shown(metric, shown));
 }
 

@@ -345,7 +345,7 @@ static void say_whose(struct ifm_listing *listing, const struct found *found)
 {
     for (size_t i = 0; i < found->n; i++)
         if (found->items[i].outcome[0] != '\0') {
-            ifm_listing_remark(listing, "not held to the samples: `inferometer verify RUN` does");
+            ifm_listing_remark(listing, "read unchecked: `inferometer verify RUN` checks");
             break;
         }
 }

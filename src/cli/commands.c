@@ -68,7 +68,7 @@ static const struct ifm_option exec_options[] = {
 static const struct ifm_option ci_options[] = {
     {"max-regression", '\0', "PERCENT", NULL, "how much longer NEW may take than OLD (default: 3%)"},
     {"metric", '\0', "METRIC", "time|cpu",
-     "what is judged: time, or processor time (decides under load, sees no waiting)"},
+     "what is judged: time, or processor time (may decide under load, sees no waiting)"},
     {"junit", '\0', "FILE", NULL, "a copy of the folder's junit.xml"},
     {"markdown", '\0', "FILE", NULL, "a copy of the folder's gate.md, for a pull request"},
     {"name", '\0', "NAME", NULL, "name of a command's arm, once for each (default: old and new)"},

@@ -238,27 +238,6 @@ static enum ifm_status add_single_passes(const struct ifm_options *options, stru
 
 /* ---- flags ---- */
 
-/* A workload's flag, given where only common flags are accepted: name the command that takes it. */
-static bool hint_of_workload(const char *name, const char *workload, char *hint, size_t size)
-{
-    for (size_t w = 0; ifm_workloads[w] != NULL; w++) {
-        const struct ifm_section *section = ifm_workloads[w]->params;
-        for (size_t r = 0; r < section->n; r++) {
-            const struct ifm_param *row = &section->rows[r];
-            if (row->flag == NULL || ifm_nearest(name, &row->flag, 1) == NULL)
-                continue;
-            const char *form = strcmp(ifm_workloads[w]->name, "command") == 0 ? "exec" : ifm_workloads[w]->name;
-            if (workload == NULL)
-                snprintf(hint, size, "write --override %s=VALUE, or `inferometer %s --%s VALUE`", row->path, form,
-                         row->flag);
-            else
-                snprintf(hint, size, "--%s belongs to `inferometer %s`", row->flag, form);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A flag of the command, its own or of the tables. */
 static bool takes_flag(const char *flag, const void *command)
 {
@@ -267,17 +246,6 @@ static bool takes_flag(const char *flag, const void *command)
     const char *nearest =
         options->config == NULL ? NULL : ifm_config_nearest_flag(options->config, options->workload, plain);
     return find_own(flag, options) != NULL || (nearest != NULL && strcmp(nearest, plain) == 0);
-}
-
-/* The very flag of some workload, not one like it. */
-static bool is_of_workload(const char *name)
-{
-    for (size_t w = 0; ifm_workloads[w] != NULL; w++)
-        for (size_t r = 0; r < ifm_workloads[w]->params->n; r++)
-            if (ifm_workloads[w]->params->rows[r].flag != NULL &&
-                strcmp(ifm_workloads[w]->params->rows[r].flag, name) == 0)
-                return true;
-    return false;
 }
 
 static bool is_of_every_run(const char *name)
@@ -316,8 +284,8 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_options *
     char hint[256];
     if (ifm_foreign_flag(name, takes_flag, options, hint, sizeof hint))
         return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
-    const bool others = config != NULL && is_of_workload(name);
-    if (options->again != NULL && (is_of_workload(name) || is_of_every_run(name))) {
+    const bool others = config != NULL && ifm_is_workload_flag(name);
+    if (options->again != NULL && (ifm_is_workload_flag(name) || is_of_every_run(name))) {
         snprintf(hint, sizeof hint,
                  "rerun changes nothing; `inferometer run -c %.100s/config.lock.json --%.60s VALUE` does",
                  options->dir != NULL ? options->dir : "DIR", name);
@@ -328,7 +296,7 @@ static enum ifm_status unknown_flag(const char *name, const struct ifm_options *
     else if (ifm_is_unquoted(options))
         return meant(ifm_fail(error, IFM_USAGE, "", "", "unknown flag --%s", name), options, error);
     else if ((others || !ifm_flag_elsewhere(name, hint, sizeof hint)) &&
-             (config == NULL || !hint_of_workload(name, options->workload, hint, sizeof hint)))
+             (config == NULL || !ifm_workload_flag_hint(name, options->workload, hint, sizeof hint)))
         snprintf(hint, sizeof hint, "`inferometer help` lists the commands, `inferometer help COMMAND` its flags");
     return ifm_fail(error, IFM_USAGE, "", hint, "unknown flag --%s", name);
 }

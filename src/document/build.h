@@ -135,8 +135,6 @@ struct ifm_field ifm_cell_field(struct ifm_builder *builder, const struct ifm_ce
                                 enum ifm_metric_id metric, bool told);
 /* What a step is, over its time: a run of a program, one layer of a model, or `usual`. */
 const char *ifm_cell_time_heading(const struct ifm_cell *cell, const char *usual);
-/* "layer-tokens", "attention tokens"; `usual` where no layer is counted. */
-const char *ifm_cell_tokens_heading(const struct ifm_cell *cell, const char *usual);
 /* Of what its tokens are, as their rate is no model's: "6 attention layers, generated data"; "" of other work. */
 const char *ifm_cell_tokens_of(struct ifm_builder *builder, const struct ifm_cell *cell);
 /* "batch 4, kv_len 8192, 2 threads, equal if within ±0.3 %", in about `most` bytes, else in a line more. */

@@ -1,5 +1,6 @@
 /* Findings of the page, by cause: one entry a rule with its gravest finding and the comparisons that it touches, the
  * other kinds of the same rule behind it. What concerns a ceiling's probe alone stands with its ceiling. */
+#include "base/text.h"
 #include "document/build.h"
 #include "document/trust.h"
 #include <string.h>
@@ -87,7 +88,8 @@ const char *ifm_cause_short(struct ifm_builder *builder, const struct ifm_trust 
     if (finding_of(builder, trust) == NULL || trust->remedy[0] == '\0')
         return cause;
     for (const char *at = cause; *at != '\0'; at++)
-        if (at - cause >= CLAUSE && (*at == ';' || *at == ':') && at[1] == ' ' && strstr(at, "--") == NULL)
+        if (at - cause >= CLAUSE && (*at == ';' || *at == ':') && at[1] == ' ' && strstr(at, "--") == NULL &&
+            !ifm_text_is_bracketed(cause, at))
             return ifm_arena_printf(builder->arena, "%.*s", (int)(at - cause), cause);
     return cause;
 }

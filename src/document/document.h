@@ -220,6 +220,8 @@ struct ifm_document *ifm_document_advice(const struct ifm_publication *publicati
 
 /* Whether an arm is a row of its cell's table: no cache probe, and a ceiling only in a cell of ceilings. */
 bool ifm_document_is_row(const struct ifm_derived *derived, const struct ifm_cell *cell, const struct ifm_arm *arm);
+/* "layer-tokens", "attention tokens"; `usual` where no layer is counted. */
+const char *ifm_cell_tokens_heading(const struct ifm_cell *cell, const char *usual);
 /* shape.c: "decode llama-3-8b, batch 4, kv_len 8192"; the cell's name where it has no model and no such shape. */
 const char *ifm_document_shape(const struct ifm_cell *cell, struct ifm_arena *arena);
 /* "decode llama-3-8b", of cells of any size. */

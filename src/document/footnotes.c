@@ -1,5 +1,6 @@
 /* Footnotes of the brief document: why numbers of its tables are missing or open, in the lines that there are; what the
  * word of trust says is no note beside it. */
+#include "base/text.h"
 #include "document/build.h"
 #include "document/trust.h"
 #include <string.h>
@@ -210,7 +211,8 @@ static size_t whole_clauses(const char *text, size_t room)
     size_t end = 0;
     for (size_t i = CLAUSE; i < length && i <= room && length > room; i++)
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-            end = strncmp(text + i, ends[k], strlen(ends[k])) == 0 ? i : end;
+            if (strncmp(text + i, ends[k], strlen(ends[k])) == 0 && !ifm_text_is_bracketed(text, text + i))
+                end = i;
     return end > 0 && strstr(text + end, "--") == NULL ? end : length; /* nor one without the flag that it is about */
 }
 

@@ -327,5 +327,5 @@ void ifm_quantity_of_integers(const struct ifm_arm *arm, enum ifm_metric_id metr
     if (metric != IFM_M_CEILING_FLOPS_PERCENT || state != IFM_STATE_OK)
         return;
     const char **last = ifm_is_empty(*interval) ? text : interval;
-    *last = ifm_arena_printf(arena, "%s of int8", *last);
+    *last = ifm_arena_printf(arena, "%s of int8 ceiling", *last);
 }

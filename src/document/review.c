@@ -1,4 +1,5 @@
 /* What stands behind the cells: footnotes, what else changed, causes, advice, and the specification's checklists. */
+#include "base/text.h"
 #include "document/build.h"
 
 #include "judge/review/checklist.h"
@@ -61,7 +62,7 @@ static void add_rung(struct ifm_builder *builder, struct ifm_block *list, const 
     if (finding == NULL)
         return;
     const char *place = ifm_document_place(finding->cell, finding->arm, builder->arena),
-               *remedy = strstr(finding->text, IFM_REMEDY), *rest = strstr(finding->text, "; ");
+               *remedy = strstr(finding->text, IFM_REMEDY), *rest = ifm_text_clause_end(finding->text, "; ");
     size_t length = remedy == NULL ? strlen(finding->text) : (size_t)(remedy - finding->text);
     length = rest != NULL && (size_t)(rest - finding->text) < length ? (size_t)(rest - finding->text) : length;
     struct ifm_item *item = ifm_add_item(builder, list);

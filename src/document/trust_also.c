@@ -1,5 +1,6 @@
 /* What else the line of trust says: a cause of another word, or noise beside a comparison that did not decide. Decides
  * nothing. */
+#include "base/text.h"
 #include "document/build.h"
 #include "document/trust.h"
 #include <string.h>
@@ -23,7 +24,7 @@ static const char *first_words(const struct ifm_finding *finding, struct ifm_are
     const size_t n = sizeof ends / sizeof *ends - (finding->kind == IFM_FINDING_OTHER);
     size_t size = strlen(finding->text);
     for (size_t i = 0; i < n; i++) {
-        const char *at = strstr(finding->text, ends[i]);
+        const char *at = ifm_text_clause_end(finding->text, ends[i]);
         size = at != NULL && (size_t)(at - finding->text) < size ? (size_t)(at - finding->text) : size;
     }
     return ifm_arena_printf(arena, "%.*s", (int)size, finding->text);

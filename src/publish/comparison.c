@@ -293,7 +293,7 @@ static void add_cpu(struct ifm_listing *listing, const struct ifm_comparison_row
         return;
     ifm_listing_set_value(
         listing, "cpu_change_percent", change,
-        ifm_arena_printf(listing->arena, "%s, %s", ifm_comparison_change(change, listing->arena), change->text));
+        ifm_arena_printf(listing->arena, "%s, %s", change->text, ifm_comparison_change(change, listing->arena)));
     ifm_listing_set_bounds(listing, "cpu_change_low", "cpu_change_high", change);
     ifm_listing_set(listing, "cpu_word", json_string(change->text), NULL);
 }

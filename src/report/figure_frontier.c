@@ -74,7 +74,8 @@ static void choose_speed(struct frontier *f)
         if (f->points[a].stored &&
             ifm_chart_value(f->chart, cell->arms[a].name, IFM_M_TOKENS_GENERATED_PER_S) != NULL) {
             f->speed_metric = IFM_M_TOKENS_GENERATED_PER_S;
-            f->speed_words = "tokens per second";
+            f->speed_words =
+                ifm_arena_printf(f->chart->arena, "%s per second", ifm_cell_tokens_heading(cell, "tokens"));
         }
 }
 

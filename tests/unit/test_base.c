@@ -289,10 +289,23 @@ static void a_list_holds_whole_items(void **state)
     ifm_text_free(&list);
 }
 
+/* A finding is cut behind a clause, never inside a bracket. */
+static void a_clause_ends_outside_brackets(void **state)
+{
+    (void)state;
+    static const char text[] = "moved (51 to 66, 10th to 90th; taken as 74 [of 3; best]): cannot be told; left";
+    assert_string_equal(ifm_text_clause_end(text, "; "), "; left");
+    assert_string_equal(ifm_text_clause_end(text, ": "), ": cannot be told; left");
+    assert_null(ifm_text_clause_end("moved (51; 66", "; "));
+    assert_true(ifm_text_is_bracketed(text, strstr(text, "taken")) && ifm_text_is_bracketed(text, strstr(text, "]")));
+    assert_false(ifm_text_is_bracketed(text, text) || ifm_text_is_bracketed(text, strstr(text, ": ")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_holds_whole_items),
+        cmocka_unit_test(a_clause_ends_outside_brackets),
         cmocka_unit_test(numbers_parse_whole_strings_only),
         cmocka_unit_test(bytes_and_seconds_take_suffixes),
         cmocka_unit_test(reals_print_short_and_read_back),

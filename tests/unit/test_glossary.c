@@ -113,7 +113,7 @@ static void what_is_printed_is_explained(void **state)
                                              {"reaches", "weak baseline"},
                                              {"moved by", "ceiling"},
                                              {"wholly", "at least"},
-                                             {"not held to the samples", "verify"},
+                                             {"read unchecked", "verify"},
                                              {"Touches", "touches"},
                                              {"fastest read", "session"},
                                              {"9 of 20", "undisturbed blocks"},

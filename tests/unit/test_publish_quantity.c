@@ -143,8 +143,8 @@ static void integers_name_their_ceiling(void **state)
     } rows[] = {
         {&codes, IFM_M_FLOPS_PER_S, IFM_STATE_ABSENT, "absent", "", "integer", ""},
         {&codes, IFM_M_FLOPS_PER_S, IFM_STATE_REFUSED, "refused", "", "refused", ""},
-        {&codes, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_OK, "12.4 %", "±0.3", "12.4 %", "±0.3 of int8"},
-        {&codes, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_OK, "12.4 %", "", "12.4 % of int8", ""},
+        {&codes, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_OK, "12.4 %", "±0.3", "12.4 %", "±0.3 of int8 ceiling"},
+        {&codes, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_OK, "12.4 %", "", "12.4 % of int8 ceiling", ""},
         {&codes, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_ABSENT, "absent", "", "absent", ""},
         {&halves, IFM_M_CEILING_FLOPS_PERCENT, IFM_STATE_OK, "12.4 %", "±0.3", "12.4 %", "±0.3"},
         {&halves, IFM_M_FLOPS_PER_S, IFM_STATE_ABSENT, "absent", "", "absent", ""},

@@ -364,7 +364,8 @@ static void note_cap(const struct ifm_cell_run *cell)
     char cap[48], fewest[48];
     double wanted_s = ifm_cell_cap_wanted_s(cell);
     if (wanted_s > 0)
-        ifm_note("cell %s: the fewest blocks (%llu) take about %s, longer than the cap of %s; --cap %gs holds them",
+        ifm_note("cell %s: the fewest blocks (%llu) take about %s, over the cap of %s: run all the same; --cap %gs "
+                 "holds them",
                  cell->plan->name, (unsigned long long)cell->plan->measure.blocks_min,
                  ifm_format_human((double)cell->plan->measure.blocks_min * ifm_cell_block_s(cell), "s", fewest),
                  ifm_format_human(cell->plan->measure.cap_s, "s", cap), wanted_s);
