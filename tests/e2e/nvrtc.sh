@@ -89,16 +89,18 @@ for probe in read matrix; do
 done
 for arms in naive ours; do
     IFM_NVRTC=$real LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" gemm --gemm-arms $arms --n 64 --k 64 \
-        "${counts[@]}" --out real-$arms >/dev/null 2>errors || [ $? = 3 ] ||
-        fail "real NVRTC, gemm of $arms: $(cat errors)"
+        "${counts[@]}" --out real-$arms >/dev/null 2>errors || fail "real NVRTC, gemm of $arms: $(cat errors)"
     [ "$(grep -c '"compiler":"nvcc' real-$arms/run.log)" = 0 ] || fail "not by the real NVRTC: $arms"
 done
-# A source that is another one over views has its kernels by inclusion.
-IFM_NVRTC=$real LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" attention --layout qkv_packed --arms naive,ours \
-    --q-heads 1 --kv-heads 1 --batch 1 --seq-len 257 "${counts[@]}" --ceilings none --out real-views \
-    >out 2>errors || status=$?
-[ "${status:-0}" = 0 ] || [ "$status" = 3 ] ||
-    fail "$(cat errors out) real NVRTC, attention over views: exit status $status"
+# A source that is another one over views has its kernels by inclusion. A run that other work disturbed is done again.
+for _ in 1 2 3; do
+    rm -rf real-views && status=0
+    IFM_NVRTC=$real LD_LIBRARY_PATH="$IFM_FAKE_CUDA" "$INFEROMETER" attention --layout qkv_packed --arms naive,ours \
+        --q-heads 1 --kv-heads 1 --batch 1 --seq-len 257 "${counts[@]}" --ceilings none --out real-views \
+        >out 2>errors || status=$?
+    [ $status != 0 ] && disturbed real-views || break
+done
+[ $status = 0 ] || fail "$(cat errors out) real NVRTC, attention over views: exit status $status"
 for kernel in ifm_attention_naive_f16_strided ifm_hopper_f16_64_1_strided; do
     grep -q "\"$kernel\"" real-views/run.log || fail "views: $kernel did not run"
 done
