@@ -23,7 +23,9 @@ const char *ifm_left_words(const struct ifm_builder *builder, const struct ifm_c
 static bool is_beside(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     const struct ifm_value *left = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_AT_CEILING);
-    return !ifm_is_ok(left) || !left->has_interval || left->low <= 1 + cell->measure.margin;
+    if (!ifm_is_ok(left))
+        return left == NULL || strcmp(left->text, "faster") != 0;
+    return !left->has_interval || left->low <= 1 + cell->measure.margin;
 }
 
 /* " (0.98x [0.95, 1.01] at its ceiling)", where no line says so. */

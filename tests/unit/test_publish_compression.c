@@ -191,7 +191,12 @@ static void whether_it_pays_is_said(void **state)
                ifm_arena_printf(arena, "%s: int4 (1.90x [1.00, 2.00] at its ceiling)", beside));
     left->state = IFM_STATE_ABSENT;
     left->reason = "the read ceiling moved by 12 %";
+    left->text = "";
     assert_has(ifm_pays_words(&builder, cells), ifm_arena_printf(arena, "%s: int4, evict<b>", beside));
+    left->text = "faster"; /* whatever the ceiling does */
+    assert_has(ifm_pays_words(&builder, cells),
+               ifm_arena_printf(arena, "in memory and time: int4; %s: evict<b>", beside));
+    left->text = "";
     value_of("int4", IFM_M_CHANGE_PERCENT)->text = "undecided";
     value_of("evict<b>", IFM_M_CHANGE_PERCENT)->text = "slower";
     assert_string_equal(

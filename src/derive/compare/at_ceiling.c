@@ -1,6 +1,6 @@
 /* What a weak baseline leaves of a speed-up: the compressed arm as it was, beside a baseline that takes the time that
  * its ceiling alone would take (rule 3). Only the baseline is idealised: it is the worst case for the arm. Where the
- * ceiling moved while the arms ran, or where other work had the machine, there is no such number. */
+ * ceiling moved while the arms ran, or where other work had the machine, there is no such number; a word may remain. */
 #include "derive/internal.h"
 
 #include "base/text.h"
@@ -115,6 +115,20 @@ static const struct ifm_value *taken_by_others(const struct ifm_arm_work *arm)
     return absent;
 }
 
+/* No number, but a word, where the arm is ahead of the baseline even at a ceiling as far above the most seen as that is
+ * above its 10th percentile. */
+static struct ifm_value left_unsteady(const struct ifm_cell_work *work, const struct nearest *near,
+                                      const struct ifm_value *step)
+{
+    struct ifm_value value =
+        ifm_value_absent(why_not(work, near), remedy_of(near), (int64_t)near->range.rounds, "rounds");
+    const double most = fmax(exp(work->roofs[near->kind].log_rate), near->range.high);
+    if (near->known && step->has_interval &&
+        near->amount / (most * most / near->range.low) > step->high * (1 + work->cell->measure.margin))
+        value.text = "faster";
+    return value;
+}
+
 /* At the fastest that was seen of the ceiling; its interval holds the ceiling's range and the arm's interval at the
  * level of the cell's comparisons, as it decides a word beside theirs. */
 static struct ifm_value left_of(const struct ifm_arm_work *arm, const struct nearest *near)
@@ -127,7 +141,7 @@ static struct ifm_value left_of(const struct ifm_arm_work *arm, const struct nea
     if (taken != NULL)
         return *taken;
     if (!is_steady(near))
-        return ifm_value_absent(why_not(work, near), remedy_of(near), (int64_t)near->range.rounds, "rounds");
+        return left_unsteady(work, near, &step);
     const double most = exp(work->roofs[near->kind].log_rate);
     struct ifm_value value = ifm_value_real(near->amount / most / step.number, step.n, step.n_of);
     value.text = ifm_ceiling_name(near->kind);
