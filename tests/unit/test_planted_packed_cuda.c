@@ -63,12 +63,16 @@ static const void *other_units(struct ifm_decode_cuda_run *run, const char *what
     return other;
 }
 
-/* Units that say something else, and so in what blocks have of them. */
+static uint32_t of_a_page; /* items */
+
+/* Units that say something else, and so in what blocks have of them. All have as many items as before: what a block
+ * has of them is not made anew, and one that looked for more would go on behind the last unit, for ever. */
 static void change_units(struct ifm_decode_cuda_run *run, void (*differ)(struct ifm_packed_unit *))
 {
     struct ifm_packed_attend *a = &run->packed.arguments;
     const size_t each = sizeof(struct ifm_packed_unit), share = sizeof(struct ifm_packed_share);
     kept = *run;
+    of_a_page = IFM_KV_PAGE / run->packed.layout.chunk;
     a->units = other_units(run, "other units", a->units, (a->n_units + 1) * each, a->n_units, 0, each, differ);
     if (a->shares != NULL)
         a->shares = other_units(run, "other shares", a->shares, run->launch.blocks * share, run->launch.blocks,
@@ -84,10 +88,10 @@ static void change_units(struct ifm_decode_cuda_run *run, void (*differ)(struct 
     {                                                                                                                  \
         change_units(state, name##_of);                                                                                \
     }
-UNITS(no_sink, unit->sink = 0)
-UNITS(half_a_sink, unit->sink /= 2)
+UNITS(no_sink, unit->ring += unit->sink; unit->sink = 0)
+UNITS(half_a_sink, unit->ring += unit->sink / 2; unit->sink /= 2)
 UNITS(a_ring_token_less, unit->ring -= 1)
-UNITS(the_other_ring_page, unit->pages ^= 1; unit->ring /= 2)
+UNITS(the_other_ring_page, unit->pages -= 1; unit->ring += of_a_page * 16u /* a tile */)
 
 static const struct planted_fault arguments[] = {
     WHILE("another scale", other_scale),
@@ -96,8 +100,8 @@ static const struct planted_fault arguments[] = {
     WHILE("queries a few values on", queries_a_value_on),
     WHILE("sink and ring a row on", sides_a_row_on),
     WHILE("codes in place of sink and ring", sides_of_nobody),
-    WHILE("no sink", no_sink),
-    WHILE("half of the sink", half_a_sink),
+    WHILE("tokens of the ring for the sink", no_sink),
+    WHILE("tokens of the ring for half of the sink", half_a_sink),
     WHILE("a token of the ring less", a_ring_token_less),
     WHILE("the ring pages exchanged", the_other_ring_page),
 };
