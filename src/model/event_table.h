@@ -143,7 +143,7 @@ enum ifm_stage {
     F(r, must, amount, seconds, arm) F(r, must, count, readings, arm) F(r, must, flag, steady, arm) \
     F(r, null, real, watts, arm) F(r, null, amount, sd_w, arm) F(r, null, real, temperature_c, arm) \
     F(r, null, real, slope_k_per_s, arm) F(r, null, amount, limit_w, arm) F(r, may, text, reason, _) \
-    F(r, may, text, remedy, _)
+    F(r, may, text, remedy, _) F(r, may, amount, clock_mhz, _)
 #define IFM_FIELDS_pre_roll(F, r) \
     F(r, must, text, cell, _) F(r, must, json, arms, _) F(r, must, amount, seconds, _) F(r, must, text, reason, _)
 #define IFM_FIELDS_stop(F, r) \

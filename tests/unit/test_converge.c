@@ -33,9 +33,9 @@ struct fixture {
     struct ifm_error error;
     json_t *events;
     /* the gauge's script */
-    double watts[ARMS], tau_s, swing, kelvin_per_s;
+    double watts[ARMS], mhz[ARMS], tau_s, swing, kelvin_per_s;
     bool silent;
-    const char *arm; /* that drew power at the last reading */
+    unsigned read_of; /* the arm that drew power at the last reading */
     double now_w;
     int64_t read_ns;
 };
@@ -49,6 +49,7 @@ static size_t scripted_watts(void *context, struct ifm_power_point *points, size
     unsigned arm = 0;
     while (arm < ARMS - 1 && (f->session.at_work == NULL || strcmp(names[arm], f->session.at_work) != 0))
         arm++;
+    f->read_of = arm;
     for (; !f->silent && f->read_ns + READING_NS <= now_ns && n < room; n++) {
         f->read_ns += READING_NS;
         f->now_w += (f->watts[arm] - f->now_w) * (f->tau_s > 0 ? 1 - exp(-READING_NS * 1e-9 / f->tau_s) : 1);
@@ -65,6 +66,13 @@ static int64_t scripted_temperature(void *context)
         return IFM_ABSENT;
     double seconds = (double)f->device->ops->mark(f->device).ns * 1e-9;
     return 1000 * (int64_t)(40 + f->kelvin_per_s * seconds); /* whole degrees */
+}
+
+/* Of the arm that the gate asks about: it reads power of that one last. */
+static double scripted_mhz(void *context)
+{
+    const struct fixture *f = context;
+    return f->mhz[f->read_of];
 }
 
 static int set_up(void **state)
@@ -107,7 +115,12 @@ static int set_up(void **state)
     f.watts[1] = 600;
     f.watts[2] = 310;
     f.kelvin_per_s = 0;
-    f.gauge = (struct ifm_gauge){"gpu0", "script", 700, 0, scripted_watts, scripted_temperature, &f};
+    f.gauge = (struct ifm_gauge){.device = "gpu0",
+                                 .source = "script",
+                                 .limit_w = 700,
+                                 .watts = scripted_watts,
+                                 .temperature_mc = scripted_temperature,
+                                 .context = &f};
     ifm_log_quiet(1);
     *state = &f;
     return 0;
@@ -236,6 +249,79 @@ static void arms_of_one_level_have_none(void **state)
     assert_true(real(roll, "seconds") == 0);
     assert_non_null(strstr(text(roll, "reason"), "within 5 % (3.8 %)"));
     assert_true(rolled(f, 0) < 1e-3 && rolled(f, 1) < 1e-3);
+}
+
+/* At the limit all draw the same, and the clocks that this leaves them tell the arms apart; far below it, or where no
+ * clock is known, nothing does. */
+static void clocks_tell_arms_at_the_limit_apart(void **state)
+{
+    struct fixture *f = *state;
+    f->watts[0] = f->watts[1] = 690;
+    f->mhz[0] = 1800;
+    f->mhz[1] = 1500;
+    f->gauge.mhz = scripted_mhz;
+    gate(f, true, 0);
+    assert_true(real(event(f, "converge", 0), "clock_mhz") == 1800 && real(event(f, "converge", 1), "clock_mhz") == 1500);
+    const json_t *roll = event(f, "pre_roll", 0);
+    assert_int_equal(json_array_size(json_object_get(roll, "arms")), 2);
+    assert_non_null(strstr(text(roll, "reason"), "clocks differ by 16.7 %, more than 5 %"));
+    assert_true(rolled(f, 0) >= 1 && rolled(f, 1) >= 1);
+}
+
+static void clocks_within_five_percent_are_one_level(void **state)
+{
+    struct fixture *f = *state;
+    f->watts[0] = f->watts[1] = 690;
+    f->mhz[0] = 1800;
+    f->mhz[1] = 1730;
+    f->gauge.mhz = scripted_mhz;
+    gate(f, true, 0);
+    assert_non_null(strstr(text(event(f, "pre_roll", 0), "reason"), "the arms' clocks are within 5 % (3.9 %)"));
+    assert_true(rolled(f, 0) < 1e-3);
+}
+
+static void an_unknown_clock_is_no_level(void **state)
+{
+    struct fixture *f = *state;
+    f->watts[0] = f->watts[1] = 690;
+    f->mhz[0] = 1800;
+    f->mhz[1] = NAN;
+    f->gauge.mhz = scripted_mhz;
+    gate(f, true, 0);
+    assert_null(json_object_get(event(f, "converge", 1), "clock_mhz"));
+    assert_non_null(strstr(text(event(f, "pre_roll", 0), "reason"), "levels of power are within 5 %"));
+    assert_true(rolled(f, 0) < 1e-3);
+}
+
+/* Six blocks end by the cap of six seconds: changes of arms in the first sixteen blocks say how long a roll may be. */
+static void a_cap_shortens_them(void **state)
+{
+    struct fixture *f = *state;
+    unsigned order[2 * ARMS], last = 1, rolls = 0;
+    for (unsigned block = 0; block < 16; block++) {
+        ifm_plan_order(&f->plan, block, order);
+        for (unsigned i = 0; i < 4; i++) {
+            rolls += order[i] != last;
+            last = order[i];
+        }
+    }
+    f->plan.measure.stop = IFM_STOP_MDE;
+    f->plan.measure.cap_s = 6;
+    gate(f, true, 0);
+    const double seconds = real(event(f, "pre_roll", 0), "seconds");
+    assert_true(fabs(seconds - 16.0 / rolls) < 1e-9 && seconds > 0.3 && seconds < 1);
+    const double took_s = rolled(f, 0);
+    assert_true(took_s >= seconds && took_s < seconds + 0.1);
+}
+
+static void no_cap_takes_what_a_clock_needs(void **state)
+{
+    struct fixture *f = *state;
+    f->plan.measure.stop = IFM_STOP_MDE;
+    f->plan.measure.cap_s = 1;
+    gate(f, true, 0);
+    assert_true(real(event(f, "pre_roll", 0), "seconds") == 0.3);
+    assert_true(rolled(f, 0) >= 0.3);
 }
 
 static void a_level_just_beyond_five_percent_is_another(void **state)
@@ -464,6 +550,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(two_levels_have_pre_rolls_where_the_arm_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(arms_of_one_level_have_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_level_just_beyond_five_percent_is_another, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(clocks_tell_arms_at_the_limit_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(clocks_within_five_percent_are_one_level, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_unknown_clock_is_no_level, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_cap_shortens_them, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_cap_takes_what_a_clock_needs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(levels_far_below_the_limit_need_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_a_change_of_level_is_rolled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_setting_of_zero_leaves_them_out_and_says_so, set_up, tear_down),

@@ -12,6 +12,7 @@ static const double CHUNK_S = 0.05;     /* between readings: 20 a second at most
 static const double BATCH_S = 0.01;     /* of steps that are put on a device without waiting */
 static const double TURN_S = 1;         /* of an arm, where there is no pre-roll */
 static const double LEAST_TURN_S = 0.3; /* below it no level can be told */
+static const double LEAST_ROLL_S = 0.3; /* a clock settles in 0.2 to 0.5 s (docs/maintain/energy.md) */
 static const double TEMPERATURES_S = 5; /* that the slope is of */
 static const double SENSOR_STEP_K = 1;
 
@@ -32,7 +33,7 @@ struct gate {
 };
 
 struct level {
-    double watts, sd_w, celsius, slope, seconds;
+    double watts, sd_w, celsius, slope, seconds, mhz;
     size_t readings;
     bool steady;
 };
@@ -114,6 +115,19 @@ static bool judge_temperature(const struct gate *gate, struct level *level)
     return high - low <= SENSOR_STEP_K || fabs(level->slope) <= IFM_CONVERGE_K_PER_S;
 }
 
+/* Of an arm at its level: by a slot of its own, which nothing records. Not of one in another process, whose device is
+ * there. */
+static enum ifm_status read_clock(const struct gate *gate, size_t index, double *mhz, struct ifm_error *error)
+{
+    struct ifm_cell_run *cell = gate->cell;
+    *mhz = NAN;
+    if (gate->gauge->mhz == NULL || cell->arms[index].remote != NULL)
+        return IFM_OK;
+    IFM_TRY(ifm_arm_slot(cell, (unsigned)index, cell->slots, cell->samples, cell->columns, error));
+    *mhz = gate->gauge->mhz(gate->gauge->context);
+    return IFM_OK;
+}
+
 /* ---- one arm's turn ---- */
 
 static enum ifm_status take_turn(struct gate *gate, size_t index, double most_s, struct level *level,
@@ -121,7 +135,7 @@ static enum ifm_status take_turn(struct gate *gate, size_t index, double most_s,
 {
     struct ifm_cell_run *cell = gate->cell;
     double least_s = fmin(gate->turn_s + gate->gauge->lag_s, most_s);
-    *level = (struct level){.watts = NAN, .sd_w = NAN, .celsius = NAN, .slope = NAN};
+    *level = (struct level){.watts = NAN, .sd_w = NAN, .celsius = NAN, .slope = NAN, .mhz = NAN};
     read_all(gate); /* what came before is another arm's */
     gate->n_points = 0;
     struct ifm_instant start = cell->device->ops->mark(cell->device);
@@ -139,7 +153,7 @@ static enum ifm_status take_turn(struct gate *gate, size_t index, double most_s,
         level->steady =
             cool && level->readings >= FEWEST_POINTS && level->sd_w <= IFM_CONVERGE_SPREAD * fabs(level->watts);
     } while (level->seconds < least_s || (!level->steady && level->seconds < most_s));
-    return IFM_OK;
+    return read_clock(gate, index, &level->mhz, error);
 }
 
 static enum ifm_status log_level(const struct gate *gate, size_t index, const struct level *level,
@@ -150,7 +164,8 @@ static enum ifm_status log_level(const struct gate *gate, size_t index, const st
                     .arm = cell->arms[index].plan->name, .device = gate->gauge->device, .source = gate->gauge->source,
                     .seconds = level->seconds, .readings = (int64_t)level->readings, .steady = level->steady,
                     .watts = level->watts, .sd_w = level->sd_w, .temperature_c = level->celsius,
-                    .slope_k_per_s = level->slope, .limit_w = gate->gauge->limit_w > 0 ? gate->gauge->limit_w : NAN);
+                    .slope_k_per_s = level->slope, .limit_w = gate->gauge->limit_w > 0 ? gate->gauge->limit_w : NAN,
+                    .clock_mhz = level->mhz);
 }
 
 static enum ifm_status log_none(const struct ifm_cell_run *cell, const char *reason, const char *remedy,
@@ -165,26 +180,32 @@ static enum ifm_status log_none(const struct ifm_cell_run *cell, const char *rea
 
 /* ---- pre-rolls ---- */
 
-static bool differ(double a, double b)
+/* Share of the higher one; 0 where one is not known. */
+static double apart(double a, double b)
 {
-    return fabs(a - b) > IFM_CONVERGE_LEVELS * fmax(fabs(a), fabs(b)); /* false where one is not known */
+    return isfinite(a) && isfinite(b) && (a != 0 || b != 0) ? fabs(a - b) / fmax(fabs(a), fabs(b)) : 0;
 }
 
-/* Arms whose level is another than some other arm's. */
-static json_t *list_apart(const struct ifm_converge *converge, double *most)
+static bool differ(const struct ifm_converge *converge, size_t a, size_t b)
+{
+    return fmax(apart(converge->watts[a], converge->watts[b]), apart(converge->mhz[a], converge->mhz[b])) >
+           IFM_CONVERGE_LEVELS;
+}
+
+/* Arms whose level is another than some other arm's; the most that two differ by, in power and in the clock. */
+static json_t *list_apart(const struct ifm_converge *converge, double *watts, double *mhz)
 {
     size_t n = converge->cell->plan->n_arms;
     json_t *arms = json_array();
-    *most = 0;
+    *watts = *mhz = 0;
     for (size_t i = 0; i < n; i++) {
-        bool apart = false;
+        bool any = false;
         for (size_t k = 0; k < n; k++) {
-            double a = converge->watts[i], b = converge->watts[k];
-            apart |= differ(a, b);
-            if (isfinite(a) && isfinite(b))
-                *most = fmax(*most, fabs(a - b) / fmax(fabs(a), fabs(b)));
+            any |= differ(converge, i, k);
+            *watts = fmax(*watts, apart(converge->watts[i], converge->watts[k]));
+            *mhz = fmax(*mhz, apart(converge->mhz[i], converge->mhz[k]));
         }
-        if (apart)
+        if (any)
             json_array_append_new(arms, json_string(converge->cell->arms[i].plan->name));
     }
     return arms;
@@ -198,38 +219,68 @@ static bool is_near_limit(const struct ifm_converge *converge)
     return near;
 }
 
-static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *error)
-{
-    const struct ifm_cell_run *cell = converge->cell;
-    char reason[160];
-    double most, wanted_s = cell->plan->measure.pre_roll_s;
-    json_t *arms = list_apart(converge, &most);
-    bool apart = json_array_size(arms) > 0, capped = is_near_limit(converge);
-    if (apart && !capped)
-        snprintf(reason, sizeof reason, "levels of power differ by %.1f %%, and all are below %.0f %% of the limit",
-                 100 * most, 100 * IFM_CONVERGE_NEAR_LIMIT);
-    else if (!apart)
-        snprintf(reason, sizeof reason, "the arms' levels of power are within %.0f %% (%.1f %%)",
-                 100 * IFM_CONVERGE_LEVELS, 100 * most);
-    else if (wanted_s <= 0)
-        snprintf(reason, sizeof reason, "left out by measure.pre_roll=0, though levels of power differ by %.1f %%",
-                 100 * most);
-    else
-        snprintf(reason, sizeof reason, "levels of power differ by %.1f %%, more than %.0f %%", 100 * most,
-                 100 * IFM_CONVERGE_LEVELS);
-    converge->pre_roll_s = apart && capped ? wanted_s : 0;
-    enum ifm_status status = IFM_FACT(cell->session, error, pre_roll, true, .cell = cell->plan->name, .arms = arms,
-                                      .seconds = converge->pre_roll_s, .reason = reason);
-    json_decref(arms);
-    return status;
-}
-
 /* Note that the arm is next; does it follow one of another level? */
 static bool follows_another(struct ifm_converge *converge, unsigned arm)
 {
     int last = converge->last;
     converge->last = (int)arm;
-    return converge->pre_roll_s > 0 && last >= 0 && differ(converge->watts[last], converge->watts[arm]);
+    return converge->pre_roll_s > 0 && last >= 0 && differ(converge, (size_t)last, arm);
+}
+
+/* Pre-rolls of an average block, by the orders of the first ones. */
+static double rolls_of_block(struct ifm_converge *converge)
+{
+    enum { BLOCKS = 16 };
+    const struct ifm_cell *plan = converge->cell->plan;
+    unsigned order[2 * IFM_MOST_ARMS], rolls = 0;
+    bool without[IFM_MOST_ARMS];
+    for (size_t i = 0; i < plan->n_arms; i++)
+        without[i] = !ifm_plan_in_blocks(plan, i);
+    for (unsigned block = 0; block < BLOCKS; block++) {
+        size_t n = ifm_plan_order_without(plan, without, block, order);
+        for (size_t i = 0; i < n; i++)
+            rolls += follows_another(converge, order[i]);
+    }
+    return (double)rolls / BLOCKS;
+}
+
+/* All of what was asked for, where there is no cap; else as much as lets the fewest blocks end by it, but no less than
+ * a clock needs to settle. */
+static double shortened(struct ifm_converge *converge)
+{
+    const struct ifm_measure *measure = &converge->cell->plan->measure;
+    const int last = converge->last;
+    const double rolls = (double)measure->blocks_min * rolls_of_block(converge);
+    converge->last = last;
+    return measure->stop == IFM_STOP_REPEATS || rolls <= 0
+               ? converge->pre_roll_s
+               : fmin(converge->pre_roll_s, fmax(LEAST_ROLL_S, measure->cap_s / rolls));
+}
+
+static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *error)
+{
+    const struct ifm_cell_run *cell = converge->cell;
+    char reason[200];
+    double watts, mhz, wanted_s = cell->plan->measure.pre_roll_s;
+    json_t *arms = list_apart(converge, &watts, &mhz);
+    const bool other = json_array_size(arms) > 0, capped = is_near_limit(converge), by_clock = mhz > watts;
+    const char *what = by_clock ? "clocks" : "levels of power";
+    const double most = 100 * (by_clock ? mhz : watts), level = 100 * IFM_CONVERGE_LEVELS;
+    if (other && !capped)
+        snprintf(reason, sizeof reason, "%s differ by %.1f %%, and all are below %.0f %% of the limit of power", what,
+                 most, 100 * IFM_CONVERGE_NEAR_LIMIT);
+    else if (!other)
+        snprintf(reason, sizeof reason, "the arms' %s are within %.0f %% (%.1f %%)", what, level, most);
+    else if (wanted_s <= 0)
+        snprintf(reason, sizeof reason, "left out by measure.pre_roll=0, though %s differ by %.1f %%", what, most);
+    else
+        snprintf(reason, sizeof reason, "%s differ by %.1f %%, more than %.0f %%", what, most, level);
+    converge->pre_roll_s = other && capped ? wanted_s : 0;
+    converge->pre_roll_s = shortened(converge);
+    enum ifm_status status = IFM_FACT(cell->session, error, pre_roll, true, .cell = cell->plan->name, .arms = arms,
+                                      .seconds = converge->pre_roll_s, .reason = reason);
+    json_decref(arms);
+    return status;
 }
 
 enum ifm_status ifm_converge_pre_roll(struct ifm_converge *converge, unsigned arm, struct ifm_error *error)
@@ -267,6 +318,7 @@ static enum ifm_status run_gate(struct gate *gate, struct ifm_converge *out, str
             return log_none(gate->cell, reason, "look at `inferometer power`", error);
         }
         out->watts[i] = level.watts;
+        out->mhz[i] = level.mhz;
         out->last = (int)i;
         IFM_TRY(log_level(gate, i, &level, error));
     }
@@ -283,7 +335,7 @@ enum ifm_status ifm_converge(struct ifm_cell_run *cell, const struct ifm_gauge *
     out->pre_roll_s = 0;
     out->last = -1;
     for (size_t i = 0; i < cell->plan->n_arms; i++)
-        out->watts[i] = NAN;
+        out->watts[i] = out->mhz[i] = NAN;
     if (gauge == NULL)
         return log_none(cell, reason, remedy, error);
     gate = (struct gate){.cell = cell,
@@ -309,23 +361,6 @@ enum ifm_status ifm_converge_here(struct ifm_cell_run *cell, double used_s, stru
     enum ifm_status status = ifm_converge(cell, gauge, reason, remedy, used_s, out, error);
     ifm_gauge_close(gauge);
     return status;
-}
-
-/* Pre-rolls of an average block, by the orders of the first ones. */
-static double rolls_of_block(struct ifm_converge *converge)
-{
-    enum { BLOCKS = 16 };
-    const struct ifm_cell *plan = converge->cell->plan;
-    unsigned order[2 * IFM_MOST_ARMS], rolls = 0;
-    bool without[IFM_MOST_ARMS];
-    for (size_t i = 0; i < plan->n_arms; i++)
-        without[i] = !ifm_plan_in_blocks(plan, i);
-    for (unsigned block = 0; block < BLOCKS; block++) {
-        size_t n = ifm_plan_order_without(plan, without, block, order);
-        for (size_t i = 0; i < n; i++)
-            rolls += follows_another(converge, order[i]);
-    }
-    return (double)rolls / BLOCKS;
 }
 
 enum ifm_status ifm_converge_estimate(struct ifm_cell_run *cell, double used_s, double *gate_s, double *block_s,

@@ -4,7 +4,8 @@
  * A GPU at its power cap needs up to half a second to find its clock after an arm of another power level, and its first
  * steps are then some 5 % slower (docs/maintain/energy.md). So each arm runs by itself for about measure.pre_roll while
  * power is read, until it is steady or measure.warmup_cap is spent; and a measured slot whose arm differs by more than
- * 5 % from the arm before it is preceded by measure.pre_roll of its own steps, which nothing records.
+ * 5 % from the arm before it is preceded by measure.pre_roll of its own steps, which nothing records. At the cap all
+ * arms draw the same, so there they differ by the clock that this leaves them.
  *
  * Control decisions, logged with their inputs (facts `converge` and `pre_roll`); no published number comes from them.
  * Where power cannot be read, the fact says why and no time is spent. Thread rule: the driving thread. */
@@ -19,7 +20,7 @@
 /* ... and the temperature of the last five seconds of the gate moved by at most one kelvin, the step of such sensors,
  * or by no more than this slope. */
 #define IFM_CONVERGE_K_PER_S 0.5
-/* Levels that differ by more than this share of the higher one are two levels, */
+/* Levels, of power or of the clock, that differ by more than this share of the higher one are two levels, */
 #define IFM_CONVERGE_LEVELS 0.05
 /* and slots have pre-rolls where one of them is above this share of the device's limit of power, or no limit is known:
  * far below it a device runs at the clock that it would have anyway. */
@@ -33,6 +34,7 @@ struct ifm_gauge {
     /* Readings since the last call, oldest first; 0 = none. */
     size_t (*watts)(void *context, struct ifm_power_point *points, size_t room);
     int64_t (*temperature_mc)(void *context); /* IFM_ABSENT where it cannot be read */
+    double (*mhz)(void *context); /* mean clock over the slot that was timed last, NaN = not known; NULL = never is */
     void *context;
 };
 
@@ -45,6 +47,7 @@ void ifm_gauge_close(struct ifm_gauge *gauge); /* NULL is allowed */
 struct ifm_converge {
     struct ifm_cell_run *cell;
     double watts[IFM_MOST_ARMS]; /* level of each arm; NaN = not known */
+    double mhz[IFM_MOST_ARMS];   /* its clock there; NaN = not known */
     double limit_w;              /* of the device's power; 0 = not known */
     double pre_roll_s;           /* 0 = no slot has one */
     int last;                    /* the arm that ran last; -1 = none */

@@ -3,6 +3,7 @@
 
 #include "host/cpus.h"
 #include "instrument/thermal.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,14 @@ static int64_t gpu_temperature(void *context)
     return own->device->ops->temperature_mc == NULL ? IFM_ABSENT : own->device->ops->temperature_mc(own->device);
 }
 
+static double gpu_mhz(void *context)
+{
+    const struct gauge_own *own = context;
+    struct ifm_device_clock now;
+    own->device->ops->clock(own->device, &now);
+    return now.cycles == IFM_ABSENT || now.span_ns <= 0 ? NAN : 1e3 * (double)now.cycles / (double)now.span_ns;
+}
+
 static int64_t cpu_temperature(void *context)
 {
     const struct gauge_own *own = context;
@@ -98,6 +107,7 @@ static bool find_gpu(struct gauge_own *own)
     }
     own->gauge.watts = read_ring;
     own->gauge.temperature_mc = gpu_temperature;
+    own->gauge.mhz = own->device->ops->clock == NULL ? NULL : gpu_mhz;
     return true;
 }
 
