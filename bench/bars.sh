@@ -13,7 +13,7 @@
 # ticket    the cycle at 1 x 4,096 and at 8 x 32,768, with the gates of the golden ticket              (200 s)
 # nvrtc     kernels made by NVRTC beside those of the build, one folder of runs each                   (120 s)
 # attention the ten configurations beside PyTorch in one process; rotated; over views                  (330 s)
-# sample    README's sample on the processor of that host: tools/retake.sh --from OUT/sample places it (60 s)
+# sample    README's sample: tools/retake.sh --from OUT/sample places it                                (60 s)
 # limits    what holds back the kernels whose bars are missed, and attention, by ncu; all of ncu's table too (150 s)
 set -uo pipefail
 here=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/..")
@@ -82,7 +82,7 @@ EOF
 ticket()
 {
     cycle one 1 32 4096 32 100ms 1
-    # At the limit of power, whose controller takes seconds: behind 1 s int4 takes 72 ms after f16 and 75.5 after itself.
+    # At the limit of power: without a pre-roll int4 takes 72 ms behind f16 and 75.5 behind itself.
     cycle eight 8 8 32768 30 3s 2
 }
 
@@ -115,7 +115,7 @@ attention()
 
 sample()
 {
-    WAIT=1s within 120 "$here/tools/retake.sh" --measure "$PWD" 2>&1
+    within 120 "$here/tools/retake.sh" --measure "$PWD" 2>&1
 }
 
 # profiled NAME KERNEL ARGUMENTS...: the second launch that fits, of a run of few steps

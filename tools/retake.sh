@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # README's sample anew: what the command prints, and the pictures of its report, in the places of the old ones:
-# README.md and docs/report-*.png. The quiet machine that it needs is seldom the one that has a browser, so measuring
-# and placing go apart too:
+# README.md and docs/report-*.png. It is of a GPU, which is seldom in the machine that has a browser, so measuring and
+# placing go apart too:
 #   tools/retake.sh [--any]             measure and place here
 #   tools/retake.sh --measure DIR       measure alone: DIR/run, and DIR/printed with what it printed
 #   tools/retake.sh [--any] --from DIR  place alone what DIR/run holds; it is printed again, in this build's words
 # Measuring tries TRIES times (3) until a run is solid, and keeps the best word with the fewest warnings. What is not
-# solid is shown and not placed, unless --any is given. WAIT=1s waits less than ten minutes for a quiet machine.
+# solid is shown and not placed, unless --any is given.
 set -euo pipefail
 usage="usage: tools/retake.sh [--any] [--measure DIR | --from DIR]"
 any=false measure=true place=true folder=
@@ -38,8 +38,7 @@ rank() {
 if $measure; then
     best=9000
     for try in $(seq "${TRIES:-3}"); do
-        "$INFEROMETER" decode --kv-len 8192 --wait-quiet "${WAIT:-10min}" --out "$folder/try-$try" \
-            >"$folder/printed-$try"
+        "$INFEROMETER" decode --device cuda --batch 16 --kv-len 32768 --out "$folder/try-$try" >"$folder/printed-$try"
         cat "$folder/printed-$try"
         its=$(rank "$folder/printed-$try")
         if [ "$its" -lt "$best" ]; then
@@ -66,13 +65,13 @@ import json, re, sys
 scratch, readme = sys.argv[1:]
 printed = open(scratch + "/printed", encoding="utf-8").read().rstrip("\n").replace(scratch + "/run", "runs/…")
 text = open(readme, encoding="utf-8").read()
-sample = re.compile(r"(\$ build/inferometer decode --kv-len 8192\n).*?(\n```\n)", re.S)
+sample = re.compile(r"(\$ build/inferometer decode --device cuda .*?\n).*?(\n```\n)", re.S)
 reading = re.compile(r"\nRead: int4 .*? % off\.", re.S)
 assert len(sample.findall(text)) == 1 and len(reading.findall(text)) == 1, "README.md has no such sample"
 of = {n["metric"]: n for n in json.load(open(scratch + "/run/derived.json"))["numbers"] if n["arm"] == "int4"}
 speed = of["speedup"]
 low, high = speed["interval"]
-said = (f"Read: int4 is {speed['value']:.3g} times as fast, somewhere between {low:.3g} and {high:.3g} with "
+said = (f"Read: int4 is {speed['value']:.3g} times as fast as cudnn, in that run between {low:.3g} and {high:.3g} with "
         f"{100 * speed['level']:.3g} % confidence; its cache is {of['compression_ratio']['value']:.3g} times "
         f"smaller; its output is {100 * of['loss_rms_rel']['value']:.2g} % off.")
 lines, line = [], ""

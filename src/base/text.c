@@ -87,11 +87,12 @@ void ifm_text_free(struct ifm_text *text)
     *text = (struct ifm_text){0};
 }
 
-/* Bytes up to the next blank; those between `...` are a command to copy, and its blanks are none. */
+/* Bytes up to the next blank; those between `...` are a command to copy, and its blanks are none, nor is that before a
+ * sign of percent. */
 static size_t word_bytes(const char *text)
 {
     size_t length = 0;
-    while (text[length] != ' ' && text[length] != '\0') {
+    while ((text[length] != ' ' || text[length + 1] == '%') && text[length] != '\0') {
         const char *end = text[length] == '`' ? strchr(text + length + 1, '`') : NULL;
         length = end == NULL ? length + 1 : (size_t)(end + 1 - text);
     }

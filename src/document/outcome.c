@@ -290,8 +290,23 @@ static void say_rival(struct ifm_builder *builder, struct ifm_line *line, const 
                       const char *what, bool bare)
 {
     const char *range = bare ? "" : ifm_quantity_range(over, builder->arena);
-    ifm_say(builder, line, IFM_TONE_PLAIN, ", %sx%s%s over %s, %s", ifm_quantity_of(over, builder->arena).number,
-            range[0] == '\0' ? "" : " ", range, over->text, what);
+    ifm_say(builder, line, IFM_TONE_PLAIN, ", %sx%s%s over %s%s%s", ifm_quantity_of(over, builder->arena).number,
+            range[0] == '\0' ? "" : " ", range, over->text, what[0] == '\0' ? "" : ", ", what);
+}
+
+static bool is_decided(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
+    return ifm_is_ok(change) && strcmp(change->text, "undecided") != 0;
+}
+
+/* Has the line of an arm before said which arm is the fastest exact one? */
+static bool is_told(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    for (const struct ifm_arm *one = cell->arms; one < arm; one++)
+        if (is_decided(builder, cell, one) && ifm_is_ok(ifm_value_of(builder, cell, one, IFM_M_SPEEDUP_OVER_FASTEST)))
+            return true;
+    return false;
 }
 
 /* ", 2.38x over f16, the fastest exact arm": beside a baseline that is neither that nor the arm's own exact form. An
@@ -301,11 +316,10 @@ static void say_rivals(struct ifm_builder *builder, struct ifm_line *line, const
 {
     const struct ifm_value *best = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_OVER_FASTEST);
     const struct ifm_value *own = ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP_OVER_OWN);
-    const struct ifm_value *change = ifm_value_of(builder, cell, arm, IFM_M_CHANGE_PERCENT);
-    if (!ifm_is_ok(change) || strcmp(change->text, "undecided") == 0)
+    if (!is_decided(builder, cell, arm))
         return;
     if (ifm_is_ok(best))
-        say_rival(builder, line, best, "the fastest exact arm", bare);
+        say_rival(builder, line, best, bare && is_told(builder, cell, arm) ? "" : "the fastest exact arm", bare);
     if (ifm_is_ok(own) && (!ifm_is_ok(best) || strcmp(own->text, best->text) != 0))
         say_rival(builder, line, own, "its own exact form", bare);
 }

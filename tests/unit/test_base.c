@@ -91,6 +91,7 @@ static void lines_break_between_words(void **state)
         {"type `a b c d` now", "type\n  `a b c d`\n  now"},
         {"lone ` of many", "lone ` of\n  many"},
         {"x-`a b c d`, y", "x-`a b c d`,\n  y"},
+        {"within 12 % of", "within\n  12 % of"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ifm_text out = {0};

@@ -261,7 +261,8 @@ static void clocks_tell_arms_at_the_limit_apart(void **state)
     f->mhz[1] = 1500;
     f->gauge.mhz = scripted_mhz;
     gate(f, true, 0);
-    assert_true(real(event(f, "converge", 0), "clock_mhz") == 1800 && real(event(f, "converge", 1), "clock_mhz") == 1500);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(real(event(f, "converge", i), "clock_mhz") == f->mhz[i]);
     const json_t *roll = event(f, "pre_roll", 0);
     assert_int_equal(json_array_size(json_object_get(roll, "arms")), 2);
     assert_non_null(strstr(text(roll, "reason"), "clocks differ by 16.7 %, more than 5 %"));
