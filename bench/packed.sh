@@ -6,15 +6,16 @@
 #   bench/packed.sh OUT [CELL...]     CELL is BATCHxTOKENS:QUERY_HEADS:HEAD_DIM:FORMATS, 8 KV heads
 #
 # INFEROMETER names the command, IFM_CUDNN cuDNN where it is not found. Without a CELL those of the bars: 2.1 GB of f16
-# each. REPEATS=48 PRE_ROLL=100ms in the environment. ENERGY=1: joules a token and bytes from memory besides, of our own
-# kernels; some 80 s a cell of four formats.
+# each. REPEATS=48 PRE_ROLL=0 in the environment: arms take turns, and the GPU is at the mix of their powers; behind
+# PRE_ROLL=300ms each is as it is by itself, at the limit of power slower. ENERGY=1: joules a token and bytes from memory
+# besides, of our own kernels; some 80 s a cell of four formats.
 set -euo pipefail
 lab=$(readlink -f "${INFEROMETER:-build/inferometer}")
 out=${1:?"usage: bench/packed.sh OUT [CELL...]"}
 shift
 [ $# -gt 0 ] || set -- 16x32768:{8,32,64}:128:f16,int8,e4m3,int4,int2 {64x8192,128x4096}:32:128:f16,int8,int4
 mkdir -p "$out"
-arms=cudnn,ours length=(--stop repeats --repeats "${REPEATS:-48}" --pre-roll "${PRE_ROLL:-100ms}")
+arms=cudnn,ours length=(--stop repeats --repeats "${REPEATS:-48}" --pre-roll "${PRE_ROLL:-0}")
 [ -z "${ENERGY:-}" ] || arms=ours length=(--cap 3s --override measure.slot_min=10ms --counters --energy
     --energy-window 1500ms --energy-windows 4 --energy-idle 1s)
 for cell in "$@"; do
