@@ -6,9 +6,9 @@
 #   bench/packed.sh OUT [CELL...]     CELL is BATCHxTOKENS:QUERY_HEADS:HEAD_DIM:FORMATS, 8 KV heads
 #
 # INFEROMETER names the command, IFM_CUDNN cuDNN where it is not found. Without a CELL those of the bars: 2.1 GB of f16
-# each. REPEATS=48 PRE_ROLL=0 in the environment: arms take turns, and the GPU is at the mix of their powers; behind
-# PRE_ROLL=300ms each is as it is by itself, at the limit of power slower. ENERGY=1: joules a token and bytes from memory
-# besides, of our own kernels; some 80 s a cell of four formats.
+# each. REPEATS=48 PRE_ROLL=0 in the environment: arms take turns, the GPU is at the mix of their powers; behind
+# PRE_ROLL=300ms each is as it is by itself, at the limit of power slower. ENERGY=1: joules a token, and bytes from
+# memory, of our own kernels; some 80 s a cell of four formats.
 set -euo pipefail
 lab=$(readlink -f "${INFEROMETER:-build/inferometer}")
 out=${1:?"usage: bench/packed.sh OUT [CELL...]"}
