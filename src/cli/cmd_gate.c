@@ -161,12 +161,14 @@ static enum ifm_status write_files(const struct gate_request *request, const str
     return write_text(request->markdown, &markdown, error);
 }
 
-/* Whether a reason of the verdict stands in the table already. */
+/* Whether a reason of the verdict stands in the table, or below it, already. */
 static bool is_of_a_line(const struct ifm_gate_lines *lines, const char *reason)
 {
-    for (size_t i = 0; i < lines->n; i++)
-        if (strstr(reason, lines->items[i].reason) != NULL)
+    for (size_t i = 0; i < lines->n; i++) {
+        const char *caveat = lines->items[i].caveat;
+        if (strstr(reason, lines->items[i].reason) != NULL || (!ifm_is_empty(caveat) && strcmp(reason, caveat) == 0))
             return true;
+    }
     return false;
 }
 
