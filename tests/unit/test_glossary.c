@@ -87,6 +87,10 @@ static void names_are_found_however_they_are_written(void **state)
     assert_null(ifm_glossary_find(&words, "1 in 20x"));
     assert_string_equal(ifm_glossary_nearest(&words, "undecide", arena), "undecided");
     assert_string_equal(ifm_glossary_nearest(&words, "step_n", arena), "step_ns");
+    assert_string_equal(ifm_glossary_nearest(&words, "Paying", arena), "pays");
+    assert_string_equal(ifm_glossary_nearest(&words, "touched", arena), "touches");
+    assert_string_equal(ifm_glossary_nearest(&words, "weaker", arena), "weak baseline");
+    assert_null(ifm_glossary_nearest(&words, "zigzagging", arena));
 }
 
 /* Phrases that the product prints and a stranger asked about. */
