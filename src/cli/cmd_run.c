@@ -155,7 +155,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
         IFM_TRY(ifm_story_same_inputs(options->dir, plan, error));
     if (options->dry_run)
         return dry_run(options, config, plan, error);
-    const char *dir = options->out != NULL ? options->out : ifm_story_fresh_dir(plan, arena);
+    const char *dir = options->out != NULL ? options->out : ifm_story_fresh_dir(options->below, plan, arena);
     bool made = !ifm_dir_exists(dir);
     json_t *caller = ifm_host_private(ifm_invocation.argc, ifm_invocation.argv);
     IFM_TRY(ifm_story_folder(dir, config, plan, caller, &claim, error));
@@ -192,8 +192,10 @@ enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config
     ifm_log_quiet(options->quiet);
     if (ifm_config_given_twice(config) != NULL)
         ifm_note("%s is given twice, and the last one counts", ifm_config_given_twice(config));
-    enum ifm_status status = options->resume != NULL ? resume(options, config, arena, &judged, error)
-                                                     : tell(options, config, arena, &judged, error);
+    struct ifm_options from_there = *options;
+    ifm_cli_go_there(&from_there, arena);
+    enum ifm_status status = options->resume != NULL ? resume(&from_there, config, arena, &judged, error)
+                                                     : tell(&from_there, config, arena, &judged, error);
     ifm_arena_destroy(arena);
     return status != IFM_OK ? status : judged;
 }
