@@ -571,9 +571,7 @@ static void conclude(struct judging *j)
         (void)meters_gave(j); /* gates on times alone: a lost meter touches no time, but it is said */
     } else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");
-    const char *unseen = "";
-    for (size_t g = 0; g < v->n_gates && unseen[0] == '\0'; g++)
-        unseen = ifm_judge_unseen_words(&v->gates[g], j->arena);
+    const char *unseen = ifm_judge_unseen_first(v, j->arena);
     if (unseen[0] != '\0' && (v->outcome == IFM_OUTCOME_PASS || v->outcome == IFM_OUTCOME_FAIL))
         add_reason(j, unseen);
 }

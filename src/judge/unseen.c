@@ -44,6 +44,14 @@ const char *ifm_judge_unseen_words(const struct ifm_gate_result *result, struct 
                                                     ifm_unseen_runs(result->few_runs, arena));
 }
 
+const char *ifm_judge_unseen_first(const struct ifm_verdict *verdict, struct ifm_arena *arena)
+{
+    const char *words = "";
+    for (size_t i = 0; i < verdict->n_gates && words[0] == '\0'; i++)
+        words = ifm_judge_unseen_words(&verdict->gates[i], arena);
+    return words;
+}
+
 bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell)
 {
     const int64_t runs = ifm_derived_fewest_runs(derived, cell);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A run of programs is repeated, and goes on, in the folder where it was first started, from wherever that is asked; what
-# its command line names lies where the user is, and no file but private.json names a folder of the machine.
+# A run of programs is repeated, and goes on, in the folder where it was first started, from wherever one asks for it;
+# what the command line names lies where the user is, and no file but private.json names a folder of the machine.
 source "$(dirname "$0")/lib.sh"
 
 mkdir -p work/runs elsewhere
@@ -39,8 +39,8 @@ has 'runs/data: No such file' <errors || fail "-c: $(cat errors)"
 
 # What was cut short goes on there, with copies of its gates where the user is.
 cd work
-cut_short KILL runs/cut 12 "$INFEROMETER" ci 'cat runs/data' 'cat ./runs/data' --max-regression 90% --repeats 300 --quiet \
-    --out runs/cut
+cut_short KILL runs/cut 12 "$INFEROMETER" ci 'cat runs/data' 'cat ./runs/data' --max-regression 90% --repeats 300 \
+    --quiet --out runs/cut
 cd ../elsewhere
 for _ in $(seq 100); do
     status=0
