@@ -119,6 +119,7 @@ struct ifm_options {
     struct ifm_config *config;           /* what its flags set; NULL: the command takes none */
     const char *workload;                /* quick form; NULL for `run` and `rerun` */
     const char *out;                     /* NULL = a fresh folder below runs/ */
+    const char *below;                   /* where that runs/ is; NULL = here */
     const char *resume;                  /* folder of the run to continue, or NULL */
     const char *dir;                     /* positional folder, or NULL */
     struct ifm_positionals *positionals; /* where a command takes any number of them; else NULL */
@@ -146,6 +147,9 @@ extern const struct ifm_option ifm_specification_options[IFM_SPECIFICATION_OPTIO
 /* A new run, or the rest of an interrupted one, with all its stages (cmd_run.c). */
 IFM_CHECKED enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config *config,
                                         struct ifm_error *error);
+/* there.c: a run with commands or files is repeated, and goes on, in the folder where it was first started; the paths
+ * of the options then hold from there. Says so, or why it is not done. */
+void ifm_cli_go_there(struct ifm_options *options, struct ifm_arena *arena);
 /* One arm for each command, the first is the baseline (cmd_exec.c). `verb` names the command in messages. */
 IFM_CHECKED enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char *verb, bool quiet,
                                              struct ifm_config *config, struct ifm_arena *arena,

@@ -72,15 +72,31 @@ static enum ifm_status judge_all(struct gate_request *request, struct ifm_verdic
     return IFM_OK;
 }
 
+/* A preset that a number of the run answers, where there is one. */
+static enum ifm_status without_gates(const struct gate_request *request, struct ifm_error *error)
+{
+    const struct ifm_derived *derived = request->folder.derived;
+    size_t i = 0;
+    while (i < derived->n_numbers && derived->numbers[i].metric != IFM_M_CHANGE_PERCENT)
+        i++;
+    ifm_fail(error, IFM_USAGE, request->dir,
+             "it compares nothing either: measure a baseline beside the arm, and add --gates no-regression=3%",
+             "the run has no gates: nothing can pass");
+    if (i < derived->n_numbers)
+        ifm_error_hint(
+            error,
+            "`inferometer gate %s --gates no-regression=3%%` judges it; --against OTHER-RUN compares it with "
+            "another run",
+            request->dir);
+    return IFM_USAGE;
+}
+
 static enum ifm_status own_lines(struct gate_request *request, struct ifm_gate_lines *lines,
                                  struct ifm_verdict **verdict, struct ifm_error *error)
 {
     IFM_TRY(judge_all(request, verdict, error));
     if ((*verdict)->n_gates == 0 && (*verdict)->exit_code == IFM_OK)
-        return ifm_fail(
-            error, IFM_USAGE, request->dir,
-            "name a preset with --gates or a reference run with --against, or put gates into the configuration",
-            "the run has no gates: nothing can pass");
+        return without_gates(request, error);
     ifm_gate_lines_run(*verdict, request->arena, lines);
     return IFM_OK;
 }
@@ -161,12 +177,14 @@ static enum ifm_status write_files(const struct gate_request *request, const str
     return write_text(request->markdown, &markdown, error);
 }
 
-/* Whether a reason of the verdict stands in the table already. */
+/* Whether a reason of the verdict stands in the table, or below it, already. */
 static bool is_of_a_line(const struct ifm_gate_lines *lines, const char *reason)
 {
-    for (size_t i = 0; i < lines->n; i++)
-        if (strstr(reason, lines->items[i].reason) != NULL)
+    for (size_t i = 0; i < lines->n; i++) {
+        const char *caveat = lines->items[i].caveat;
+        if (strstr(reason, lines->items[i].reason) != NULL || (!ifm_is_empty(caveat) && strcmp(reason, caveat) == 0))
             return true;
+    }
     return false;
 }
 

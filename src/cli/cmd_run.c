@@ -155,7 +155,7 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
         IFM_TRY(ifm_story_same_inputs(options->dir, plan, error));
     if (options->dry_run)
         return dry_run(options, config, plan, error);
-    const char *dir = options->out != NULL ? options->out : ifm_story_fresh_dir(plan, arena);
+    const char *dir = options->out != NULL ? options->out : ifm_story_fresh_dir(options->below, plan, arena);
     bool made = !ifm_dir_exists(dir);
     json_t *caller = ifm_host_private(ifm_invocation.argc, ifm_invocation.argv);
     IFM_TRY(ifm_story_folder(dir, config, plan, caller, &claim, error));
@@ -168,18 +168,23 @@ static enum ifm_status tell(const struct ifm_options *options, struct ifm_config
     return finish(dir, options, &line, judged, error);
 }
 
+static enum ifm_status resumes_alone(const struct ifm_options *options, struct ifm_error *error)
+{
+    if (options->resume == NULL || (options->changes == NULL && options->out == NULL && !options->dry_run))
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "--resume", "give --resume alone, or measure anew with `inferometer rerun`",
+                    "the run folder says what is measured and where; %s cannot change it",
+                    options->changes != NULL ? options->changes
+                    : options->out != NULL   ? "--out"
+                                             : "--dry-run");
+}
+
 /* The same stages for an interrupted run: configuration and plan are read from the folder. */
 static enum ifm_status resume(const struct ifm_options *options, struct ifm_config *config, struct ifm_arena *arena,
                               enum ifm_status *judged, struct ifm_error *error)
 {
     struct ifm_progress_line line;
     struct ifm_plan *plan;
-    if (options->changes != NULL || options->out != NULL || options->dry_run)
-        return ifm_fail(error, IFM_USAGE, "--resume", "give --resume alone, or measure anew with `inferometer rerun`",
-                        "the run folder says what is measured and where; %s cannot change it",
-                        options->changes != NULL ? options->changes
-                        : options->out != NULL   ? "--out"
-                                                 : "--dry-run");
     IFM_TRY(ifm_story_read_back(options->resume, config, arena, &plan, error));
     IFM_TRY(measure(options->resume, config, plan, true, options, &line, arena, error));
     return finish(options->resume, options, &line, judged, error);
@@ -192,8 +197,13 @@ enum ifm_status ifm_cli_run(const struct ifm_options *options, struct ifm_config
     ifm_log_quiet(options->quiet);
     if (ifm_config_given_twice(config) != NULL)
         ifm_note("%s is given twice, and the last one counts", ifm_config_given_twice(config));
-    enum ifm_status status = options->resume != NULL ? resume(options, config, arena, &judged, error)
-                                                     : tell(options, config, arena, &judged, error);
+    struct ifm_options from_there = *options;
+    enum ifm_status status = resumes_alone(options, error);
+    if (status == IFM_OK) {
+        ifm_cli_go_there(&from_there, arena);
+        status = options->resume != NULL ? resume(&from_there, config, arena, &judged, error)
+                                         : tell(&from_there, config, arena, &judged, error);
+    }
     ifm_arena_destroy(arena);
     return status != IFM_OK ? status : judged;
 }

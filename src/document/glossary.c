@@ -5,6 +5,7 @@
 #include "model/metric.h"
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 static void put(struct ifm_glossary *words, const char *key, const char *value, struct ifm_arena *arena)
 {
@@ -162,6 +163,41 @@ const char *ifm_glossary_without_numbers(const char *text, bool units, struct if
     return numbers && left[0] != '\0' ? left : NULL;
 }
 
+/* Letters of the word of `size` letters without its ending: "pay" of "pays" and "paying", "measur" of "measure" and
+ * "measured", "stop" of "stopped"; 0 = too little is left of it, or it is no word. */
+static size_t stem_of(const char *word, size_t size)
+{
+    static const char *const endings[] = {"ing", "ed", "es", "er", "ly", "s", "e"};
+    enum { LEAST = 3 };
+    size_t left = size;
+    if (strspn(word, LETTERS) < size)
+        return 0;
+    for (size_t i = 0; left == size && i < sizeof endings / sizeof *endings; i++) {
+        const size_t length = strlen(endings[i]);
+        if (size >= length + LEAST && strncasecmp(word + size - length, endings[i], length) == 0)
+            left = size - length;
+    }
+    if (left < size && left > LEAST && plain(word[left - 1]) == plain(word[left - 2]))
+        left--;
+    return left >= LEAST ? left : 0;
+}
+
+/* The first of `all` that is another form of the word, else the first that begins with one; NULL = none. */
+static const char *another_form(const char *word, const char *const *all, size_t n)
+{
+    const size_t size = stem_of(word, strlen(word));
+    const char *begins = NULL;
+    for (size_t i = 0; size > 0 && i < n; i++) {
+        const size_t first = strcspn(all[i], " ");
+        if (stem_of(all[i], first) != size || strncasecmp(all[i], word, size) != 0)
+            continue;
+        if (all[i][first] == '\0')
+            return all[i];
+        begins = begins == NULL ? all[i] : begins;
+    }
+    return begins;
+}
+
 const char *ifm_glossary_nearest(const struct ifm_glossary *words, const char *text, struct ifm_arena *arena)
 {
     const char **all = NULL;
@@ -177,7 +213,8 @@ const char *ifm_glossary_nearest(const struct ifm_glossary *words, const char *t
             all[n++] = piece + strspn(piece, " ");
         }
     }
-    return ifm_nearest(text, all, n);
+    const char *other = another_form(text, all, n);
+    return other != NULL ? other : ifm_nearest(text, all, n);
 }
 
 void ifm_glossary_markdown(const struct ifm_glossary *words, struct ifm_text *out)

@@ -1,5 +1,6 @@
 /* What stands first on the page and in report.md: what to distrust, and what the numbers are of; of the page alone its
  * chart and the main table. Says what other builders say too, in the page's order; computes no number. */
+#include "base/private.h"
 #include "document/build.h"
 #include "document/quantity.h"
 #include "document/trust.h"
@@ -95,6 +96,35 @@ static void add_trust(struct ifm_builder *builder, struct ifm_block *section)
                                                         trust.warnings == 1 ? "" : "s"));
 }
 
+/* Does a setting stand for a text that private.json alone holds? */
+static bool has_private_texts(const struct ifm_plan *plan)
+{
+    for (size_t i = 0; i < plan->n_cells; i++)
+        for (size_t a = 0; a < plan->cells[i].n_arms; a++) {
+            const struct ifm_arm *arm = &plan->cells[i].arms[a];
+            for (size_t s = 0; s < arm->n_settings; s++)
+                if (ifm_private_is_token(arm->settings[s].text))
+                    return true;
+        }
+    return false;
+}
+
+/* Files keep the command's bare name: a path to it would be one of this machine. */
+static void say_again(struct ifm_builder *builder, struct ifm_line *line)
+{
+    ifm_say(builder, line, IFM_TONE_PLAIN, "In the folder of this report, ");
+    ifm_say_code(builder, line, "inferometer rerun . --out ../again");
+    ifm_say(builder, line, IFM_TONE_PLAIN, " measures it again");
+    if (has_private_texts(builder->from->plan)) {
+        ifm_say(builder, line, IFM_TONE_PLAIN, ", by the commands and files that ");
+        ifm_say_code(builder, line, "private.json");
+        ifm_say(builder, line, IFM_TONE_PLAIN, " names");
+    }
+    ifm_say(builder, line, IFM_TONE_PLAIN, ". Where the shell finds no ");
+    ifm_say_code(builder, line, "inferometer");
+    ifm_say(builder, line, IFM_TONE_PLAIN, ", type the path of the program in its place.");
+}
+
 void ifm_end_answer(struct ifm_builder *builder, struct ifm_block *section)
 {
     const struct ifm_plan *plan = builder->from->plan;
@@ -102,10 +132,7 @@ void ifm_end_answer(struct ifm_builder *builder, struct ifm_block *section)
     add_scope(builder, section);
     if (builder->most < IFM_LEVEL_PAGE)
         return;
-    struct ifm_line *line = ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE, "");
-    ifm_say(builder, line, IFM_TONE_PLAIN, "In the folder of this report, ");
-    ifm_say_code(builder, line, "inferometer rerun . --out ../again");
-    ifm_say(builder, line, IFM_TONE_PLAIN, " measures it again.");
+    say_again(builder, ifm_add_line(builder, section, IFM_LEVEL_PAGE, IFM_AS_SCOPE, ""));
     if (plan->n_cells == 0)
         return;
     struct ifm_block *figure = ifm_add_block(builder, section, IFM_LEVEL_PAGE, IFM_BLOCK_FIGURE);

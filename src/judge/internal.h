@@ -109,8 +109,7 @@ ifm_answer_fn ifm_answer_gpu, ifm_answer_locks, ifm_answer_versions, ifm_answer_
 /* unseen.c: `few_runs` of a decided gate on programs, whose runs may miss what would change the answer. */
 void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result *result, enum ifm_metric_id metric,
                       const struct ifm_cell *cell);
-/* A reason of the verdict of its own: "74 runs are too few to see ...: such ones are not in this answer"; NULL = no
- * gate has any. */
-const char *ifm_judge_unseen_words(const struct ifm_verdict *verdict, struct ifm_arena *arena);
+/* A reason of the verdict of its own: what the first gate says that has any; "" = none has. */
+const char *ifm_judge_unseen_first(const struct ifm_verdict *verdict, struct ifm_arena *arena);
 
 #endif

@@ -567,13 +567,12 @@ static void conclude(struct judging *j)
         if (v->n_gates == 1)
             collect(j, IFM_OUTCOME_PASS, beside_processor(j));
         else
-            add_reason(
-                j, ifm_arena_printf(j->arena, "every gate (%zu results)%s", v->n_gates, beside_processor(j)));
+            add_reason(j, ifm_arena_printf(j->arena, "every gate (%zu results)%s", v->n_gates, beside_processor(j)));
         (void)meters_gave(j); /* gates on times alone: a lost meter touches no time, but it is said */
     } else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");
-    const char *unseen = ifm_judge_unseen_words(v, j->arena);
-    if (unseen != NULL && (v->outcome == IFM_OUTCOME_PASS || v->outcome == IFM_OUTCOME_FAIL))
+    const char *unseen = ifm_judge_unseen_first(v, j->arena);
+    if (unseen[0] != '\0' && (v->outcome == IFM_OUTCOME_PASS || v->outcome == IFM_OUTCOME_FAIL))
         add_reason(j, unseen);
 }
 

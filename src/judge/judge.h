@@ -111,6 +111,8 @@ const char *ifm_judge_blocks_of_interval(const struct ifm_derived *derived, cons
 bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell);
 /* Does a gate on the comparison have its answer, so that nobody asked about the usual margin? */
 bool ifm_judge_is_answered(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm);
+/* "74 runs are too few to see ...: such ones are not in this answer", of a gate with few_runs; else "". */
+const char *ifm_judge_unseen_words(const struct ifm_gate_result *result, struct ifm_arena *arena);
 /* Is the margin of the cell the one that nobody chose? */
 bool ifm_judge_margin_is_usual(const struct ifm_cell *cell);
 /* Is each comparison of the run held against a limit, so that the margin, which nobody asked about, decides nothing? */

@@ -37,13 +37,19 @@ void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result 
     result->few_runs = runs;
 }
 
-const char *ifm_judge_unseen_words(const struct ifm_verdict *verdict, struct ifm_arena *arena)
+const char *ifm_judge_unseen_words(const struct ifm_gate_result *result, struct ifm_arena *arena)
 {
-    for (size_t i = 0; i < verdict->n_gates; i++)
-        if (verdict->gates[i].few_runs > 0)
-            return ifm_arena_printf(arena, "%s: such ones are not in this answer",
-                                    ifm_unseen_runs(verdict->gates[i].few_runs, arena));
-    return NULL;
+    return result->few_runs == 0 ? ""
+                                 : ifm_arena_printf(arena, "%s: such ones are not in this answer",
+                                                    ifm_unseen_runs(result->few_runs, arena));
+}
+
+const char *ifm_judge_unseen_first(const struct ifm_verdict *verdict, struct ifm_arena *arena)
+{
+    const char *words = "";
+    for (size_t i = 0; i < verdict->n_gates && words[0] == '\0'; i++)
+        words = ifm_judge_unseen_words(&verdict->gates[i], arena);
+    return words;
 }
 
 bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell)

@@ -49,6 +49,7 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
                 ifm_quantity_bare(ifm_metric_told(metric).factor * result->gate->threshold, unit, arena),
                 ifm_judge_by_interval(result->gate, &result->observed) ? ", whole interval" : ""),
             .reason = result->reason,
+            .caveat = ifm_judge_unseen_words(result, arena),
             .remedy = result->remedy,
         };
     }
@@ -299,6 +300,8 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
         ifm_listing_set_text(&listing, "remedy", remedy);
         if (line->outcome != IFM_OUTCOME_PASS) /* of a gate that passes, the numbers say all */
             ifm_listing_show_note(&listing, ifm_with_remedy(beside_row(line->reason, seen, arena), remedy, arena));
+        if (!ifm_is_empty(line->caveat))
+            ifm_listing_remark(&listing, line->caveat);
     }
     for (size_t i = 0; i < lines->n_notes; i++)
         ifm_listing_remark(&listing, lines->notes[i]);
@@ -309,18 +312,20 @@ struct ifm_listing ifm_gate_lines_listing(const struct ifm_gate_lines *lines, st
 
 static void add_case(const struct ifm_gate_line *line, struct ifm_text *out)
 {
+    const bool whole = ifm_is_empty(line->caveat);
+    const char *stop = whole ? "" : "; ", *caveat = whole ? "" : line->caveat;
     const char *cell = line->cell[0] != '\0' ? line->cell : "run", *slash = line->arm[0] != '\0' ? " / " : "";
     bool skipped = line->outcome == IFM_OUTCOME_BLOCKED && line->missing_capability;
     bool unanswered = line->outcome == IFM_OUTCOME_BLOCKED || line->outcome == IFM_OUTCOME_INCONCLUSIVE;
     ifm_escape_print(ifm_escape_xml, out, "    <testcase classname=\"%s\" name=\"%s%s%s\">\n", cell, line->name, slash,
                      line->arm);
     if (line->outcome != IFM_OUTCOME_FAIL && !unanswered)
-        ifm_escape_print(ifm_escape_xml, out, "      <system-out>%s</system-out>\n", line->reason);
+        ifm_escape_print(ifm_escape_xml, out, "      <system-out>%s%s%s</system-out>\n", line->reason, stop, caveat);
     else if (skipped)
         ifm_escape_print(ifm_escape_xml, out, "      <skipped message=\"%s\"/>\n", line->reason);
     else
-        ifm_escape_print(ifm_escape_xml, out, "      <%s message=\"%s\" type=\"%s\"/>\n",
-                         line->outcome == IFM_OUTCOME_FAIL ? "failure" : "error", line->reason,
+        ifm_escape_print(ifm_escape_xml, out, "      <%s message=\"%s%s%s\" type=\"%s\"/>\n",
+                         line->outcome == IFM_OUTCOME_FAIL ? "failure" : "error", line->reason, stop, caveat,
                          ifm_outcome_name(line->outcome));
     ifm_text_add(out, "    </testcase>\n");
 }

@@ -17,6 +17,7 @@ struct ifm_gate_line {
     const char *seen;      /* the number as the reason has it; NULL = as tables have it */
     const char *threshold; /* "at most 900 ns", "at least -0.3 %" */
     const char *reason;    /* one sentence with number, interval and threshold */
+    const char *caveat;    /* what the answer leaves out, in a sentence of its own; NULL or "" = nothing */
     const char *remedy;    /* of that reason; NULL or "" = none */
 };
 

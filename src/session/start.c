@@ -57,7 +57,7 @@ enum ifm_status ifm_session_write_plan(struct inferometer_session *session, stru
 /* plan.json follows when the windows have shown the ledgers. */
 static enum ifm_status make_folder(struct inferometer_session *session, struct ifm_error *error)
 {
-    const char *dir = session->dir == NULL ? ifm_story_fresh_dir(session->plan, session->arena) : session->dir;
+    const char *dir = session->dir == NULL ? ifm_story_fresh_dir(NULL, session->plan, session->arena) : session->dir;
     IFM_TRY(ifm_story_folder(dir, session->config, NULL, ifm_host_private(0, NULL), &session->claim, error));
     session->dir = dir;
     session->has_folder = true;

@@ -9,16 +9,18 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *ifm_story_fresh_dir(const struct ifm_plan *plan, struct ifm_arena *arena)
+const char *ifm_story_fresh_dir(const char *below, const struct ifm_plan *plan, struct ifm_arena *arena)
 {
     char stamp[32];
     time_t now = time(NULL);
     struct tm utc;
     strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
     const char *name = plan->n_cells == 0 ? "run" : plan->cells[0].workload;
-    const char *dir = ifm_arena_printf(arena, "runs/%s-%s", name, stamp);
+    const char *first = ifm_arena_printf(arena, "%s%sruns/%s-%s", below == NULL ? "" : below, below == NULL ? "" : "/",
+                                         name, stamp),
+               *dir = first;
     for (int i = 2; ifm_dir_exists(dir); i++) /* two runs in one second */
-        dir = ifm_arena_printf(arena, "runs/%s-%s-%d", name, stamp, i);
+        dir = ifm_arena_printf(arena, "%s-%d", first, i);
     return dir;
 }
 

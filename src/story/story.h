@@ -32,8 +32,8 @@ IFM_CHECKED enum ifm_status ifm_story_same_inputs(const char *dir, const struct 
                                                   struct ifm_error *error);
 
 /* ---- the run folder (create.c); for an existing one see story/folder.h ---- */
-/* A name below runs/ that no folder has, in the arena. */
-const char *ifm_story_fresh_dir(const struct ifm_plan *plan, struct ifm_arena *arena);
+/* A name below runs/ that no folder has, in the arena; `below`: the folder that holds runs/, NULL = this one. */
+const char *ifm_story_fresh_dir(const char *below, const struct ifm_plan *plan, struct ifm_arena *arena);
 /* Create the folder with private.json, config.lock.json and, last, plan.json: with a plan it can be resumed. A plan of
  * NULL is written later by its owner. `caller` holds private facts of the process (ifm_host_private); it is taken over.
  * `*claim` is held until it is closed. After a failure nothing is left of the folder. */

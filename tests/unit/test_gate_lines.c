@@ -366,6 +366,40 @@ static void what_the_margin_divides_is_inconclusive(void **state)
     ifm_arena_destroy(arena);
 }
 
+/* What few runs may miss stands beside the answer in every file, and of several gates once for people. */
+static void files_say_what_few_runs_may_miss(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    const struct ifm_gate gate = {
+        .name = "g", .metric = "change_percent", .cell = "", .arm = "", .op = IFM_GATE_AT_MOST, .threshold = 3};
+    struct ifm_gate_result results[] = {
+        {.gate = &gate, .cell = "c", .arm = "x", .outcome = IFM_OUTCOME_PASS, .reason = "below", .few_runs = 60},
+        {.gate = &gate, .cell = "c", .arm = "y", .outcome = IFM_OUTCOME_FAIL, .reason = "above", .few_runs = 60},
+        {.gate = &gate, .cell = "c", .arm = "z", .outcome = IFM_OUTCOME_PASS, .reason = "far below"}};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++)
+        results[i].observed = line("", IFM_OUTCOME_PASS, false).observed;
+    const struct ifm_verdict verdict = {.gates = results, .n_gates = sizeof results / sizeof *results};
+    struct ifm_gate_lines lines = {0};
+    ifm_gate_lines_verdict(&verdict, arena, &lines);
+    struct ifm_text text = {0};
+    ifm_gate_lines_junit(&lines, "id", &text);
+    static const char words[] = "60 runs are too few to see slow ones rarer than 1 in 20: such ones are not in this "
+                                "answer";
+    assert_non_null(strstr(text.data, ifm_arena_printf(arena, "<system-out>below; %s</system-out>", words)));
+    assert_non_null(strstr(text.data, ifm_arena_printf(arena, "<failure message=\"above; %s\"", words)));
+    assert_non_null(strstr(text.data, "<system-out>far below</system-out>"));
+    ifm_text_clear(&text);
+    struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
+    ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
+    const char *first = strstr(text.data, words);
+    assert_non_null(first);
+    assert_null(strstr(first + 1, words));
+    ifm_text_free(&text);
+    ifm_listing_end(&listing);
+    ifm_arena_destroy(arena);
+}
+
 static void junit_is_escaped(void **state)
 {
     (void)state;
@@ -438,6 +472,7 @@ int main(void)
         cmocka_unit_test(a_speedup_that_rose_is_above_its_limit),
         cmocka_unit_test(more_loss_is_worse),
         cmocka_unit_test(what_the_margin_divides_is_inconclusive),
+        cmocka_unit_test(files_say_what_few_runs_may_miss),
         cmocka_unit_test(junit_is_escaped),
         cmocka_unit_test(listing_has_one_set_of_fields),
     };

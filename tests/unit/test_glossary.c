@@ -59,6 +59,27 @@ static void every_record_is_whole(void **state)
     }
 }
 
+/* When the last line says that an arm pays in time, and when only unless, stands where its word sends the reader. */
+static void the_page_of_pays_says_when_it_does(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"*in memory and time*", "*in time unless a better f16 is as fast*"};
+    const struct ifm_entry *pays = ifm_glossary_find(&words, "unless a better f16 is as fast");
+    struct ifm_error error = {0};
+    char *data;
+    size_t size;
+    assert_non_null(pays);
+    assert_string_equal(pays->word, "pays");
+    assert_int_equal(ifm_file_read(ifm_arena_printf(arena, "docs/%s", pays->see), 1 << 24, &data, &size, &error),
+                     IFM_OK);
+    for (char *at = data; *at != '\0'; at++)
+        *at = *at == '\n' ? ' ' : *at; /* a sentence may go on in the next line */
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (strstr(data, said[i]) == NULL)
+            fail_msg("docs/%s does not say %s", pays->see, said[i]);
+    free(data);
+}
+
 /* The first record with a name would hide the others. */
 static void no_name_stands_for_two_things(void **state)
 {
@@ -87,6 +108,10 @@ static void names_are_found_however_they_are_written(void **state)
     assert_null(ifm_glossary_find(&words, "1 in 20x"));
     assert_string_equal(ifm_glossary_nearest(&words, "undecide", arena), "undecided");
     assert_string_equal(ifm_glossary_nearest(&words, "step_n", arena), "step_ns");
+    assert_string_equal(ifm_glossary_nearest(&words, "Paying", arena), "pays");
+    assert_string_equal(ifm_glossary_nearest(&words, "touched", arena), "touches");
+    assert_string_equal(ifm_glossary_nearest(&words, "weaker", arena), "weak baseline");
+    assert_null(ifm_glossary_nearest(&words, "zigzagging", arena));
 }
 
 /* Phrases that the product prints and a stranger asked about. */
@@ -207,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_record_is_whole),
+        cmocka_unit_test(the_page_of_pays_says_when_it_does),
         cmocka_unit_test(no_name_stands_for_two_things),
         cmocka_unit_test(names_are_found_however_they_are_written),
         cmocka_unit_test(what_is_printed_is_explained),

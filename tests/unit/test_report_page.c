@@ -368,7 +368,7 @@ static void the_first_screen_says_the_outcome_with_its_price(void **state)
     assert_facts(line_of(part, "<p class=\"trust bad\">"),
                  "do not use|decode kv_len=4096, packed|<a href=\"#findings\">|warning</a>");
     assert_has(part, "The read rate exceeds the measured ceiling (rule-03)."); /* the finding has the rest */
-    assert_has(part, "<code>inferometer rerun . --out ../again</code>");
+    assert_has(part, "<code>inferometer rerun . --out ../again</code> measures it again. Where the shell finds no");
     assert_lacks(part, "MEASURED");
     assert_facts(line_of(part, "<p class=\"words\">"), "95 % intervals");
     assert_lacks(part, " comparisons ");
