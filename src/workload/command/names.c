@@ -62,8 +62,7 @@ static const char *set_up_by(const struct ifm_words *words, size_t n, struct ifm
         if (equals != NULL && word[0] != '-')
             text = ifm_arena_printf(arena, "%s%s%.*s", text, text[0] == '\0' ? "-" : "_", (int)(equals - word), word);
     }
-    return n == 0 || text[0] != '\0' ? text
-                                     : ifm_arena_printf(arena, "-%s", ifm_command_base(words->items[0], arena));
+    return n == 0 || text[0] != '\0' ? text : ifm_arena_printf(arena, "-%s", ifm_command_base(words->items[0], arena));
 }
 
 /* Its program, and what it is given, behind one word for what sets it up, or an empty one. */
