@@ -193,8 +193,9 @@ bool ifm_goes_by_margin(const struct ifm_builder *builder)
     return false;
 }
 
-/* "is undecided: no difference to a beyond ±1.3 %": of equal programs the answer, though the margin is narrower.
- * False where a rule took the word, or where so little was seen that it is none. */
+/* "is undecided: no difference to a beyond ±1.3 % of its time", as the ratio beside it is another number: of equal
+ * programs the answer, though the margin is narrower. False where a rule took the word, or where so little was seen
+ * that it is none. */
 static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                               const struct ifm_arm *arm, bool below)
 {
@@ -207,7 +208,7 @@ static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line
         return false;
     ifm_say(builder, line, IFM_TONE_PLAIN, " is undecided: ");
     ifm_say(builder, line, IFM_TONE_STRONG, "no difference");
-    ifm_say(builder, line, IFM_TONE_PLAIN, " to %s beyond ±%.2g %%", baseline->name, percent);
+    ifm_say(builder, line, IFM_TONE_PLAIN, " to %s beyond ±%.2g %% of its time", baseline->name, percent);
     if (!below)
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %sx %s", ifm_quantity_of(speedup, builder->arena).number,
                 ifm_quantity_range(speedup, builder->arena));
