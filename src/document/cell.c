@@ -79,7 +79,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     const char *unlike = ifm_unlike_the_times(builder, cell, arm, value);
     if (unlike[0] != '\0')
         beside = beside[0] == '\0' ? unlike : ifm_arena_printf(builder->arena, "%s; %s", unlike, beside);
-    const char *wider = strcmp(word, "undecided") == 0 ? "" : ifm_wider_than_times(builder, cell, arm);
+    const char *wider = ifm_wider_than_times(builder, cell, arm, strcmp(word, "undecided") == 0);
     if (wider[0] != '\0')
         beside =
             ifm_arena_printf(builder->arena, "interval holds %s%s%s", wider, beside[0] == '\0' ? "" : "; ", beside);

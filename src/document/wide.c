@@ -42,7 +42,7 @@ static bool is_told_of_order(const struct ifm_builder *builder, const struct ifm
 {
     const struct ifm_derived *derived = builder->from->derived;
     const struct ifm_finding *own = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
-    if (own == NULL || own->kind == IFM_FINDING_CLOCKS)
+    if (own == NULL || own->kind == IFM_FINDING_CLOCKS || own->takes_word) /* which says it itself */
         return false;
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *other = &cell->arms[a];
@@ -55,9 +55,9 @@ static bool is_told_of_order(const struct ifm_builder *builder, const struct ifm
 }
 
 const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                                 const struct ifm_arm *arm)
+                                 const struct ifm_arm *arm, bool undecided)
 {
-    return is_wider(builder, cell, arm) || is_told_of_order(builder, cell, arm)
+    return (!undecided && is_wider(builder, cell, arm)) || is_told_of_order(builder, cell, arm)
                ? cause_of(builder->from->derived, cell, arm)
                : "";
 }

@@ -423,6 +423,21 @@ static void a_wide_ratio_says_why(void **state)
     }
 }
 
+/* So does one that is undecided for another reason, which the word of trust has. */
+static void an_undecided_ratio_holds_both_orders_too(void **state)
+{
+    (void)state;
+    for (int takes = 0; takes < 2; takes++) {
+        const struct ifm_finding order = {
+            IFM_SEVERITY_WARNING,     "rule-07", D, "half", IFM_CARRIED_WORDS " (...)", .takes_word = takes != 0,
+            .kind = IFM_FINDING_ORDER};
+        struct sample *s = open_sample(&order, 1);
+        char *text = brief(s);
+        assert_int_equal(count_of(text, "¹ interval holds both orders: after another arm, after the same arm"), !takes);
+        free(text);
+    }
+}
+
 /* Twenty warnings are one line. */
 static void the_rest_is_counted(void **state)
 {
@@ -563,6 +578,7 @@ int main(void)
         cmocka_unit_test(the_badge_and_the_findings_share_no_sentence),
         cmocka_unit_test(p50_is_a_remedy_where_there_is_one),
         cmocka_unit_test(a_wide_ratio_says_why),
+        cmocka_unit_test(an_undecided_ratio_holds_both_orders_too),
         cmocka_unit_test(the_rest_is_counted),
         cmocka_unit_test(warnings_are_counted_alike_everywhere),
         cmocka_unit_test(the_word_of_trust_takes_two_lines),
