@@ -42,7 +42,7 @@ static bool is_told_of_order(const struct ifm_builder *builder, const struct ifm
 {
     const struct ifm_derived *derived = builder->from->derived;
     const struct ifm_finding *own = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
-    if (own == NULL || own->kind == IFM_FINDING_CLOCKS || own->takes_word) /* which says it itself */
+    if (own == NULL || own->kind == IFM_FINDING_CLOCKS)
         return false;
     for (size_t a = 0; a < cell->n_arms; a++) {
         const struct ifm_arm *other = &cell->arms[a];
