@@ -218,7 +218,7 @@ class Arm:
             return
         ratio = 1 / (1 + change.number / 100)
         apart = abs(ratio / self.speedup - 1) > 0.01
-        outside = self.interval is None or not self.interval[0] <= ratio <= self.interval[1]
+        outside = self.interval is not None and not self.interval[0] <= ratio <= self.interval[1]
         turned = self.speedup > 1 and ratio < 0.998 or self.speedup < 1 and ratio > 1.002
         self._of_all = ratio if apart or outside or turned else None
 
@@ -240,7 +240,11 @@ class Arm:
         return f"{self.word}, {_digits(self.speedup)}x{bounds} the speed of {baseline}{self._beside()}{self._doubt()}"
 
     def _beside(self):
-        return "" if self._of_all is None else f", of undisturbed blocks; of all {_digits(self._of_all)}x"
+        if self._of_all is None:
+            return ""
+        decimals = -math.floor(math.log10(max(abs(self._of_all - self.speedup), 1e-4)))  # 1.005 beside 0.999
+        of_all = max(_digits(self._of_all), f"{self._of_all:.{max(decimals, 0)}f}", key=len)
+        return f", of undisturbed blocks; of all {of_all}x"
 
     def _doubt(self):
         if self.word != "undecided" or not self.reason:

@@ -31,7 +31,7 @@ static enum ifm_status check_names(const struct ifm_positionals *given, struct i
     return IFM_OK;
 }
 
-/* Print which command is which arm, when arms differ only by a number in their names. */
+/* Print which command is which arm, where names do not tell it. */
 static void tell_names(const struct ifm_quick_arm *arms, size_t n)
 {
     enum { SHOWN = 80, LINE = 100 };
@@ -69,11 +69,11 @@ static void tell_same(const struct ifm_quick_arm *arms, size_t n, struct ifm_are
 
 /* The names that were given; else what tells the commands apart. */
 static enum ifm_status name_arms(const struct ifm_positionals *given, bool shell, struct ifm_quick_arm *arms,
-                                 bool *numbered, struct ifm_arena *arena, struct ifm_error *error)
+                                 bool *untold, struct ifm_arena *arena, struct ifm_error *error)
 {
     const char **names = IFM_ARENA_ARRAY(arena, const char *, given->n);
-    IFM_TRY(ifm_command_names(given->items, given->n, shell, arena, names, numbered, error)); /* and checks the lines */
-    *numbered = *numbered && given->n_names == 0;
+    IFM_TRY(ifm_command_names(given->items, given->n, shell, arena, names, untold, error)); /* and checks the lines */
+    *untold = *untold && given->n_names == 0;
     for (size_t i = 0; i < given->n; i++)
         arms[i] =
             (struct ifm_quick_arm){.text = given->items[i], .name = given->n_names > 0 ? given->names[i] : names[i]};
@@ -100,8 +100,8 @@ enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char
     IFM_TRY(ifm_check_quoted(given, verb, arena, error));
     IFM_TRY(check_names(given, error));
     struct ifm_quick_arm *arms = IFM_ARENA_ARRAY(arena, struct ifm_quick_arm, given->n);
-    bool shell = ifm_config_is_true(config, "command.shell"), numbered = false;
-    IFM_TRY(name_arms(given, shell, arms, &numbered, arena, error));
+    bool shell = ifm_config_is_true(config, "command.shell"), untold = false;
+    IFM_TRY(name_arms(given, shell, arms, &untold, arena, error));
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         IFM_TRY(ifm_config_default(config, defaults[i].path, defaults[i].text, error));
     if (ifm_config_is_true(config, "measure.energy")) /* the device idles between the runs too; 15 ticks of NVML */
@@ -110,7 +110,7 @@ enum ifm_status ifm_cli_programs(const struct ifm_positionals *given, const char
     IFM_TRY(ifm_config_quick_arms(config, "command.line", arms, given->n, verb, error));
     for (size_t i = 0; given->publish && i < sizeof commands / sizeof *commands; i++)
         ifm_config_publish(config, commands[i]);
-    if (!quiet && numbered)
+    if (!quiet && untold)
         tell_names(arms, given->n);
     else if (!quiet && given->n_names == 0)
         tell_same(arms, given->n, arena);

@@ -69,6 +69,7 @@ struct ifm_finding {
     enum ifm_finding_kind kind;
     struct ifm_weakness weak;
     double drift; /* of a time that drifts: of its logarithm */
+    bool of_all;  /* of a time that changes or drifts: those of all arms of the cell did so together */
 };
 #define IFM_REMEDY ". Remedy: "
 

@@ -275,6 +275,13 @@ bool ifm_derive_marked_stand(const struct ifm_arm_work *arm, const bool *without
 void ifm_derive_leave_to_intervals(const struct ifm_arm_work *arm, const bool *without,
                                    const struct ifm_interval *change, const struct ifm_interval *equal, size_t first);
 
+/* ---- alike.c ---- */
+/* Do all arms of the cell change as this one at a time, or drift as it does? So the machine did. */
+bool ifm_derive_all_change(const struct ifm_arm_work *arm, double at_ns);
+bool ifm_derive_all_drift(const struct ifm_arm_work *arm);
+/* ", as the machine's speed changed for both" */
+const char *ifm_derive_all_words(const struct ifm_cell_work *work);
+
 /* ---- the numbers ---- */
 /* step.c: where an arm drifts visibly and beyond the margin, it had no one speed: the times of a step at both ends of
  * the line through its blocks, which every interval of its level must hold (rule 7). */
@@ -399,11 +406,11 @@ void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without);
 /* carry.c: the part of a comparison, as a logarithm, that comes of which arm ran before which; zeros and "" = none is
  * visible. */
 struct ifm_carried {
-    double usual;      /* by the share of slots behind another arm */
-    double low, high;  /* what it may be, were any part of the slots that count behind another; holds 0 */
-    const char *words; /* "" where disturbed slots hide it */
+    double usual;           /* by the share of slots behind another arm */
+    double low, high;       /* what it may be, were any part of the slots that count behind another; holds 0 */
+    const char *words;      /* "" where disturbed slots hide it */
     const char *alternates; /* "83.1 ms, 107 ms": times of even and odd slots, of both arms, look like it; "" = no */
-    bool hidden;       /* a part of it cannot be told from the load */
+    bool hidden;            /* a part of it cannot be told from the load */
 };
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);
 /* Is it so much that a comparison shows it? */

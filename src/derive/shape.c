@@ -205,6 +205,30 @@ size_t ifm_derive_change_points(const struct ifm_arm_work *arm, struct ifm_arena
     return n;
 }
 
+/* When the sample behind so many was taken. */
+static double time_behind(const struct ifm_arm_work *arm, size_t samples)
+{
+    const struct ifm_slot *slot;
+    double at_ns = 0;
+    for (size_t k = 0, n = 0; n <= samples && (slot = ifm_next_slot(arm, &k)) != NULL; k++) {
+        const double share = slot->samples > 0 ? (double)(samples - n) / slot->samples : 0;
+        at_ns = (double)slot->start_ns + fmin(share, 1) * (double)(slot->end_ns - slot->start_ns);
+        n += slot->samples;
+    }
+    return at_ns;
+}
+
+static void say_unsteady(const struct ifm_arm_work *arm, size_t from, size_t n)
+{
+    const bool all = ifm_derive_all_change(arm, time_behind(arm, from));
+    struct ifm_finding *said = ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                                                  "no steady state%s: the level of the samples still changes in the "
+                                                  "last quarter (last after %zu of %zu samples)",
+                                                  all ? ifm_derive_all_words(arm->work) : "", from, n);
+    said->kind = IFM_FINDING_UNSTEADY;
+    said->of_all = all;
+}
+
 static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena, struct shape_series *s, bool tell)
 {
     struct ifm_changes changes;
@@ -227,12 +251,7 @@ static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena
         value.text = where_changed(arm->d, s, &changes, at, ifm_steadiness_name(steady.class));
     ifm_derive_emit(arm, IFM_M_CHANGE_POINTS, value);
     if (tell && steady.class == IFM_STEADY_NONE)
-        ifm_derive_say_arm(
-            arm, IFM_SEVERITY_WARNING, "rule-07",
-            "no steady state: the level of the samples still changes in the last quarter (last after %zu of "
-            "%zu samples)",
-            steady.from * s->every, s->n_samples)
-            ->kind = IFM_FINDING_UNSTEADY;
+        say_unsteady(arm, steady.from * s->every, s->n_samples);
 }
 
 static void emit_cut(const struct ifm_arm_work *arm, const struct shape_series *s)

@@ -210,10 +210,11 @@ size_t ifm_add_footnotes(struct ifm_builder *builder, const struct ifm_trust *tr
 const char *ifm_nothing_measured(const struct ifm_builder *builder);
 /* The length of "the machine disturbed 24 of 24 blocks" of what goes on. */
 size_t ifm_first_clause(const char *text);
-/* wide.c: why the interval of `speedup` is more than twice as wide as its times' are together; "" where it is not, or
- * no rule says. */
+/* wide.c: why the interval of the arm's speed-up is more than twice as wide as its times' are together, or was widened
+ * for the order of arms; "" where it is neither, or no rule says. Of what is undecided its width has a reason of its
+ * own. */
 const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                                 const struct ifm_arm *arm, const struct ifm_value *speedup);
+                                 const struct ifm_arm *arm, bool undecided);
 /* "no interval: needs 772 runs: CPU times are skewed. Remedy: go by p50": of a number that has none. */
 const char *ifm_no_interval_words(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                   enum ifm_metric_id metric, const struct ifm_value *value);

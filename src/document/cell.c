@@ -67,19 +67,21 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
     field.tone = ifm_tone_of_word(word);
     const char *beside = told || ifm_is_empty(value->text) ? "" : value->text;
     const double margin = 1 + cell->measure.margin;
-    bool took = false;
-    if (strcmp(word, "undecided") == 0) { /* what stands beside the number is no reason of it */
+    const bool undecided = strcmp(word, "undecided") == 0;
+    bool took = false, taken = false;
+    if (undecided) { /* what stands beside the number is no reason of it */
         const struct ifm_publication *from = builder->from;
         const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
         const char *why = ifm_judge_undecided(&of, builder->arena);
-        took = from->verdict->n_gates == 0 && ifm_judge_took(&of) != NULL && value->has_interval &&
+        taken = ifm_judge_took(&of) != NULL;
+        took = from->verdict->n_gates == 0 && taken && value->has_interval &&
                (value->low > margin || value->high < 1 / margin);
         beside = beside[0] == '\0' ? why : ifm_arena_printf(builder->arena, "%s; the %s", why, beside);
     }
     const char *unlike = ifm_unlike_the_times(builder, cell, arm, value);
     if (unlike[0] != '\0')
         beside = beside[0] == '\0' ? unlike : ifm_arena_printf(builder->arena, "%s; %s", unlike, beside);
-    const char *wider = strcmp(word, "undecided") == 0 ? "" : ifm_wider_than_times(builder, cell, arm, value);
+    const char *wider = taken ? "" : ifm_wider_than_times(builder, cell, arm, undecided);
     if (wider[0] != '\0')
         beside =
             ifm_arena_printf(builder->arena, "interval holds %s%s%s", wider, beside[0] == '\0' ? "" : "; ", beside);
@@ -88,7 +90,7 @@ static struct ifm_field comparison_field(struct ifm_builder *builder, const stru
         struct ifm_note *note = &builder->document->notes[field.note - 1];
         note->took |= took;
         field.open = !took;
-        note->open |= strcmp(word, "undecided") == 0;
+        note->open |= undecided;
     }
     return field;
 }

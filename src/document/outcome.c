@@ -135,10 +135,18 @@ const char *ifm_unlike_of_several(const char *text)
                : NULL;
 }
 
+/* With as many digits as show how far it lies from `other`: 1.005, not 1.00, beside 0.999. */
+static const char *told_apart(const struct ifm_value *ratio, double other, struct ifm_arena *arena)
+{
+    const char *text = ifm_quantity_of(ratio, arena).number, *point = strchr(text, '.');
+    const int decimals = -(int)floor(log10(fmax(fabs(ratio->number - other), 1e-4))),
+              has = point == NULL ? 0 : (int)strlen(point + 1);
+    return decimals > has ? ifm_quantity_digits(ratio->number, decimals, arena) : text;
+}
+
 /* Whoever divides the times of the table finds another ratio than the one shown where the comparison left blocks out,
- * or where a few slow blocks move a quotient of means more than a mean of quotients. Of other blocks it is said
- * wherever it shows; else where its interval does not hold that, or the two point in opposite directions. "" = they
- * agree. */
+ * or where a few slow blocks move a quotient of means more than a mean of quotients. It is said where its interval does
+ * not hold that, or the two point in opposite directions; of other blocks, also from 1 % on. "" = they agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup)
 {
@@ -146,15 +154,13 @@ const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct
     struct ifm_value ratio = *speedup;
     ratio.number = ifm_is_ok(all) ? 1 / (1 + all->number / 100) : ratio_of_times(builder, cell, arm);
     const bool shows = ifm_is_ok(all) && fabs(ratio.number / speedup->number - 1) > 0.01;
-    const bool within =
-        !shows && speedup->has_interval && speedup->low <= ratio.number && ratio.number <= speedup->high;
-    if (!isfinite(ratio.number) || (within && !points_away(speedup->number, ratio.number)) ||
-        (!ifm_is_ok(all) && !speedup->has_interval && !points_away(speedup->number, ratio.number)))
+    const bool outside = speedup->has_interval && !(speedup->low <= ratio.number && ratio.number <= speedup->high);
+    if (!isfinite(ratio.number) || !(shows || outside || points_away(speedup->number, ratio.number)))
         return "";
-    return ifm_arena_printf(builder->arena,
-                            ifm_is_ok(all) ? "%sof all, as the times are: %sx"
-                                           : "%s (%sx by the times, which slow blocks move more)",
-                            ifm_is_ok(all) ? of_undisturbed : by_block, ifm_quantity_of(&ratio, builder->arena).number);
+    return ifm_arena_printf(
+        builder->arena,
+        ifm_is_ok(all) ? "%sof all, as the times are: %sx" : "%s (%sx by the times, which slow blocks move more)",
+        ifm_is_ok(all) ? of_undisturbed : by_block, told_apart(&ratio, speedup->number, builder->arena));
 }
 
 /* ---- the sentence ---- */
@@ -193,8 +199,9 @@ bool ifm_goes_by_margin(const struct ifm_builder *builder)
     return false;
 }
 
-/* "is undecided: no difference to a beyond ±1.3 %": of equal programs the answer, though the margin is narrower.
- * False where a rule took the word, or where so little was seen that it is none. */
+/* "is undecided: no difference to a beyond ±1.3 % of its time", as the ratio beside it is another number: of equal
+ * programs the answer, though the margin is narrower. False where a rule took the word, or where so little was seen
+ * that it is none. */
 static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                               const struct ifm_arm *arm, bool below)
 {
@@ -207,7 +214,7 @@ static bool say_no_difference(struct ifm_builder *builder, struct ifm_line *line
         return false;
     ifm_say(builder, line, IFM_TONE_PLAIN, " is undecided: ");
     ifm_say(builder, line, IFM_TONE_STRONG, "no difference");
-    ifm_say(builder, line, IFM_TONE_PLAIN, " to %s beyond ±%.2g %%", baseline->name, percent);
+    ifm_say(builder, line, IFM_TONE_PLAIN, " to %s beyond ±%.2g %% of its time", baseline->name, percent);
     if (!below)
         ifm_say(builder, line, IFM_TONE_PLAIN, ", %sx %s", ifm_quantity_of(speedup, builder->arena).number,
                 ifm_quantity_range(speedup, builder->arena));

@@ -154,9 +154,14 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
                                      NULL},
         [IFM_FINDING_FAILED_RUNS] = {"", "run the command alone, and see why it fails", NULL, NULL},
     };
+    static const struct ifm_remedy machine = {
+        "", "lock the clocks (inferometer lock), or run it again on a quieter machine", NULL,
+        "run it again, or on a quieter machine"};
     const enum ifm_finding_kind kind = finding == NULL ? IFM_FINDING_OTHER : finding->kind;
     if (strstr(cause, "--") != NULL) /* it names an option itself */
         return "";
+    if (finding != NULL && finding->of_all)
+        return ifm_remedy_in(&machine, from);
     if (kind == IFM_FINDING_FEW_BLOCKS)
         return ifm_remedy_more_blocks(from, finding->cell, arena);
     if (kind == IFM_FINDING_WEAK_BASELINE)

@@ -27,16 +27,39 @@ static const char *cause_of(const struct ifm_derived *derived, const struct ifm_
     return "";
 }
 
-const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
-                                 const struct ifm_arm *arm, const struct ifm_value *speedup)
+static bool is_wider(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
 {
     const double much = 2;
     const struct ifm_arm *baseline = ifm_cell_baseline(cell);
     const double own = half_of(ifm_value_of(builder, cell, arm, IFM_M_STEP_NS)),
                  base = baseline == NULL ? NAN : half_of(ifm_value_of(builder, cell, baseline, IFM_M_STEP_NS));
-    if (!(half_of(speedup) > much * hypot(own, base)))
-        return "";
-    return cause_of(builder->from->derived, cell, arm);
+    return half_of(ifm_value_of(builder, cell, arm, IFM_M_SPEEDUP)) > much * hypot(own, base);
+}
+
+/* Was it widened for the order, by more than a note is worth, or beside one that was? A row without the mark is taken
+ * for unlike. */
+static bool is_told_of_order(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    const struct ifm_derived *derived = builder->from->derived;
+    const struct ifm_finding *own = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
+    if (own == NULL || own->kind == IFM_FINDING_CLOCKS)
+        return false;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_arm *other = &cell->arms[a];
+        const struct ifm_finding *its = ifm_derived_widened(derived, cell->name, other->name, IFM_M_SPEEDUP);
+        if (its != NULL && its->kind == own->kind &&
+            (its->severity == IFM_SEVERITY_WARNING || is_wider(builder, cell, other)))
+            return true;
+    }
+    return false;
+}
+
+const char *ifm_wider_than_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
+                                 const struct ifm_arm *arm, bool undecided)
+{
+    return (!undecided && is_wider(builder, cell, arm)) || is_told_of_order(builder, cell, arm)
+               ? cause_of(builder->from->derived, cell, arm)
+               : "";
 }
 
 static const char *drift_in_interval(const struct ifm_builder *builder, const struct ifm_cell *cell,

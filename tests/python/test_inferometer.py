@@ -130,8 +130,8 @@ class Compare(InAFolder):
             self.assertRegex(page.read(), r"\*\*old\*\* \| 10\d(\.\d+)? µs|\*\*old\*\* \| 9\d(\.\d+)? µs")
 
     def test_a_ratio_of_undisturbed_blocks_says_what_all_blocks_give(self):
-        def arm(of_all):
-            numbers = {"step_ns": (53600, None), "speedup": (1.05, (1.02, 1.09)), "change_percent": (-4.8, (-8, -2)),
+        def arm(of_all, speedup=1.05, interval=(1.02, 1.09)):
+            numbers = {"step_ns": (53600, None), "speedup": (speedup, interval), "change_percent": (-4.8, (-8, -2)),
                        "change_percent_all_blocks": (100 / of_all - 100, None)}
 
             def metric(_index, name):
@@ -142,6 +142,8 @@ class Compare(InAFolder):
         alone = "faster, 1.05x [1.02, 1.09] the speed of loop"
         self.assertEqual(arm(1.084), alone + ", of undisturbed blocks; of all 1.08x")
         self.assertEqual(arm(1.055), alone)
+        self.assertTrue(arm(1.0046, 0.9992, (0.985, 1.02)).endswith(", of undisturbed blocks; of all 1.005x"))
+        self.assertNotIn("of all", arm(1.055, interval=None))
 
     def test_undecided_has_its_reason(self):
         same = fake("step_ns=100000; noise=0.05; slot_noise=0.01; arm.new.step_ns=100300", **{"measure.margin": 0})

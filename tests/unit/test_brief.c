@@ -330,10 +330,11 @@ static void the_word_of_trust_takes_two_lines(void **state)
         "took the CPU); at least 6 undisturbed blocks are needed, 5 are there. Remedy: end other "
         "work, or --threads 1, which leaves it its CPU; CPU time alone, without what it waits, "
         "decides: inferometer ci OLD NEW --metric cpu";
-    static const char typed[] = "the time depends on which arm ran before (it is 3.1 % longer behind f16 than behind "
-                                "itself, and 1.2 % shorter behind int8), which moves the change by 2 to 4 %: its "
-                                "interval holds both: undecided. Remedy: --slot-steps 12, which lets each arm "
-                                "run behind itself";
+    static const char typed[] =
+        "the time depends on which arm ran before (it is 3.1 % longer behind f16 than behind "
+        "itself, and 1.2 % shorter behind int8), which moves the change by 2 to 4 %: its "
+        "interval holds those of both orders: undecided. Remedy: --slot-steps 12, which lets each arm "
+        "run behind itself";
     static const char alone[] =
         "one clause that is as long as three lines of a terminal would be if somebody wrote one "
         "and which has no mark at all to be cut at as it was made by a program that tells its "
@@ -390,20 +391,49 @@ static void what_is_left_at_the_ceiling_stands_with_the_answers(void **state)
     free(text);
 }
 
-/* An interval far wider than its times say is nobody's typing error: what widened it stands below. */
+/* An interval far wider than its times say is nobody's typing error: what widened it stands below. So it does of one
+ * that the order moved by what is worth a warning, and of one beside it. */
 static void a_wide_ratio_says_why(void **state)
 {
     (void)state;
-    static const struct ifm_finding order = {
-        IFM_SEVERITY_NOTE,        "rule-07", D, "half", IFM_CARRIED_WORDS " (...)", .in_intervals = true,
-        .kind = IFM_FINDING_ORDER};
-    for (int i = 0; i < 3; i++) {
-        struct sample *s = sample_of(&order, i < 2);
-        s->numbers[SPEEDUP].value.low = i == 1 ? 1.995 : 1.5;
-        s->numbers[SPEEDUP].value.high = i == 1 ? 2.005 : 2.5;
+    static const struct {
+        double half;
+        int findings;
+        enum ifm_severity severity;
+        bool half_is_marked, packed_is_marked;
+    } cases[] = {{0.5, 1, IFM_SEVERITY_NOTE, true, false},    {0.005, 1, IFM_SEVERITY_NOTE, false, false},
+                 {0.5, 0, IFM_SEVERITY_NOTE, false, false},   {0.005, 1, IFM_SEVERITY_WARNING, true, false},
+                 {0.005, 2, IFM_SEVERITY_NOTE, false, false}, {0.5, 2, IFM_SEVERITY_NOTE, true, true}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct ifm_finding orders[] = {{cases[i].severity, "rule-07", D, "half", IFM_CARRIED_WORDS " (...)",
+                                              .in_intervals = true, .kind = IFM_FINDING_ORDER},
+                                             {IFM_SEVERITY_NOTE, "rule-07", D, "packed", IFM_CARRIED_WORDS " (...)",
+                                              .in_intervals = true, .kind = IFM_FINDING_ORDER}};
+        struct sample *s = sample_of(orders, (size_t)cases[i].findings);
+        s->numbers[SPEEDUP].value.low = 2 - cases[i].half;
+        s->numbers[SPEEDUP].value.high = 2 + cases[i].half;
+        s->numbers[HALF_ENERGY] = (struct ifm_number){D, "packed", IFM_M_SPEEDUP, RATE(3.65, 3.64, 3.66)};
+        sample_fill(s->numbers, COUNT(decided));
         char *text = brief(s);
-        assert_true((strstr(text, "¹ interval holds both orders: after another arm, after the same arm") != NULL) ==
-                    (i == 0));
+        assert_int_equal(count_of(text, "¹ interval holds both orders: after another arm, after the same arm"),
+                         cases[i].half_is_marked);
+        assert_int_equal(count_of(text, "x¹"), cases[i].half_is_marked + cases[i].packed_is_marked);
+        assert_int_equal(count_of(text, "3.650x¹"), cases[i].packed_is_marked);
+        free(text);
+    }
+}
+
+/* So does one that is undecided for another reason, which the word of trust has. */
+static void an_undecided_ratio_holds_both_orders_too(void **state)
+{
+    (void)state;
+    for (int takes = 0; takes < 2; takes++) {
+        const struct ifm_finding order = {
+            IFM_SEVERITY_WARNING,     "rule-07", D, "half", IFM_CARRIED_WORDS " (...)", .takes_word = takes != 0,
+            .kind = IFM_FINDING_ORDER};
+        struct sample *s = open_sample(&order, 1);
+        char *text = brief(s);
+        assert_int_equal(count_of(text, "¹ interval holds both orders: after another arm, after the same arm"), !takes);
         free(text);
     }
 }
@@ -548,6 +578,7 @@ int main(void)
         cmocka_unit_test(the_badge_and_the_findings_share_no_sentence),
         cmocka_unit_test(p50_is_a_remedy_where_there_is_one),
         cmocka_unit_test(a_wide_ratio_says_why),
+        cmocka_unit_test(an_undecided_ratio_holds_both_orders_too),
         cmocka_unit_test(the_rest_is_counted),
         cmocka_unit_test(warnings_are_counted_alike_everywhere),
         cmocka_unit_test(the_word_of_trust_takes_two_lines),

@@ -17,7 +17,7 @@
 enum { MOST = 3 };
 struct name_case {
     const char *lines[MOST], *names[MOST];
-    bool shell, numbered;
+    bool shell, untold;
 };
 
 /* In a folder with these files. */
@@ -58,13 +58,25 @@ static const struct name_case cases[] = {
     {{"true", "true", "./true-2nd"}, {"true-1st", "true-3rd", "true-2nd"}, false, false},
     {{"gzip -9", "gzip -1", "./gzip-9"}, {"gzip-9-1st", "gzip-1", "gzip-9-2nd"}, false, true},
     {{"python3 a.py | wc", "python3 b.py | wc"}, {"a.py", "b.py"}, true, false},
+    /* what sets a program up is not what is measured */
+    {{"sort f", "env LC_ALL=C sort f"}, {"sort", "sort-LC_ALL"}, false, false},
+    {{"env A=1 sort f", "/usr/bin/env B=1 C=2 sort -u f"}, {"sort-A", "sort-B_C"}, false, false},
+    {{"env -i -u X A=1 sort f", "env gzip f"}, {"sort", "gzip"}, false, false},
+    {{"env A=1 sort f", "env A=2 sort f"}, {"sort-1st", "sort-2nd"}, false, true},
+    {{"env A=1 gzip -9 f", "env A=1 gzip -1 f"}, {"gzip-9", "gzip-1"}, false, false},
+    {{"env -i sort f", "sort f", "nice -n 5 sort f"}, {"sort-env", "sort", "sort-nice"}, false, false},
+    {{"env A=1 sort f", "env A=1 sort f"}, {"sort-1st", "sort-2nd"}, false, false},
+    {{"env -S 'A=1 sort f'", "sort f"}, {"env", "sort"}, false, true},
+    {{"env 'A B=1' ./bench", "./bench"}, {"bench-1st", "bench-2nd"}, false, true},
+    {{"env A=1 sort f | wc", "A=1 B=2 sort f | wc"}, {"sort-A", "sort-A_B"}, true, false},
+    {{"env A=\"x sort y\" wc f", "A=$(sort f) wc f"}, {"env", "command"}, true, true},
     /* what may be a secret */
     {{"sh -c ': one secret'", "sh -c ': another'"}, {"sh-1st", "sh-2nd"}, false, true},
     {{"mysql -psecret", "mysql -pother"}, {"mysql-1st", "mysql-2nd"}, false, true},
     {{"curl -u me:secret x", "curl -u me:other x"}, {"curl-1st", "curl-2nd"}, false, true},
     {{"login secret", "login other"}, {"login-1st", "login-2nd"}, false, true},
     {{"unlock 1234", "unlock 2345"}, {"unlock-1st", "unlock-2nd"}, false, true},
-    {{"PGPASSWORD=secret prog", "prog x"}, {"command", "prog"}, true, false},
+    {{"PGPASSWORD=secret prog", "prog x"}, {"prog-PGPASSWORD", "prog"}, true, false},
     {{"\"secret\" x", "(secret/x)"}, {"command-1st", "command-2nd"}, true, true},
     {{"python3 gone.py", "python3 lost.py"}, {"python3-1st", "python3-2nd"}, false, true},
 };
@@ -104,14 +116,14 @@ static void commands_are_named_by_what_differs(void **state)
         struct ifm_arena *arena = ifm_arena_create();
         struct ifm_error error = {0};
         const char *names[MOST];
-        bool numbered = !cases[c].numbered;
+        bool untold = !cases[c].untold;
         size_t n = 0;
         while (n < MOST && cases[c].lines[n] != NULL)
             n++;
-        assert_int_equal(ifm_command_names(cases[c].lines, n, cases[c].shell, arena, names, &numbered, &error), IFM_OK);
+        assert_int_equal(ifm_command_names(cases[c].lines, n, cases[c].shell, arena, names, &untold, &error), IFM_OK);
         for (size_t i = 0; i < n; i++)
             assert_string_equal(names[i], cases[c].names[i]);
-        assert_int_equal(numbered, cases[c].numbered);
+        assert_int_equal(untold, cases[c].untold);
         ifm_arena_destroy(arena);
     }
 }
@@ -120,11 +132,11 @@ static void a_line_that_cannot_be_run_is_named_by_its_place(void **state)
 {
     static const char *const lines[] = {"true", "echo 'x"};
     const char *names[2];
-    bool numbered;
+    bool untold;
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_error error = {0};
     (void)state;
-    assert_int_equal(ifm_command_names(lines, 2, false, arena, names, &numbered, &error), IFM_USAGE);
+    assert_int_equal(ifm_command_names(lines, 2, false, arena, names, &untold, &error), IFM_USAGE);
     assert_string_equal(error.where, "command 2");
     ifm_arena_destroy(arena);
 }

@@ -74,6 +74,42 @@ static void a_late_change_is_a_warning(void **state)
     fx_stop(&fx);
 }
 
+/* What all arms do together is the machine's, also where the change of one is not reported by itself; what one does
+ * alone, later, or the other way is its own. */
+static void what_changes_for_all_is_the_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        double from[2], factor[2];
+        bool all;
+    } cases[] = {
+        {{0.85, 0.85}, {1.1, 1.1}, true},   {{0.85, 0.85}, {0.9, 0.93}, true},  {{0.85, 0.85}, {1.1, 1}, false},
+        {{0.85, 0.85}, {1.1, 1.02}, false}, {{0.85, 0.85}, {1.1, 0.91}, false}, {{0.85, 0.4}, {1.1, 1.1}, false},
+        {{0.4, 0.4}, {1.1, 1.07}, true},    {{0.4, 0.4}, {1.1, 0.93}, false},
+    };
+    size_t said[2][2] = {{0, 0}, {0, 0}}; /* of all or not; at a block or a drift */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fx;
+        start(&fx);
+        for (size_t arm = 0; arm < 2; arm++)
+            scale(&fx, arm, cases[i].from[arm], 1, cases[i].factor[arm]);
+        fx_derive(&fx);
+        for (size_t f = 0; f < fx.derived->n_findings; f++) {
+            const struct ifm_finding *finding = &fx.derived->findings[f];
+            if (finding->kind != IFM_FINDING_UNSTEADY && finding->kind != IFM_FINDING_TIME_CHANGES &&
+                finding->kind != IFM_FINDING_TIME_DRIFTS)
+                continue;
+            said[cases[i].all][finding->kind == IFM_FINDING_TIME_DRIFTS]++;
+            if (finding->of_all != cases[i].all)
+                fail_msg("case %zu, %s: %s", i, finding->arm, finding->text);
+            assert_int_equal(strstr(finding->text, ", as the machine's speed changed for both") != NULL, cases[i].all);
+        }
+        fx_stop(&fx);
+    }
+    for (size_t k = 0; k < 4; k++)
+        assert_true(said[k / 2][k % 2] > 1);
+}
+
 static void an_early_change_is_told_without_a_warning(void **state)
 {
     (void)state;
@@ -199,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_quiet_arm_is_flat),
         cmocka_unit_test(a_late_change_is_a_warning),
+        cmocka_unit_test(what_changes_for_all_is_the_machine),
         cmocka_unit_test(an_early_change_is_told_without_a_warning),
         cmocka_unit_test(two_modes_are_a_note),
         cmocka_unit_test(modes_that_mislead_nobody),

@@ -295,34 +295,50 @@ static void findings_that_differ_in_figures_are_one_line(void **state)
     free(data[1]);
 }
 
-/* Times are of all blocks; a comparison without the disturbed ones says what dividing the times gives. */
+/* Times are of all blocks; a comparison without the disturbed ones says what dividing the times gives, where it differs
+ * by a percent, lies outside the interval or on the other side of 1, with digits that show it. */
 static void a_ratio_unlike_the_times_says_why(void **state)
 {
     (void)state;
+    static const struct {
+        double speedup, low, high, change_of_all;
+        bool bare;
+        const char *says;
+    } cases[] = {{0.876, 0.79, 0.97, 104.1, false, "0.490x"},  {0.876, 0.79, 0.97, 13.6, false, NULL},
+                 {0.876, 0.79, 0.97, 12.5, false, "0.889x"},   {1.212, 1.21, 1.214, -17.8, false, "1.217x"},
+                 {0.9992, 0.98, 1.02, -0.46, false, "1.005x"}, {1.05, 0, 0, -5.2, true, NULL}};
     static struct ifm_number all[COUNT(sample_numbers) + 1];
-    struct ifm_publication publication = sample_publication(NULL);
-    struct ifm_derived derived = *publication.derived;
-    const struct ifm_value change = {.number = 104.1, .unit = "%", .n_of = "", .reason = "", .remedy = "", .text = ""};
-    memcpy(all, derived.numbers, sizeof sample_numbers);
-    all[COUNT(sample_numbers)] = (struct ifm_number){D, "packed", IFM_M_CHANGE_PERCENT_ALL_BLOCKS, change};
-    derived.numbers = all;
-    derived.n_numbers = COUNT(all);
-    publication.derived = &derived;
-    for (int same = 0; same < 2; same++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct ifm_publication publication = sample_publication(NULL);
+        struct ifm_derived derived = *publication.derived;
+        memcpy(all, derived.numbers, sizeof sample_numbers);
+        struct ifm_value change = {
+            .number = cases[i].change_of_all, .unit = "%", .n_of = "", .reason = "", .remedy = "", .text = ""};
+        all[COUNT(sample_numbers)] = (struct ifm_number){D, "packed", IFM_M_CHANGE_PERCENT_ALL_BLOCKS, change};
+        for (size_t k = 0; k < COUNT(sample_numbers); k++)
+            if (all[k].metric == IFM_M_SPEEDUP && strcmp(all[k].arm, "packed") == 0) {
+                all[k].value.number = cases[i].speedup;
+                all[k].value.low = cases[i].low;
+                all[k].value.high = cases[i].high;
+                all[k].value.has_interval = !cases[i].bare;
+            }
+        derived.numbers = all;
+        derived.n_numbers = COUNT(all);
+        publication.derived = &derived;
         const enum ifm_format formats[] = {IFM_FORMAT_TABLE, IFM_FORMAT_MD};
-        for (size_t i = 0; i < 2; i++) {
-            char *data = NULL;
+        for (size_t f = 0; f < COUNT(formats); f++) {
+            char *data = NULL, expected[96];
             size_t size = 0;
             FILE *out = open_memstream(&data, &size);
             assert_int_equal(
-                ifm_publish_table(&publication, &(struct ifm_table_look){formats[i], false, true, 0}, out, &error),
+                ifm_publish_table(&publication, &(struct ifm_table_look){formats[f], false, true, 0}, out, &error),
                 IFM_OK);
             fclose(out);
-            assert_int_equal(
-                strstr(data, "of undisturbed blocks; of all, as the times are: 0.490x") != NULL, !same);
+            snprintf(expected, sizeof expected, "of undisturbed blocks; of all, as the times are: %s",
+                     cases[i].says == NULL ? "" : cases[i].says);
+            assert_int_equal(strstr(data, expected) != NULL, cases[i].says != NULL);
             free(data);
         }
-        all[COUNT(sample_numbers)].value.number = 12.5; /* 0.889x, in the interval */
     }
 }
 

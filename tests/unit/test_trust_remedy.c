@@ -262,6 +262,21 @@ static void a_remedy_has_a_value(void **state)
     assert_has(again(s).remedy, "a longer --cap, such as 20s");
 }
 
+/* What all arms do together, the machine does: no program is to be looked at. */
+static void what_all_arms_do_asks_for_another_machine(void **state)
+{
+    (void)state;
+    static const enum ifm_finding_kind kinds[] = {IFM_FINDING_UNSTEADY, IFM_FINDING_TIME_CHANGES,
+                                                  IFM_FINDING_TIME_DRIFTS};
+    for (size_t i = 0; i < 2 * COUNT(kinds); i++) {
+        const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07",           D, "half", "the level changes",
+                                          .kind = kinds[i / 2], .of_all = i % 2 == 0};
+        const struct ifm_trust trust = again(sample_of(&found, 1));
+        assert_int_equal(strstr(trust.remedy, "run it again, or on a quieter machine") != NULL, i % 2 == 0);
+        assert_int_equal(strstr(trust.remedy, "this arm") != NULL, i % 2 == 1);
+    }
+}
+
 static const struct ifm_finding clock = {IFM_SEVERITY_WARNING, "rule-08", D, "half", "the clock differs", .kind = 0};
 static const struct ifm_finding weak = {
     IFM_SEVERITY_WARNING, "rule-03", D, "", "plain reaches only 60 % of it", .kind = IFM_FINDING_WEAK_BASELINE};
@@ -501,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_refusal_of_the_baseline_blames_it),
         cmocka_unit_test(a_gate_that_passes_leaves_no_margin_open),
         cmocka_unit_test(a_remedy_has_a_value),
+        cmocka_unit_test(what_all_arms_do_asks_for_another_machine),
         cmocka_unit_test(a_remedy_can_be_done_here),
         cmocka_unit_test(an_unread_load_is_no_quiet_machine),
         cmocka_unit_test(half_of_the_threads_are_no_remedy),

@@ -515,8 +515,9 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
                                100 * expm1(carried->high));
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
-        IFM_CARRIED_WORDS " (%s), which %s: its interval holds both%s" IFM_REMEDY
-                          "%s, which lets each arm run behind itself",
+        IFM_CARRIED_WORDS
+        " (%s), which %s: its interval holds those of both orders, wide as each has fewer slots%s" IFM_REMEDY
+        "%s, which lets each arm run behind itself",
         carried->words, moves, changes_the_word ? ": undecided" : "", ifm_derive_longer_slots(arm->work));
     said->kind = IFM_FINDING_ORDER;
     said->takes_word = changes_the_word;

@@ -30,11 +30,13 @@ static void say_drift(const struct ifm_arm_work *arm, double drift)
 {
     if (drift == 0)
         return;
-    struct ifm_finding *said = ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                                                  "%s drifts by %+.2f %% from start to end; " IFM_DRIFT_HELD_WORDS,
-                                                  time_words(arm), 100.0 * expm1(drift));
+    const bool all = ifm_derive_all_drift(arm);
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-07", "%s drifts by %+.2f %% from start to end%s; " IFM_DRIFT_HELD_WORDS,
+        time_words(arm), 100.0 * expm1(drift), all ? ifm_derive_all_words(arm->work) : "");
     said->kind = IFM_FINDING_TIME_DRIFTS;
     said->drift = drift;
+    said->of_all = all;
 }
 
 /* The change of time that a gate on the comparison allows, in percent; infinite = it is no such gate. */
@@ -99,11 +101,14 @@ static void look_for_change(const struct ifm_arm_work *arm, const struct trend *
     if (ifm_stats_cusum(t->logs, t->n, &cusum) != IFM_STAT_OK)
         return;
     double peak = cusum.peak * sqrt(independent_share(t, cusum.at, t->rest));
-    if (peak > IFM_CUSUM_1_PERCENT)
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           "%s changes after %zu of %zu blocks (CUSUM %.2f, limit %.2f)", time_words(arm), cusum.at,
-                           t->n, peak, IFM_CUSUM_1_PERCENT)
-            ->kind = IFM_FINDING_TIME_CHANGES;
+    if (peak <= IFM_CUSUM_1_PERCENT)
+        return;
+    const bool all = ifm_derive_all_change(arm, (t->mid[cusum.at - 1] + t->mid[cusum.at]) / 2);
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-07", "%s changes after %zu of %zu blocks%s (CUSUM %.2f, limit %.2f)",
+        time_words(arm), cusum.at, t->n, all ? ifm_derive_all_words(arm->work) : "", peak, IFM_CUSUM_1_PERCENT);
+    said->kind = IFM_FINDING_TIME_CHANGES;
+    said->of_all = all;
 }
 
 enum { NAMED = 4 }; /* arms in one finding of a cell: a sweep has dozens, and a busy machine unsettles them all */

@@ -8,8 +8,10 @@
 
 /* A ceiling of every cell is called so; no arm may be. */
 bool ifm_command_is_ceiling(const char *name);
-/* A name for the arm that runs `line`: the base name of its program, in the letters that a name may have. The text is
- * split as it will be run; `where` names it in an error. In the arena. */
+/* The last part of a program's path, in the letters that a name may have. In the arena. */
+const char *ifm_command_base(const char *program, struct ifm_arena *arena);
+/* A name for the arm that runs `line`: that of its first word. The text is split as it will be run; `where` names it in
+ * an error. In the arena. */
 IFM_CHECKED enum ifm_status ifm_command_name(const char *line, bool shell, const char *where, struct ifm_arena *arena,
                                              const char **name, struct ifm_error *error);
 

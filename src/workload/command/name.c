@@ -13,12 +13,24 @@ bool ifm_command_is_ceiling(const char *name)
     return false;
 }
 
+const char *ifm_command_base(const char *program, struct ifm_arena *arena)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
+    enum { LONGEST = 40 };
+    const char *slash = strrchr(program, '/');
+    char *base = ifm_arena_printf(arena, "%.*s", LONGEST, slash != NULL ? slash + 1 : program);
+    for (char *at = base; *at != '\0'; at++)
+        if (strchr(letters, *at) == NULL)
+            *at = '_';
+    if (ifm_command_is_ceiling(base))
+        return ifm_arena_printf(arena, "%s-program", base);
+    return base[0] == '\0' ? "command" : base;
+}
+
 enum ifm_status ifm_command_name(const char *line, bool shell, const char *where, struct ifm_arena *arena,
                                  const char **name, struct ifm_error *error)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
     static const char with_slash[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./~";
-    enum { LONGEST = 40 };
     struct ifm_words words = {0};
     const char *program = line + strspn(line, " \t\n");
     if (!shell) {
@@ -35,13 +47,6 @@ enum ifm_status ifm_command_name(const char *line, bool shell, const char *where
     }
     if (strchr(program, '=') != NULL) /* a variable for the program: its value may be a secret */
         program = "command";
-    const char *slash = strrchr(program, '/');
-    char *base = ifm_arena_printf(arena, "%.*s", LONGEST, slash != NULL ? slash + 1 : program);
-    for (char *at = base; *at != '\0'; at++)
-        if (strchr(letters, *at) == NULL)
-            *at = '_';
-    *name = base[0] == '\0' ? "command" : base;
-    if (ifm_command_is_ceiling(base))
-        *name = ifm_arena_printf(arena, "%s-program", base);
+    *name = ifm_command_base(program, arena);
     return IFM_OK;
 }

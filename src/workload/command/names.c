@@ -1,9 +1,10 @@
-/* Names for commands of one program: the script or option that differs in all of them, or the nearest folder of such
- * scripts and programs. Of the very same command, or where nothing may be told, which one it is. */
+/* Names for commands of one program: the variable, script or option that differs in all of them, or the nearest folder
+ * of such scripts and programs. Of the very same command, or where nothing may be told, which one it is. */
 #include "workload/command/names.h"
 
 #include "base/text.h"
 #include "workload/command/command.h"
+#include "workload/command/files.h"
 #include "workload/command/words.h"
 #include <ctype.h>
 #include <string.h>
@@ -15,7 +16,7 @@ enum {
     LONGEST_PROGRAM = 18, /* in front of a piece: a name has 48 characters at most, "-10th" behind it */
 };
 
-/* Lines of one program. */
+/* Lines of one program; the first word of each is what sets the program up. */
 struct kin {
     struct ifm_words *words;
     const char **pieces;
@@ -23,7 +24,7 @@ struct kin {
 };
 
 /* To a shell a line is more than words, but those without a special character mean the same to it. */
-static struct ifm_words words_of(const char *line, bool shell, struct ifm_arena *arena)
+static struct ifm_words split(const char *line, bool shell, struct ifm_arena *arena)
 {
     if (!shell)
         return ifm_words_split(line, arena);
@@ -32,6 +33,47 @@ static struct ifm_words words_of(const char *line, bool shell, struct ifm_arena 
     for (char *word = strsep(&rest, " \t\n"); word != NULL; word = strsep(&rest, " \t\n"))
         if (word[0] != '\0')
             words.items[words.n++] = word;
+    return words;
+}
+
+/* The words in front of the program that a line measures: "env A=1", and to a shell "A=1". */
+static size_t count_set_up(const struct ifm_words *words, bool shell, struct ifm_arena *arena)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=,:%@";
+    size_t at = 0;
+    while (shell && at < words->n && strchr(words->items[at], '=') != NULL)
+        at++;
+    if (at == words->n)
+        return 0;
+    char *const *argv = words->items + at;
+    if (ifm_command_wrapped(argv[0], &argv, arena) != NULL)
+        at = (size_t)(argv - words->items);
+    for (size_t i = 0; shell && at > 0 && i <= at; i++) /* of quotes and expansions nothing is known */
+        at = words->items[i][strspn(words->items[i], plain)] == '\0' ? at : 0;
+    return at;
+}
+
+/* "-A_B" of `env A=1 B=2`, "-nice" of `nice -n 5`: never a value. */
+static const char *set_up_by(const struct ifm_words *words, size_t n, struct ifm_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++) {
+        const char *word = words->items[i], *equals = strchr(word, '=');
+        if (equals != NULL && word[0] != '-')
+            text = ifm_arena_printf(arena, "%s%s%.*s", text, text[0] == '\0' ? "-" : "_", (int)(equals - word), word);
+    }
+    return n == 0 || text[0] != '\0' ? text : ifm_arena_printf(arena, "-%s", ifm_command_base(words->items[0], arena));
+}
+
+/* Its program, and what it is given, behind one word for what sets it up, or an empty one. */
+static struct ifm_words words_of(const char *line, bool shell, struct ifm_arena *arena)
+{
+    const struct ifm_words all = split(line, shell, arena);
+    struct ifm_words words = {.items = IFM_ARENA_ARRAY(arena, char *, all.n + 2)};
+    const size_t n = count_set_up(&all, shell, arena);
+    words.items[words.n++] = ifm_arena_strdup(arena, set_up_by(&all, n, arena));
+    for (size_t i = n; i < all.n; i++)
+        words.items[words.n++] = all.items[i];
     return words;
 }
 
@@ -114,6 +156,12 @@ static const char *piece_of(const char *whole, struct ifm_arena *arena)
     return strlen(piece) > LONGEST_PIECE ? NULL : piece;
 }
 
+static const char *set_up_piece(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
+    return word[strspn(word, plain)] == '\0' && strlen(word) <= LONGEST_PIECE ? word : NULL;
+}
+
 /* "-9_c" of "-9" and "-c". */
 static const char *joined(const char *name, const char *piece, struct ifm_arena *arena)
 {
@@ -128,7 +176,8 @@ static bool take_pieces(struct kin *kin, size_t from, size_t to, struct ifm_aren
     for (size_t i = 0; i < kin->n; i++) {
         const char *name = "";
         for (size_t at = from; at < to; at++) {
-            const char *piece = piece_of(word_at(kin, i, at), arena);
+            const char *word = word_at(kin, i, at),
+                       *piece = kin->first + at == 0 ? set_up_piece(word) : piece_of(word, arena);
             if (piece == NULL)
                 return false;
             name = joined(name, piece, arena);
@@ -201,7 +250,7 @@ static const char *full_name(const char *program, const char *piece, struct ifm_
 static const char *piece_alone(const struct ifm_words *words, struct ifm_arena *arena)
 {
     const char *name = "";
-    for (size_t i = 1; i < words->n; i++) {
+    for (size_t i = 2; i < words->n; i++) {
         const char *word = words->items[i], *piece = piece_of(word, arena);
         if (piece != NULL && piece[0] != '-' && is_program(word))
             return piece;
@@ -284,16 +333,20 @@ static bool number_names(const char *const *lines, const char **names, size_t n,
 }
 
 enum ifm_status ifm_command_names(const char *const *lines, size_t n, bool shell, struct ifm_arena *arena,
-                                  const char **names, bool *numbered, struct ifm_error *error)
+                                  const char **names, bool *untold, struct ifm_error *error)
 {
     const char **programs = IFM_ARENA_ARRAY(arena, const char *, n);
     for (size_t i = 0; i < n; i++) {
         IFM_TRY(ifm_command_name(lines[i], shell, ifm_arena_printf(arena, "command %zu", i + 1), arena, &programs[i],
                                  error));
-        names[i] = programs[i];
+        const struct ifm_words words = split(lines[i], shell, arena);
+        const size_t set_up = count_set_up(&words, shell, arena);
+        names[i] = programs[i] = set_up == 0 ? programs[i] : ifm_command_base(words.items[set_up], arena);
     }
     for (size_t i = 0; i < n; i++)
         name_kin(lines, n, i, shell, programs, arena, names);
-    *numbered = number_names(lines, names, n, arena);
+    *untold = number_names(lines, names, n, arena);
+    for (size_t i = 0; i < n && n > 1; i++)
+        *untold |= strcmp(names[i], "env") == 0 || strcmp(names[i], "command") == 0;
     return IFM_OK;
 }
