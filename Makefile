@@ -15,6 +15,7 @@ build: setup-build ## build the command, build/inferometer, and the library of s
 
 run: build ## measure this machine with examples/first-run.yaml; ends with a table and the report's path (RUN_FLAGS="--wait-quiet 10min")
 	@build/inferometer run -c examples/first-run.yaml --out $(OUT) $(RUN_FLAGS)
+	@$(if $(RUN_FLAGS),:,echo 'with a flag: make run RUN_FLAGS="--wait-quiet 10min"')
 
 check: setup-test ## the fast tier (STAGES="gcc ..." for some of it); ends with "N passed, N failed, N skipped"
 	@tools/check.sh $(STAGES)

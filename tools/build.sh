@@ -41,7 +41,9 @@ show()
                 seconds=$(($(date +%s) - began))
                 [ "$seconds" -lt "$next" ] || {
                     what=
-                    case $line in *'Device code '*) what=': device code for a GPU first, which takes longest' ;; esac
+                    case $line in
+                    *'Device code '*) what=': device code for a GPU first, longest (cmake -DIFM_CUDA=OFF: none)' ;;
+                    esac
                     echo "building: $seconds s, $steps of $all steps$what" >&2
                     next=$((seconds + 30))
                 }

@@ -130,6 +130,19 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
                     : "the mean is far above the median (p50): some steps take much longer";
 }
 
+/* Has another arm of the cell the mark of slow steps, and no modes to tell instead? */
+static bool is_slow_beside(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm)
+{
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const struct ifm_arm *other = &cell->arms[a];
+        const struct ifm_value *step = ifm_value_of(builder, cell, other, IFM_M_STEP_NS);
+        if (other != arm && ifm_is_ok(step) && slow_steps(builder, cell, other, step)[0] != '\0' &&
+            modes_words(builder, cell, other)[0] == '\0' && alternates_words(builder, cell, other)[0] == '\0')
+            return true;
+    }
+    return false;
+}
+
 /* What to know of a time: what makes modes of it, or these, which a file tells of among what was found, or how mean and
  * median lie, or a drift. */
 const char *ifm_time_words(const struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
@@ -137,9 +150,11 @@ const char *ifm_time_words(const struct ifm_builder *builder, const struct ifm_c
 {
     const bool brief = builder->most == IFM_LEVEL_BRIEF;
     const char *modes = brief ? alternates_words(builder, cell, arm) : "";
-    if (brief && modes[0] == '\0')
-        modes = modes_words(builder, cell, arm);
     const char *slow = modes[0] == '\0' ? slow_steps(builder, cell, arm, value) : "";
+    /* a row without the mark that others have would be taken for unlike */
+    if (brief && modes[0] == '\0' && !(slow[0] != '\0' && is_slow_beside(builder, cell, arm)))
+        modes = modes_words(builder, cell, arm);
+    slow = modes[0] == '\0' ? slow : "";
     const char *drift = slow[0] == '\0' ? drift_in_interval(builder, cell, arm, value) : "";
     return modes[0] == '\0'   ? slow[0] == '\0' ? drift : slow
            : drift[0] == '\0' ? modes

@@ -395,7 +395,7 @@ static void too_few_undisturbed_blocks_decide_nothing(void **state)
     fx_end_events(&fx);
     fx_derive(&fx);
     assert_non_null(fx_finding(&fx, "rule-02", "3 of 7 blocks|probably --cap|--wait-quiet"));
-    assert_non_null(fx_finding(&fx, "rule-02", "faster by all 7 blocks, but too few are undisturbed (4): undecided"));
+    assert_non_null(fx_finding(&fx, "rule-02", "faster over all 7 blocks, but too few are undisturbed (4): undecided"));
     fx_stop(&fx);
 }
 

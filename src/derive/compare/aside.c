@@ -132,7 +132,7 @@ static const char *cause_of(const struct ifm_cell_work *work, const struct ifm_a
         return most == IFM_CAUSE_WAITED ? "threads waited for a CPU" : "stolen time";
     return ifm_arena_printf(work->d->arena, "%s%s",
                             ifm_cause_text(most, weights[most] > 0 ? sum[most] / weights[most] : 0, text),
-                            most == IFM_CAUSE_PROGRAM ? " there" : "");
+                            most == IFM_CAUSE_PROGRAM ? " in disturbed slots" : "");
 }
 
 /* Seconds of blocks after which as many are probably undisturbed as a word needs; 0 = nothing foretells it. */

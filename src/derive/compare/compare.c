@@ -262,7 +262,7 @@ static const char *word_without_marked(const struct ifm_arm_work *arm, const str
         return all->word;
     const char *why =
         rest.n < IFM_BLOCKS_NEEDED
-            ? ifm_arena_printf(arm->d->arena, "%s by all %zu blocks, but too few are undisturbed (%zu)", all->word,
+            ? ifm_arena_printf(arm->d->arena, "%s over all %zu blocks, but too few are undisturbed (%zu)", all->word,
                                all->n, rest.n)
             : ifm_arena_printf(arm->d->arena, "%s only if the %zu block%s of %zu that the machine disturbed count%s",
                                all->word, work->n_marked, work->n_marked == 1 ? "" : "s", work->n_measured,
