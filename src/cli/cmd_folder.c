@@ -60,7 +60,7 @@ static void print_count(const struct ifm_story_verified *verified)
 {
     const size_t n = verified->n_numbers, resting = verified->n_resting;
     if (resting == 0)
-        printf("verified: every hash fits, and all %zu numbers follow from the record\n", n);
+        printf("verified: every hash fits, and all %zu numbers follow from the record, absent ones too\n", n);
     else if (resting == n)
         printf("verified: every hash fits, and all %zu numbers follow from the record and from what plan.json says\n",
                n);

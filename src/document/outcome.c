@@ -139,7 +139,7 @@ const char *ifm_unlike_of_several(const char *text)
 static const char *told_apart(const struct ifm_value *ratio, double other, struct ifm_arena *arena)
 {
     const char *text = ifm_quantity_of(ratio, arena).number, *point = strchr(text, '.');
-    const int decimals = -(int)floor(log10(fmax(fabs(ratio->number - other), 1e-4))),
+    const int decimals = -(int)floor(log10(fmin(fmax(fabs(ratio->number - other), 1e-4), 1))),
               has = point == NULL ? 0 : (int)strlen(point + 1);
     return decimals > has ? ifm_quantity_digits(ratio->number, decimals, arena) : text;
 }

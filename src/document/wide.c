@@ -66,10 +66,11 @@ static const char *drift_in_interval(const struct ifm_builder *builder, const st
                                      const struct ifm_arm *arm, const struct ifm_value *time)
 {
     const double shows = 0.03; /* of the time: a narrow interval misleads nobody */
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;)
-        if (strcmp(f->arm, arm->name) == 0 && f->kind == IFM_FINDING_TIME_DRIFTS && half_of(time) > shows)
-            return IFM_DRIFT_NOTE_WORDS;
-    return "";
+    const struct ifm_value *drift = ifm_value_of(builder, cell, arm, IFM_M_DRIFT_PERCENT);
+    /* as derive widens it, which it finds worth a warning from a higher level on */
+    const bool held = ifm_is_ok(drift) && drift->has_interval && (drift->low > 0 || drift->high < 0) &&
+                      fabs(log1p(drift->number / 100)) > log1p(cell->measure.margin);
+    return held && half_of(time) > shows ? IFM_DRIFT_NOTE_WORDS : "";
 }
 
 /* "the time alternates from slot to slot (83.0 ms, 52.9 ms), whichever arm runs": why a time has modes, of the arm that
@@ -122,12 +123,12 @@ static const char *slow_steps(const struct ifm_builder *builder, const struct if
     if (!ifm_is_ok(median))
         return "";
     if (mean->number * BELOW < median->number)
-        return programs ? "the mean is below the median (p50): some runs take much less"
-                        : "the mean is below the median (p50): some steps take much less";
+        return programs ? "the mean is below the median (p50): runs below that take much less"
+                        : "the mean is below the median (p50): steps below that take much less";
     if (mean->number < apart * median->number)
         return "";
-    return programs ? "the mean is far above the median (p50): some runs take much longer"
-                    : "the mean is far above the median (p50): some steps take much longer";
+    return programs ? "the mean is far above the median (p50): runs above that take much longer"
+                    : "the mean is far above the median (p50): steps above that take much longer";
 }
 
 /* Has another arm of the cell the mark of slow steps, and no modes to tell instead? */

@@ -16,14 +16,20 @@ arms:
   - {name: twin, set: {null.spin: 2}}
 YAML
 
-# run FOLDER WATTS flags...: 6 ms a step
+# run FOLDER WATTS flags...: 6 ms a step. Where other work had the machine, and the run ended otherwise, once more.
 run()
 {
-    local out=$1 watts=$2
+    local out=$1 watts=$2 status try
     shift 2
     local sensors="average_rc=3 instant_rc=3 memory_rc=3 refresh_ms=20 watts=$watts card=${card:-1}"
-    FAKE_CUDA="kernel_ns=6000000" FAKE_NVML=$sensors LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver" \
-        "$INFEROMETER" run -c study.yaml --quiet --out "$out" "$@" >/dev/null 2>log || fail "$out: $(cat log)"
+    for try in 1 2 3; do
+        rm -rf "$out"
+        FAKE_CUDA="kernel_ns=6000000" FAKE_NVML=$sensors LD_LIBRARY_PATH="$IFM_FAKE_CUDA:$PWD/driver" \
+            "$INFEROMETER" run -c study.yaml --quiet --out "$out" "$@" >said 2>log && return
+        status=$?
+        disturbed "$out" || break
+    done
+    fail "$out: exit status $status in try $try: $(cat log said)"
 }
 
 energy=(--energy --energy-windows 8 --energy-idle 1s --pre-roll 100ms --energy-window)

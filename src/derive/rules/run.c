@@ -159,7 +159,8 @@ static void check_locks(struct ifm_derivation *d)
     ifm_text_free(&locks.changed);
 }
 
-/* "; 16 of 25 blocks disturbed, set aside": in each cell of the arm that has most; "" = none, or none could be marked.
+/* "; 16 of 25 blocks disturbed, set aside in ratios of time": in each cell of the arm that has most; "" = none, or none
+ * could be marked.
  */
 static const char *disturbed_words(const struct ifm_derivation *d)
 {
@@ -184,7 +185,7 @@ static const char *disturbed_words(const struct ifm_derivation *d)
     }
     return disturbed == 0 ? ""
                           : ifm_arena_printf(d->arena, "; %zu of %zu blocks disturbed%s", disturbed, all,
-                                             aside ? ", set aside" : "");
+                                             aside ? ", set aside in ratios of time" : "");
 }
 
 /* One finding, however often the load was read: the readings before and after a run are about the same neighbours. That
