@@ -363,7 +363,8 @@ static void marks_that_were_not_read_are_not_told(void **state)
         fx_end_events(&fx);
         fx_derive(&fx);
         assert_non_null(fx_finding(&fx, "rule-07", "took up to 80 % of each CPU as the run began and ended"));
-        assert_int_equal(fx_finding(&fx, "rule-07", "; 5 of 12 blocks disturbed, set aside in ratios of time") != NULL, read == 1);
+        assert_int_equal(fx_finding(&fx, "rule-07", "; 5 of 12 blocks disturbed, set aside in ratios of time") != NULL,
+                         read == 1);
         assert_int_equal(fx_finding(&fx, "rule-07", "; 12 of 12 blocks disturbed") != NULL, read == 2);
         assert_int_equal(fx_finding(&fx, "rule-07", "blocks disturbed, set aside") != NULL, read == 1);
         fx_stop(&fx);
