@@ -84,7 +84,7 @@ struct ifm_finding {
 /* ... and where it cannot be told from the load, or from that. */
 #define IFM_ORDER_HIDDEN_WORDS "whether the order of slots matters"
 /* Of a program whose processor time is decided where its time is not. */
-#define IFM_CPU_DECIDES "; CPU time alone, without what it waits, decides: inferometer ci OLD NEW --metric cpu"
+#define IFM_CPU_DECIDES "; CPU time alone, without what it waits, decided here: inferometer ci OLD NEW --metric cpu"
 /* How the one ends of an arm whose interval is wide by a clock that differs (rule 8). */
 #define IFM_CLOCKS_WORDS "its interval holds the change at one clock too; of its energy nothing is decided"
 

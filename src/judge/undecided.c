@@ -132,7 +132,7 @@ static bool is_decided(const struct ifm_value *cpu, const struct ifm_gate_result
 }
 
 /* What others take from a program is not in its processor time, which may be decided where the time is not. */
-static const char *by_processor(const struct ifm_undecided *of)
+static const char *by_processor(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     const struct ifm_value *cpu = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_CPU_PERCENT);
     for (size_t i = 0; of->verdict != NULL && i < of->verdict->n_gates; i++)
@@ -144,14 +144,16 @@ static const char *by_processor(const struct ifm_undecided *of)
             return "";
     const struct ifm_gate_result *gate = open_gate(of->verdict, of->cell->name, of->arm);
     return ifm_is_ok(cpu) && is_decided(cpu, gate) && !ifm_derived_waits(of->derived, of->cell->name, of->arm)
-               ? IFM_CPU_DECIDES
+               ? gate != NULL && ifm_metric_of(gate->gate->metric) == IFM_M_CHANGE_PERCENT
+                     ? ifm_arena_printf(arena, "%s --max-regression %.4g%%", IFM_CPU_DECIDES, gate->gate->threshold)
+                     : IFM_CPU_DECIDES
                : "";
 }
 
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     return ifm_arena_printf(arena, "%s%s", ifm_quiet_remedy(of->events, of->cell->workload, of->cell->threads, arena),
-                            by_processor(of));
+                            by_processor(of, arena));
 }
 
 /* ---- what is known ---- */

@@ -150,6 +150,38 @@ bool ifm_derive_lacks_undisturbed(const struct ifm_aside *aside)
     return aside->n > 0 && aside->left < IFM_BLOCKS_NEEDED && aside->follows == NULL;
 }
 
+/* The gate that allows the arm a change of time; NULL = none does. */
+static const struct ifm_gate *limit_of(const struct ifm_arm_work *arm)
+{
+    const struct ifm_plan *plan = arm->d->plan;
+    for (size_t i = 0; i < plan->n_gates; i++) {
+        const struct ifm_gate *gate = &plan->gates[i];
+        if (gate->interval && strcmp(gate->metric, "change_percent") == 0 &&
+            (ifm_is_empty(gate->arm) || strcmp(gate->arm, arm->arm->name) == 0) &&
+            (ifm_is_empty(gate->cell) || strcmp(gate->cell, arm->work->cell->name) == 0))
+            return gate;
+    }
+    return NULL;
+}
+
+/* Where processor time is decided, by the gate's limit or by its word: what asks for it. */
+static const char *by_processor(const struct ifm_arm_work *arm)
+{
+    const struct ifm_cell_work *work = arm->work;
+    const struct ifm_value *cpu =
+        ifm_derived_value(arm->d->out, work->cell->name, arm->arm->name, IFM_M_CHANGE_CPU_PERCENT);
+    const struct ifm_gate *limit = limit_of(arm);
+    if (ifm_derive_is_wanted(work, IFM_M_CHANGE_CPU_PERCENT) || !ifm_is_ok(cpu) ||
+        ifm_derived_waits(arm->d->out, work->cell->name, arm->arm->name) ||
+        ifm_derived_waits(arm->d->out, work->cell->name, work->baseline->arm->name))
+        return "";
+    if (limit == NULL)
+        return strcmp(cpu->text, "undecided") != 0 ? IFM_CPU_DECIDES : "";
+    return cpu->has_interval && (cpu->low > limit->threshold || cpu->high <= limit->threshold)
+               ? ifm_arena_printf(arm->d->arena, "%s --max-regression %.4g%%", IFM_CPU_DECIDES, limit->threshold)
+               : "";
+}
+
 void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside)
 {
     const struct ifm_cell_work *work = arm->work;
@@ -170,16 +202,10 @@ void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_a
                *longer = seconds > 0 ? ifm_arena_printf(work->d->arena, "; else probably %s%.0fs",
                                                         session ? "measure.cap=" : "--cap ", seconds)
                                      : "";
-    const struct ifm_value *cpu =
-        ifm_derived_value(arm->d->out, work->cell->name, arm->arm->name, IFM_M_CHANGE_CPU_PERCENT);
-    const bool by_cpu = !ifm_derive_is_wanted(work, IFM_M_CHANGE_CPU_PERCENT) && ifm_is_ok(cpu) &&
-                        strcmp(cpu->text, "undecided") != 0 &&
-                        !ifm_derived_waits(arm->d->out, work->cell->name, arm->arm->name) &&
-                        !ifm_derived_waits(arm->d->out, work->cell->name, work->baseline->arm->name);
     ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-02",
                        "undecided: the machine disturbed %zu of %zu blocks (%s); at least %d undisturbed blocks are "
                        "needed, %zu %s there. Remedy: %s%s%s",
                        aside->n, aside->n + aside->left, cause_of(work, NULL), IFM_BLOCKS_NEEDED, aside->left,
-                       aside->left == 1 ? "is" : "are", quiet, longer, by_cpu ? IFM_CPU_DECIDES : "")
+                       aside->left == 1 ? "is" : "are", quiet, longer, by_processor(arm))
         ->takes_word = true;
 }
