@@ -123,14 +123,6 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
                    : ifm_arena_printf(arena, "about %llu more %s (%.0f min)", n, blocks, minutes);
 }
 
-/* By its word, or for an open gate by a gate of the same limit on this change. */
-static bool is_decided(const struct ifm_value *cpu, const struct ifm_gate_result *gate)
-{
-    if (gate == NULL || ifm_metric_of(gate->gate->metric) != IFM_M_CHANGE_PERCENT)
-        return strcmp(cpu->text, "undecided") != 0;
-    return cpu->has_interval && (cpu->low > gate->gate->threshold || cpu->high <= gate->gate->threshold);
-}
-
 /* What others take from a program is not in its processor time, which may be decided where the time is not. */
 static const char *by_processor(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
@@ -143,10 +135,9 @@ static const char *by_processor(const struct ifm_undecided *of, struct ifm_arena
             ifm_derived_waits(of->derived, of->cell->name, of->cell->arms[a].name))
             return "";
     const struct ifm_gate_result *gate = open_gate(of->verdict, of->cell->name, of->arm);
-    return ifm_is_ok(cpu) && is_decided(cpu, gate) && !ifm_derived_waits(of->derived, of->cell->name, of->arm)
-               ? gate != NULL && ifm_metric_of(gate->gate->metric) == IFM_M_CHANGE_PERCENT
-                     ? ifm_arena_printf(arena, "%s --max-regression %.4g%%", IFM_CPU_DECIDES, gate->gate->threshold)
-                     : IFM_CPU_DECIDES
+    const bool of_time = gate != NULL && ifm_metric_of(gate->gate->metric) == IFM_M_CHANGE_PERCENT;
+    return ifm_is_ok(cpu) && !ifm_derived_waits(of->derived, of->cell->name, of->arm)
+               ? ifm_derived_cpu_decides(cpu, of_time ? gate->gate : NULL, arena)
                : "";
 }
 

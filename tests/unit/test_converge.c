@@ -322,6 +322,7 @@ static void no_cap_takes_what_a_clock_needs(void **state)
     f->plan.measure.cap_s = 1;
     gate(f, true, 0);
     assert_true(real(event(f, "pre_roll", 0), "seconds") == 0.3);
+    assert_non_null(strstr(text(event(f, "pre_roll", 0), "reason"), "more than 5 %; shortened for measure.cap"));
     assert_true(rolled(f, 0) >= 0.3);
 }
 

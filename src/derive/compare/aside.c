@@ -150,6 +150,15 @@ bool ifm_derive_lacks_undisturbed(const struct ifm_aside *aside)
     return aside->n > 0 && aside->left < IFM_BLOCKS_NEEDED && aside->follows == NULL;
 }
 
+const char *ifm_derived_cpu_decides(const struct ifm_value *cpu, const struct ifm_gate *limit, struct ifm_arena *arena)
+{
+    if (limit == NULL)
+        return strcmp(cpu->text, "undecided") != 0 ? IFM_CPU_DECIDES : "";
+    return limit->threshold > 0 && cpu->has_interval && (cpu->low > limit->threshold || cpu->high <= limit->threshold)
+               ? ifm_arena_printf(arena, "%s --max-regression %.4g%%", IFM_CPU_DECIDES, limit->threshold)
+               : "";
+}
+
 /* The gate that allows the arm a change of time; NULL = none does. */
 static const struct ifm_gate *limit_of(const struct ifm_arm_work *arm)
 {
@@ -175,11 +184,7 @@ static const char *by_processor(const struct ifm_arm_work *arm)
         ifm_derived_waits(arm->d->out, work->cell->name, arm->arm->name) ||
         ifm_derived_waits(arm->d->out, work->cell->name, work->baseline->arm->name))
         return "";
-    if (limit == NULL)
-        return strcmp(cpu->text, "undecided") != 0 ? IFM_CPU_DECIDES : "";
-    return cpu->has_interval && (cpu->low > limit->threshold || cpu->high <= limit->threshold)
-               ? ifm_arena_printf(arm->d->arena, "%s --max-regression %.4g%%", IFM_CPU_DECIDES, limit->threshold)
-               : "";
+    return ifm_derived_cpu_decides(cpu, limit, arm->d->arena);
 }
 
 void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside)

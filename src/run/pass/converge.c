@@ -123,7 +123,10 @@ static enum ifm_status read_clock(const struct gate *gate, size_t index, double 
     *mhz = NAN;
     if (gate->gauge->mhz == NULL || cell->arms[index].remote != NULL)
         return IFM_OK;
+    const size_t slots = cell->clock_slots, read = cell->clock_read;
     IFM_TRY(ifm_arm_slot(cell, (unsigned)index, cell->slots, cell->samples, cell->columns, error));
+    cell->clock_slots = slots; /* the fact clock_unread is of recorded ones */
+    cell->clock_read = read;
     *mhz = gate->gauge->mhz(gate->gauge->context);
     return IFM_OK;
 }
@@ -277,6 +280,9 @@ static enum ifm_status decide(struct ifm_converge *converge, struct ifm_error *e
         snprintf(reason, sizeof reason, "%s differ by %.1f %%, more than %.0f %%", what, most, level);
     converge->pre_roll_s = other && capped ? wanted_s : 0;
     converge->pre_roll_s = shortened(converge);
+    if (other && capped && converge->pre_roll_s < wanted_s)
+        snprintf(reason, sizeof reason, "%s differ by %.1f %%, more than %.0f %%; shortened for measure.cap", what,
+                 most, level);
     enum ifm_status status = IFM_FACT(cell->session, error, pre_roll, true, .cell = cell->plan->name, .arms = arms,
                                       .seconds = converge->pre_roll_s, .reason = reason);
     json_decref(arms);
