@@ -45,7 +45,7 @@ seq -f '  DESC = Device code %g.cu' 13 >build/build.ninja
 PATH=$PWD/bin:$PATH "$IFM_SOURCE/tools/build.sh" inferometer >said 2>progress || fail "a long build fails: $(cat said)"
 {
     echo 'building: 24 steps, about 2 minutes on 2 cores'
-    echo 'building: 40 s, 3 of 24 steps: device code for a GPU first, which takes longest'
+    echo 'building: 40 s, 3 of 24 steps: device code for a GPU first, longest (cmake -DIFM_CUDA=OFF: none)'
     echo 'building: 70 s, 18 of 24 steps'
 } | cmp - progress || fail "a long build says: $(cat progress)"
 echo "progress, warnings and errors"
