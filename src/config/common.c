@@ -117,9 +117,9 @@ static const struct ifm_param measure[] = {
     {"measure.energy_idle", "energy-idle", IFM_TYPE_SECONDS, 0, "s", "5s", 1, 3600, NULL,
      "How long idle power is measured before and after the windows, with the device's context open", M(energy_idle_s)},
     {"measure.pre_roll", "pre-roll", IFM_TYPE_SECONDS, 0, "s", "1s", 0, 600, NULL,
-     "Pre-roll: the arm's own steps before it is measured, when an arm of another power level ran before it. Used in "
-     "the energy pass, and in the latency pass where the device's power shows such levels; 0 turns it off, and the "
-     "report says so",
+     "Pre-roll: the arm's own steps before it is measured, when an arm of another level ran before it. Used in the "
+     "energy pass, and in the latency pass where levels of the device's power or clock differ; 0 turns it off, and "
+     "the report says so",
      M(pre_roll_s)},
     {"measure.power_sample_hz", "power-sample-hz", IFM_TYPE_F64, 0, "Hz", "10", 0.1, 100, NULL,
      "Rate of power.csv, and of reading sensors that give watts", M(power_sample_hz)},

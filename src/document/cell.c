@@ -414,15 +414,26 @@ static bool is_of_model(const struct ifm_arm *arm, const char *workload, const c
 /* What somebody chose, the sizes that are as ever, and the rest. */
 enum shape_part { SHAPE_CHOSEN, SHAPE_SIZES, SHAPE_REST, SHAPE_PARTS };
 
+static bool is_causal(const struct ifm_setting *setting) { return strcmp(setting->path, "attention.causal") == 0; }
+
+/* "batch 4", "outliers 12x" ("outliers 12" was taken for 12 channels), "not causal". */
+static const char *words_of(struct ifm_builder *builder, const struct ifm_setting *setting, size_t skip)
+{
+    if (is_causal(setting))
+        return strcmp(setting->text, "true") == 0 ? "causal" : "not causal";
+    return ifm_arena_printf(builder->arena, "%s %s%s", setting->path + skip, setting->text,
+                            strcmp(setting->path, "decode.outliers") == 0 ? "x" : "");
+}
+
 /* Which part the setting belongs to; SHAPE_PARTS: it is no part of the shape. */
 static enum shape_part part_of(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                const struct ifm_setting *setting)
 {
-    static const char *const sizes[] = {"batch", "kv_len", "seq_len"}, *const rows[] = {"formats", "compress", "arms"};
+    static const char *const sizes[] = {"batch", "kv_len", "seq_len", "causal"}, *const rows[] = {"formats", "compress", "arms"};
     const char *path = setting->path;
     const size_t length = strlen(cell->workload);
     const bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
-    if (!own || is_silent(setting->text) || is_idle(cell, path) || is_axis(cell, path) ||
+    if (!own || (is_silent(setting->text) && !is_causal(setting)) || is_idle(cell, path) || is_axis(cell, path) ||
         !is_common(cell, path, setting->text))
         return SHAPE_PARTS;
     const bool implied = is_of_model(arm, cell->workload, path + length + 1, builder->arena);
@@ -460,9 +471,7 @@ static const char *shape_of(struct ifm_builder *builder, const struct ifm_cell *
             const struct ifm_setting *setting = &arm->settings[i];
             if (part_of(builder, cell, arm, setting) != (enum shape_part)part)
                 continue;
-            /* "outliers 12" was taken for 12 channels */
-            with_rest = ifm_arena_printf(builder->arena, "%s%s %s%s, ", with_rest, setting->path + length + 1,
-                                         setting->text, strcmp(setting->path, "decode.outliers") == 0 ? "x" : "");
+            with_rest = ifm_arena_printf(builder->arena, "%s%s, ", with_rest, words_of(builder, setting, length + 1));
             *lost |= part != SHAPE_REST && strlen(with_rest) > most;
             if (part != SHAPE_REST && strlen(with_rest) > most)
                 return part == SHAPE_CHOSEN ? ifm_arena_printf(builder->arena, "%s%s", before_gap, gap) : shape;
