@@ -429,7 +429,8 @@ static const char *words_of(struct ifm_builder *builder, const struct ifm_settin
 static enum shape_part part_of(struct ifm_builder *builder, const struct ifm_cell *cell, const struct ifm_arm *arm,
                                const struct ifm_setting *setting)
 {
-    static const char *const sizes[] = {"batch", "kv_len", "seq_len", "causal"}, *const rows[] = {"formats", "compress", "arms"};
+    static const char *const sizes[] = {"batch", "kv_len", "seq_len", "causal"};
+    static const char *const rows[] = {"formats", "compress", "arms"};
     const char *path = setting->path;
     const size_t length = strlen(cell->workload);
     const bool own = strncmp(path, cell->workload, length) == 0 && path[length] == '.';
