@@ -261,6 +261,19 @@ static void add_more(struct ifm_builder *builder, struct ifm_block *list, size_t
 
 /* ---- the verdict ---- */
 
+/* Do the lines of trust say how many more blocks decide the gate, or that nobody can say? Their last clauses may be
+ * left out there. */
+static bool foretells(const struct ifm_builder *builder, const struct ifm_gate_result *result,
+                      const struct ifm_trust *trust)
+{
+    const struct ifm_trust_lines lines = ifm_trust_lines(builder, trust);
+    const char *number = result->further == 0
+                             ? "foretold"
+                             : ifm_arena_printf(builder->arena, "about %llu more", (unsigned long long)result->further);
+    return strstr(lines.cause, number) != NULL || strstr(lines.next, number) != NULL ||
+           strstr(lines.cause, IFM_TOO_FEW_TO_FORETELL) != NULL;
+}
+
 /* The reason of a gate on a comparison, up to what the word of trust says of that comparison. */
 static const char *reason_beside_trust(const struct ifm_builder *builder, const struct ifm_gate_result *result,
                                        const struct ifm_trust *trust)
@@ -272,9 +285,9 @@ static const char *reason_beside_trust(const struct ifm_builder *builder, const 
     if (at != NULL) /* with what it is, and not how much: that stands there */
         return ifm_arena_printf(builder->arena, "%.*s", (int)((size_t)(at - reason) + ifm_first_clause(at)), reason);
     const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
-    const bool foretold = told[0] != '\0' && strcmp(result->arm, trust->arm) == 0 &&
-                          result->outcome == IFM_OUTCOME_INCONCLUSIVE &&
-                          (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP);
+    const bool foretold =
+        told[0] != '\0' && strcmp(result->arm, trust->arm) == 0 && result->outcome == IFM_OUTCOME_INCONCLUSIVE &&
+        (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) && foretells(builder, result, trust);
     at = foretold ? strstr(reason, ": ") : NULL;
     return at == NULL ? reason : ifm_arena_printf(builder->arena, "%.*s", (int)(at - reason), reason);
 }

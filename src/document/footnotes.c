@@ -235,8 +235,26 @@ static const char *note_words(const struct ifm_builder *builder, size_t at, cons
     return ifm_arena_printf(builder->arena, "%.*s%s", (int)whole_clauses(text, room), text, others);
 }
 
+/* The text of another note, which is the same once both are short; NULL = none is. */
+static const char *same_as(const char **texts, size_t n, const char *text)
+{
+    for (size_t k = 0; k < n; k++)
+        if (texts[k] != NULL && strcmp(texts[k], text) == 0)
+            return texts[k];
+    return NULL;
+}
+
+/* The first note that has the text of the one at `at`. */
+static size_t first_with(const char **texts, size_t at)
+{
+    size_t k = 0;
+    while (texts[k] != texts[at])
+        k++;
+    return k;
+}
+
 /* The texts of notes that have lines of their own, of `room` lines, by kind; why the first comparison is open in two.
- * Alike ones are one. */
+ * Alike ones are one, and equal ones share a text. */
 static void choose(const struct ifm_builder *builder, const struct ifm_trust *trust, size_t room, const char **texts)
 {
     const struct ifm_document *document = builder->document;
@@ -254,14 +272,34 @@ static void choose(const struct ifm_builder *builder, const struct ifm_trust *tr
             for (int two = kind == OPEN && open == 0; two >= 0 && texts[i] == NULL; two--) {
                 const char *text = note_words(builder, i, trust, two);
                 const size_t lines = ifm_lines_of(text, 2 * INDENT, 2 * INDENT);
+                if ((texts[i] = same_as(texts, document->n_notes, text)) != NULL)
+                    break;
                 if (used + lines > room || (kind != OPEN && n >= most))
                     continue;
                 texts[i] = text;
                 used += lines;
+                n++;
             }
-            n += texts[i] != NULL;
             open += kind == OPEN && texts[i] != NULL;
         }
+}
+
+/* A row without the mark that another one has is taken for unlike it: a note that says the same but for its last
+ * clauses is worth a line more than there are. */
+static void add_unlike(const struct ifm_builder *builder, const struct ifm_trust *trust, const char **texts)
+{
+    const struct ifm_document *document = builder->document;
+    for (size_t i = 0; i < document->n_notes; i++) {
+        if (texts[i] != NULL || document->notes[i].open || is_again(builder, i, trust))
+            continue;
+        const char *own = document->notes[i].text;
+        const size_t length = strcspn(own, ";");
+        for (size_t k = 0; k < document->n_notes && texts[i] == NULL; k++)
+            if (texts[k] != NULL && strncmp(texts[k], own, length) == 0 && texts[k][length] == ';')
+                texts[i] = note_words(builder, i, trust, false);
+        if (texts[i] != NULL)
+            return;
+    }
 }
 
 /* A note for which no line is left and that says of another arm what one above does, is that one: a row without the
@@ -283,8 +321,11 @@ static size_t join_alike(const struct ifm_builder *builder, const struct ifm_tru
             continue;
         const unsigned number = numbers[document->notes[k].number];
         if (numbers[document->notes[i].number] != number && strstr(texts[k], others_too) == NULL &&
-            of_several(builder, document->notes[k].text) == NULL)
-            texts[k] = ifm_arena_printf(builder->arena, "%s%s", texts[k], others_too);
+            of_several(builder, document->notes[k].text) == NULL) {
+            const char *alone = texts[k], *too = ifm_arena_printf(builder->arena, "%s%s", alone, others_too);
+            for (size_t t = 0; t < document->n_notes; t++)
+                texts[t] = texts[t] == alone ? too : texts[t];
+        }
         numbers[document->notes[i].number] = number;
     }
     return left_out;
@@ -300,14 +341,17 @@ size_t ifm_add_footnotes(struct ifm_builder *builder, const struct ifm_trust *tr
     if (document->n_notes == 0)
         return 0;
     choose(builder, trust, room, texts);
+    add_unlike(builder, trust, texts);
     struct ifm_block *list = ifm_add_list(builder, section, IFM_AS_NOTES);
     list->id = "note";
-    for (size_t i = 0; i < document->n_notes; i++)
+    for (size_t i = 0; i < document->n_notes; i++) {
+        const size_t first = first_with(texts, i);
         if (texts[i] != NULL)
-            numbers[document->notes[i].number] = ++shown;
+            numbers[document->notes[i].number] = first < i ? numbers[document->notes[first].number] : ++shown;
+    }
     const size_t left_out = join_alike(builder, trust, texts, numbers);
     for (size_t i = 0; i < document->n_notes; i++)
-        if (texts[i] != NULL)
+        if (texts[i] != NULL && first_with(texts, i) == i)
             ifm_add_sentence(builder, list, texts[i])->number = numbers[document->notes[i].number];
     for (size_t i = 0; i < document->n_notes; i++)
         *warnings += *warnings == 0 && texts[i] != NULL && is_alternating(&document->notes[i]);

@@ -383,7 +383,8 @@ static bool is_disturbed(const struct ifm_builder *builder, const struct ifm_cel
     return took != NULL && strcmp(took->rule, "rule-02") == 0;
 }
 
-/* Of programs, where a gate asks for it, or where it is decided and the time is not for want of a difference. */
+/* Of programs, where a gate asks for it, or where it is decided, by the gate's limit or the margin, and the time is not
+ * for want of a difference. */
 static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, const struct ifm_cell *cell,
                            const struct ifm_arm *arm, bool bare)
 {
@@ -393,6 +394,10 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
         return;
     bool wanted = ifm_is_ok(change) && strcmp(change->text, "undecided") == 0 && strcmp(cpu->text, "undecided") != 0 &&
                   !is_disturbed(builder, cell, arm);
+    const struct ifm_publication *from = builder->from;
+    const struct ifm_undecided of = {from->derived, from->verdict, from->events, cell, arm->name};
+    const char *side = ifm_judge_cpu_side(&of, builder->arena), *word = side[0] != '\0' ? side : cpu->text;
+    wanted |= side[0] != '\0';
     const char *number = ifm_quantity_number(cpu, builder->arena), *range = ifm_quantity_range(cpu, builder->arena);
     for (size_t g = 0; g < builder->from->plan->n_gates; g++)
         if (ifm_metric_of(builder->from->plan->gates[g].metric) == IFM_M_CHANGE_CPU_PERCENT) {
@@ -405,7 +410,7 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
     range = bare ? "" : range;
     ifm_say(builder, line, IFM_TONE_PLAIN, "; CPU time per run ");
     ifm_say(builder, line, IFM_TONE_STRONG, "%s%s", cpu->number > 0 ? "+" : "", number);
-    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s: %s", range[0] == '\0' ? "" : " ", range, cpu->text);
+    ifm_say(builder, line, IFM_TONE_PLAIN, "%s%s: %s", range[0] == '\0' ? "" : " ", range, word);
 }
 
 /* What runs of a program show says nothing of one that is slower than all of them and rarer (stats/tail.h, 1). */

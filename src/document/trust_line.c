@@ -94,15 +94,14 @@ static const char *shorter(const char *text, struct ifm_arena *arena)
     return end == 0 ? NULL : ifm_arena_printf(arena, "%.*s", (int)end, text);
 }
 
-/* The first of several remedies. */
-static const char *first_remedy(const char *text, struct ifm_arena *arena)
+/* Without the last of several remedies. */
+static const char *fewer_remedies(const char *text, struct ifm_arena *arena)
 {
     static const char *const others[] = {"; ", ", or ", ", which ", ", so that "};
     size_t end = 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const char *at = strstr(text, others[i]);
-        if (at != NULL && (size_t)(at - text) > end)
-            end = (size_t)(at - text);
+        for (const char *at = text; (at = strstr(at, others[i])) != NULL; at++)
+            end = (size_t)(at - text) > end ? (size_t)(at - text) : end;
     }
     return end == 0 ? NULL : ifm_arena_printf(arena, "%.*s", (int)end, text);
 }
@@ -197,7 +196,7 @@ const char *ifm_trust_remedy_typed(const char *remedy, struct ifm_arena *arena)
 static const char *next_line(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
     const char *remedy = ifm_trust_remedy_typed(remedy_beside(builder, trust->remedy), builder->arena), *less;
-    while (!fits("next", remedy) && (less = first_remedy(remedy, builder->arena)) != NULL)
+    while (!fits("next", remedy) && (less = fewer_remedies(remedy, builder->arena)) != NULL)
         remedy = less;
     return remedy;
 }

@@ -97,6 +97,9 @@ struct ifm_more {
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* "about 172 more blocks (40 s)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
+/* Of a gate on the time that is inconclusive: on which side of its limit processor time alone lies; "" = on both, or it
+ * does not stand for the time. */
+const char *ifm_judge_cpu_side(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* What to do first where other work is the cause. */
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* The same, and of an open gate also how many more blocks would probably decide it. */
@@ -117,6 +120,7 @@ const char *ifm_judge_unseen_words(const struct ifm_gate_result *result, struct 
 bool ifm_judge_margin_is_usual(const struct ifm_cell *cell);
 /* Is each comparison of the run held against a limit, so that the margin, which nobody asked about, decides nothing? */
 bool ifm_judge_limits_alone(const struct ifm_verdict *verdict, const struct ifm_plan *plan);
+#define IFM_WITHIN_LIMIT "within the limit" /* of a gate that passes: undecided by a margin that nobody asked about */
 /* The word of a comparison, `change`, as people read it; "" where it has no number. */
 const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_cell *cell, const char *arm,
                            const struct ifm_value *change);

@@ -211,10 +211,9 @@ static void say_causes(struct ifm_text *text, const struct story *story, bool de
         ifm_text_printf(text, " explains %.0f %% of it", 100.0 * story->causes[0].part);
 }
 
-static void conclude(struct story *story, const struct ifm_value *change, bool by_construction)
+static void conclude(struct story *story, const char *word, bool by_construction)
 {
     struct ifm_text *text = &story->text;
-    const char *word = change->text;
     /* One policy, whatever took the word: of an undecided change causes are said as what could explain it. */
     const bool decided = strcmp(word, "undecided") != 0;
     const char *nothing = story->recorded == 0 ? "nothing else was recorded of both arms that could explain it"
@@ -222,6 +221,8 @@ static void conclude(struct story *story, const struct ifm_value *change, bool b
                                                : "nothing recorded explains it";
     if (strcmp(word, "equivalent") == 0)
         ifm_text_add(text, "; there is no change to explain");
+    else if (strcmp(word, IFM_WITHIN_LIMIT) == 0)
+        ifm_text_add(text, "; its gate asks for no more");
     else if (story->n_causes > 0)
         say_causes(text, story, decided);
     else if (!decided)
@@ -379,9 +380,10 @@ static int decimals_of(double percent)
     return decimals < 0 ? 0 : decimals > 3 ? 3 : decimals;
 }
 
+/* `word`: as the tables have it. */
 static const char *one_line(const struct ifm_plan *plan, const struct ifm_cell *cell, const struct ifm_number *change,
-                            const struct ifm_derived *derived, const struct beside *beside, bool *explained,
-                            struct ifm_arena *arena)
+                            const char *word, const struct ifm_derived *derived, const struct beside *beside,
+                            bool *explained, struct ifm_arena *arena)
 {
     const struct ifm_value *v = &change->value;
     const char *construction = ifm_judge_construction(cell, change->arm, arena);
@@ -391,7 +393,7 @@ static const char *one_line(const struct ifm_plan *plan, const struct ifm_cell *
                           .room = n == 0 ? 1.0 : room_beside_work(beside->first[at], n, v->number),
                           .threads = strcmp(plan->device, "cuda") == 0 ? 1 : cell->threads};
     story.waited = n == 0 ? 0.0 : waited_for(beside->first[at], n);
-    ifm_text_printf(&story.text, "time %+.*f %% (%s)", decimals_of(v->number), v->number, v->text);
+    ifm_text_printf(&story.text, "time %+.*f %% (%s)", decimals_of(v->number), v->number, word);
     if (construction[0] != '\0')
         ifm_text_printf(&story.text, "; by construction %s", construction);
     /* No column, but a fact of the plan: a compressed arm moves another amount of bytes by design. */
@@ -408,7 +410,7 @@ static const char *one_line(const struct ifm_plan *plan, const struct ifm_cell *
         if (!is_of_the_lab(beside->first[at] + i, beside->first[at], n))
             tell(&story, beside->first[at] + i, true, v->number, arena);
     tell_measured(&story, plan, cell, change, derived, arena);
-    conclude(&story, v, construction[0] != '\0');
+    conclude(&story, word, construction[0] != '\0');
     *explained = story.n_causes > 0 && story.causes[0].part >= EXPLAINS_ALL && strcmp(v->text, "undecided") != 0;
     const char *line = ifm_arena_printf(arena, "%s", story.text.data);
     ifm_text_free(&story.text);
@@ -426,8 +428,9 @@ void ifm_judge_triage(const struct ifm_plan *plan, const struct ifm_derived *der
         if (cell == NULL)
             continue;
         bool explained = false;
+        const char *word = ifm_judge_word(verdict, cell, change->arm, &change->value);
         const char *text = change->value.state == IFM_STATE_OK
-                               ? one_line(plan, cell, change, derived, &beside, &explained, arena)
+                               ? one_line(plan, cell, change, word, derived, &beside, &explained, arena)
                                : ifm_judge_failed_program(cell, change, derived, arena);
         if (text == NULL)
             continue;

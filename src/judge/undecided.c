@@ -79,7 +79,7 @@ const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_c
                            const struct ifm_value *change)
 {
     const char *word = ifm_is_ok(change) ? change->text : "";
-    return strcmp(word, "undecided") == 0 && ifm_judge_is_answered(verdict, cell, arm) ? "within the limit" : word;
+    return strcmp(word, "undecided") == 0 && ifm_judge_is_answered(verdict, cell, arm) ? IFM_WITHIN_LIMIT : word;
 }
 
 /* ---- how long that takes ---- */
@@ -139,6 +139,15 @@ static const char *by_processor(const struct ifm_undecided *of, struct ifm_arena
     return ifm_is_ok(cpu) && !ifm_derived_waits(of->derived, of->cell->name, of->arm)
                ? ifm_derived_cpu_decides(cpu, of_time ? gate->gate : NULL, arena)
                : "";
+}
+
+const char *ifm_judge_cpu_side(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    const struct ifm_gate_result *gate = open_gate(of->verdict, of->cell->name, of->arm);
+    const struct ifm_value *cpu = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_CPU_PERCENT);
+    if (gate == NULL || ifm_metric_of(gate->gate->metric) != IFM_M_CHANGE_PERCENT || by_processor(of, arena)[0] == '\0')
+        return "";
+    return cpu->low > gate->gate->threshold ? "above the limit" : IFM_WITHIN_LIMIT;
 }
 
 const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *arena)

@@ -156,6 +156,19 @@ static void remark_of_runs(struct ifm_listing *listing, const char *text, const 
     ifm_listing_remark(listing, ifm_arena_printf(listing->arena, "%s [%s]", text, label));
 }
 
+/* Behind a note of an arm in a comparison of two runs: which of them it is of; "" = of both. */
+static const char *run_of(const struct ifm_comparison_row *row, const struct ifm_derived *derived,
+                          const struct ifm_finding *finding, struct ifm_arena *arena)
+{
+    const struct ifm_derived *other = row->derived[derived == row->derived[0]];
+    if (other == NULL)
+        return "";
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(other, row->cell, f)) != NULL;)
+        if (strcmp(f->arm, finding->arm) == 0 && strcmp(f->text, finding->text) == 0)
+            return "";
+    return ifm_arena_printf(arena, " [%s]", derived == row->derived[0] ? row->label : row->reference_label);
+}
+
 /* What is about an arm is a note of its row; what is about the cell or the run stands once below the table. A row
  * without a number has its reason, and no use for doubts about the number. */
 static const char *findings_of(struct ifm_listing *listing, const struct ifm_comparison_row *row,
@@ -189,7 +202,10 @@ static const char *findings_of(struct ifm_listing *listing, const struct ifm_com
         else if (finding->arm[0] == '\0')
             ifm_listing_remark(listing, finding_text(finding, finding->cell, listing->arena));
         else if (row->change.state == IFM_STATE_OK)
-            notes = note_number(listing, notes, own ? finding_text(finding, "", listing->arena) : text);
+            notes = note_number(listing, notes,
+                                ifm_arena_printf(listing->arena, "%s%s",
+                                                 own ? finding_text(finding, "", listing->arena) : text,
+                                                 run_of(row, derived, finding, listing->arena)));
     }
     return notes;
 }

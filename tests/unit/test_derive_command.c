@@ -227,10 +227,16 @@ static void a_program_that_waited_is_disturbed(void **state)
         assert_int_equal(state_of(&fx, "other", "command_run_delay_ns"), known ? IFM_STATE_OK : IFM_STATE_ABSENT);
         assert_int_equal(fx_value(&fx, "other", "change_percent")->n, known ? 8 : 10);
         assert_true(!known || fx_value(&fx, "other", "blocks_marked")->number == 2);
-        bool said = false;
-        for (size_t i = 0; i < fx.derived->n_findings; i++)
-            said |= strstr(fx.derived->findings[i].text, "is not known: the kernel") != NULL;
+        bool said = false, by_machine = false, own = false;
+        for (size_t i = 0; i < fx.derived->n_findings; i++) {
+            const char *text = fx.derived->findings[i].text;
+            said |= strstr(text, "is not known: the kernel") != NULL;
+            by_machine |= strstr(text, "marked as disturbed by the machine; comparisons rest on the others") != NULL;
+            own |= strstr(text, "the programs may do it, so comparisons rest on all blocks, times are of all") != NULL;
+        }
         assert_int_equal(said, !known);
+        assert_int_equal(by_machine, known);
+        assert_int_equal(own, !known);
         fx_stop(&fx);
     }
 }

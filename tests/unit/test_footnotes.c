@@ -70,6 +70,23 @@ static void a_change_of_processor_time_is_known_beside_times_that_are_not(void *
     }
 }
 
+/* Notes that differ in what is cut off are one. */
+static void equal_notes_are_one(void **state)
+{
+    (void)state;
+    struct sample *s = sample_of(NULL, 0);
+    s->numbers[PLAIN_TIME].value.has_interval = s->numbers[HALF_TIME].value.has_interval = false;
+    s->numbers[PLAIN_TIME].value.text =
+        "left by 10 of its values, each of which lies beyond; so far away; that these words take a line of their own";
+    s->numbers[HALF_TIME].value.text =
+        "left by 10 of its values, each of which lies beyond; so far away; and others that take a line of their own";
+    char *text = brief(s);
+    assert_int_equal(count_of(text, "left by 10 of its values, each of which lies beyond; so far away\n"), 1);
+    assert_int_equal(count_of(text, "¹"), 3); /* of both rows, and the note */
+    assert_lacks(text, "²");
+    free(text);
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8"); /* as tables are drawn */
@@ -77,6 +94,7 @@ int main(void)
         cmocka_unit_test(what_alternates_is_said_of_both_arms),
         cmocka_unit_test(larger_than_its_tokens_is_explained),
         cmocka_unit_test(a_change_of_processor_time_is_known_beside_times_that_are_not),
+        cmocka_unit_test(equal_notes_are_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,8 +295,9 @@ static void a_pass_needs_no_more_blocks(void **state)
     assert_has(again(s).remedy, "--cap ");
 }
 
-/* Is processor time offered beside a gate on the time that is open? */
-static bool is_offered_beside_gate(const struct ifm_undecided *of, double limit_percent, struct ifm_arena *arena)
+/* Is processor time offered beside a gate on the time that is open? Then the sentence may say on which side it lies. */
+static bool is_offered_beside_gate(const struct ifm_undecided *of, double limit_percent, const char **side,
+                                   struct ifm_arena *arena)
 {
     const struct ifm_gate gate = {.metric = "change_percent", .threshold = limit_percent, .interval = true};
     struct ifm_gate_result result = {.gate = &gate,
@@ -311,6 +312,7 @@ static bool is_offered_beside_gate(const struct ifm_undecided *of, double limit_
     verdict.n_gates = 1;
     struct ifm_undecided gated = *of;
     gated.verdict = &verdict;
+    *side = ifm_judge_cpu_side(&gated, arena);
     return strstr(ifm_judge_quiet(&gated, arena), "CPU time alone") != NULL;
 }
 
@@ -353,8 +355,15 @@ static void processor_time_is_offered_where_nobody_waits(void **state)
         struct ifm_value *cpu = &all[s->derived.n_numbers - 1].value;
         *cpu = (struct ifm_value)SHARE(0.2, -0.3, 0.7, "undecided");
         cpu->has_interval = true;
-        for (int wide = 0; wide < 2; wide++) /* a gate has a limit of its own */
-            assert_int_equal(is_offered_beside_gate(&of, wide ? 3 : 0.5, s->arena), cases[i].offered && wide);
+        static const double limits[] = {0.5, 3, 0.5}; /* a gate has a limit of its own */
+        for (int k = 0; k < 3; k++) {
+            const char *side;
+            if (k == 2) /* the whole interval is above it */
+                cpu->low = 0.6;
+            const bool offered = is_offered_beside_gate(&of, limits[k], &side, s->arena);
+            assert_int_equal(offered, cases[i].offered && k > 0);
+            assert_string_equal(side, !offered ? "" : k == 1 ? "within the limit" : "above the limit");
+        }
     }
 }
 

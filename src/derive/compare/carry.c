@@ -301,7 +301,9 @@ static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbe
                                            : "%s takes %s two slots behind another arm and %s two behind itself%s",
                                   arm->arm->name, ifm_format_human(1e-9 * c.other_ns / (double)c.other, "s", other),
                                   ifm_format_human(1e-9 * c.own_ns / (double)c.own, "s", own),
-                                  disturbed_too ? "" : " in undisturbed slots"),
+                                  !disturbed_too            ? " in undisturbed slots"
+                                  : arm->work->n_marked > 0 ? " in all slots"
+                                                            : ""),
     };
 }
 
@@ -510,7 +512,8 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
         return;
     const char *moves =
         ifm_derive_is_carried(carried)
-            ? ifm_arena_printf(arm->d->arena, "moves the comparison by a factor of %.3g", exp(carried->usual))
+            ? ifm_arena_printf(arm->d->arena, "moves the comparison, taken block by block, by a factor of %.3g",
+                               exp(carried->usual))
             : ifm_arena_printf(arm->d->arena, "may move the comparison by %+.2g to %+.2g %%", 100 * expm1(carried->low),
                                100 * expm1(carried->high));
     struct ifm_finding *said = ifm_derive_say_arm(

@@ -172,11 +172,13 @@ static void look_at_gates(const struct ifm_cell_work *work)
     ifm_text_free(&names);
 }
 
-/* What comparisons rest on where blocks are marked. */
+#define BY_MACHINE "disturbed by the machine; "
+
+/* What marked blocks are, and what comparisons rest on. */
 static const char *rest_on(const struct ifm_cell_work *work)
 {
     struct ifm_text names = {0};
-    size_t compared = 0, follow = 0, lopsided = 0;
+    size_t compared = 0, follow = 0, lopsided = 0, untold = 0;
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *arm = &work->arms[a];
         if (!ifm_derive_is_compared(arm))
@@ -184,19 +186,22 @@ static const char *rest_on(const struct ifm_cell_work *work)
         compared++;
         const struct ifm_aside aside = ifm_derive_set_aside(arm);
         lopsided += aside.blocks != NULL && aside.lopsided;
+        untold += aside.blocks == NULL && (arm->untold || work->baseline->untold);
         if (aside.follows != NULL)
             ifm_text_printf(&names, "%s%s", follow++ > 0 ? ", " : "", arm->arm->name);
     }
-    const char *some = ifm_arena_printf(work->d->arena, "comparisons rest on the others, and %s's on all",
+    const char *some = ifm_arena_printf(work->d->arena, BY_MACHINE "comparisons rest on the others, and %s's on all",
                                         names.size > 0 ? names.data : "");
     ifm_text_free(&names);
     if (compared > 0 && follow == compared)
-        return "comparisons rest on all blocks, as the disturbances follow an arm";
+        return BY_MACHINE "comparisons rest on all blocks, as the disturbances follow an arm";
+    if (compared > 0 && untold == compared)
+        return "disturbed, seen in first threads alone: the programs may do it, so comparisons rest on all blocks";
     if (work->n_measured - work->n_marked < IFM_BLOCKS_NEEDED)
-        return "too few others are left to compare, so ratios are of all of them and undecided";
+        return BY_MACHINE "too few others are left to compare, so ratios are of all of them and undecided";
     return follow > 0     ? some
-           : lopsided > 0 ? "comparisons rest on the others, but intervals hold what all blocks say too"
-                          : "comparisons rest on the others";
+           : lopsided > 0 ? BY_MACHINE "comparisons rest on the others, but intervals hold what all blocks say too"
+                          : BY_MACHINE "comparisons rest on the others";
 }
 
 static void look_at_stop(const struct ifm_cell_work *work)
@@ -210,7 +215,7 @@ static void look_at_stop(const struct ifm_cell_work *work)
                             work->cell->measure.cap_s, (unsigned long long)work->cell->measure.blocks_max);
     else if (capped && work->cell->measure.stop == IFM_STOP_DECIDED)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-07",
-                            "stopped by the time cap of %.3g s before every question was answered; a longer --cap may",
+                            "stopped by the time cap of %.3g s, before a look at which all was answered by enough runs",
                             work->cell->measure.cap_s);
     else if (capped)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-07",
@@ -226,9 +231,9 @@ static void look_at_stop(const struct ifm_cell_work *work)
                                "whether other work disturbed its runs is not known: " IFM_UNTOLD_WORDS);
     if (work->n_marked > 0 && work->d->plan->rules >= IFM_PLAN_RULES_REPEATS)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
-                            "%zu of %zu blocks%s are marked as disturbed by the machine; %s, times are of all %zu",
-                            work->n_marked, work->n_measured, work->n_repeated > 0 ? " (reruns included)" : "",
-                            rest_on(work), work->n_measured);
+                            "%zu of %zu blocks%s are marked as %s, times are of all %zu", work->n_marked,
+                            work->n_measured, work->n_repeated > 0 ? " (reruns included)" : "", rest_on(work),
+                            work->n_measured);
     else if (work->n_marked > 0)
         ifm_derive_say_cell(work, IFM_SEVERITY_NOTE, "rule-02",
                             "%zu of %zu blocks are marked as disturbed by the machine (stolen time, or preemption); "

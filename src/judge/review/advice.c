@@ -233,6 +233,15 @@ static bool drifts(const struct advising *g, const struct ifm_cell *cell, size_t
            fabs(drift->number) > 100.0 * cell->measure.margin;
 }
 
+/* As the finding of the drift has it: no warm-up of an arm ends what all of them share. */
+static bool drifts_with_all(const struct advising *g, const struct ifm_cell *cell, size_t arm)
+{
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(g->c.derived, cell->name, f)) != NULL;)
+        if (f->kind == IFM_FINDING_TIME_DRIFTS && f->of_all && strcmp(f->arm, cell->arms[arm].name) == 0)
+            return true;
+    return false;
+}
+
 static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
 {
     size_t drifting = 0, worst = 0;
@@ -261,7 +270,8 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
                       "consistency", cell->name, cell->arms[worst].name,
                       ifm_arena_printf(g->c.arena, "the step time drifts by %.3g %% over the pass%s",
                                        number_of(g, cell, worst, IFM_M_DRIFT_PERCENT), and_more(g, drifting)),
-                      ifm_lock_is_possible(g->c.events)
+                      drifts_with_all(g, cell, worst) ? "run it again, or on a quieter machine"
+                      : ifm_lock_is_possible(g->c.events)
                           ? "a longer warm-up (--warmup, --warmup-cap), locked clocks (inferometer lock)"
                           : "a longer warm-up (--warmup, --warmup-cap)"});
 }
