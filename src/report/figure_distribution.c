@@ -168,8 +168,8 @@ static const char *tell_outside(const struct sheet *sheet, const char *text)
     }
     if (worst == NULL)
         return text;
-    const char *others =
-        ifm_arena_printf(sheet->chart->arena, ", and as many or fewer of %zu other arm%s", arms - 1, arms > 2 ? "s" : "");
+    const char *others = ifm_arena_printf(sheet->chart->arena, ", and as many or fewer of %zu other arm%s", arms - 1,
+                                          arms > 2 ? "s" : "");
     return ifm_chart_say(sheet->chart, text, "%zu of %zu samples of %s %s too far out to be drawn%s.", most,
                          worst->picture->n_samples, worst->arm->name, most == 1 ? "lies" : "lie",
                          arms > 1 ? others : "");

@@ -300,13 +300,9 @@ static bool is_offered_beside_gate(const struct ifm_undecided *of, double limit_
                                    struct ifm_arena *arena)
 {
     const struct ifm_gate gate = {.metric = "change_percent", .threshold = limit_percent, .interval = true};
-    struct ifm_gate_result result = {.gate = &gate,
-                                     .cell = D,
-                                     .arm = "half",
-                                     .outcome = IFM_OUTCOME_INCONCLUSIVE,
-                                     .observed = RATE(0.1, -1, 4),
-                                     .reason = "",
-                                     .remedy = ""};
+    struct ifm_gate_result result = on_limit;
+    result.gate = &gate;
+    result.observed = (struct ifm_value)RATE(0.1, -1, 4);
     struct ifm_verdict verdict = *of->verdict;
     verdict.gates = &result;
     verdict.n_gates = 1;
@@ -358,8 +354,7 @@ static void processor_time_is_offered_where_nobody_waits(void **state)
         static const double limits[] = {0.5, 3, 0.5}; /* a gate has a limit of its own */
         for (int k = 0; k < 3; k++) {
             const char *side;
-            if (k == 2) /* the whole interval is above it */
-                cpu->low = 0.6;
+            cpu->low = k == 2 ? 0.6 : cpu->low; /* the whole interval is above it */
             const bool offered = is_offered_beside_gate(&of, limits[k], &side, s->arena);
             assert_int_equal(offered, cases[i].offered && k > 0);
             assert_string_equal(side, !offered ? "" : k == 1 ? "within the limit" : "above the limit");
