@@ -304,8 +304,7 @@ static bool is_offered_beside_gate(const struct ifm_undecided *of, double limit_
     result.gate = &gate;
     result.observed = (struct ifm_value)RATE(0.1, -1, 4);
     struct ifm_verdict verdict = *of->verdict;
-    verdict.gates = &result;
-    verdict.n_gates = 1;
+    verdict.gates = &result, verdict.n_gates = 1;
     struct ifm_undecided gated = *of;
     gated.verdict = &verdict;
     *side = ifm_judge_cpu_side(&gated, arena);
