@@ -200,6 +200,9 @@ static void make_arms(struct ifm_cell_work *work)
         arm->present = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
         arm->disturbed = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
         arm->stolen = IFM_ARENA_ARRAY(work->d->arena, bool, work->n_blocks + 1);
+        arm->waited_ns = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
+        arm->stolen_ns = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
+        arm->slot_ns = IFM_ARENA_ARRAY(work->d->arena, double, work->n_blocks + 1);
     }
     choose_compared(work->d->facts, work);
 }
@@ -304,10 +307,22 @@ static double clock_tick_ns(const struct ifm_cell_work *work)
     return tick;
 }
 
+/* What the slot lost, and of how much, whether or not that marks it. */
+static void add_lost(struct ifm_arm_work *arm, size_t block, const struct ifm_slot *slot,
+                     const struct ifm_cause_columns *causes)
+{
+    const double ns = (double)(slot->end_ns - slot->start_ns), before = arm->slot_ns[block];
+    arm->waited_ns[block] = fmax(arm->waited_ns[block], ifm_slot_waited_ns(slot, causes));
+    arm->stolen_ns[block] = fmax(arm->stolen_ns[block], ifm_slot_stolen_ns(slot, causes));
+    arm->slot_ns[block] = before == 0 ? ns : fmin(before, ns);
+}
+
 static void mark_slot(struct ifm_cell_work *work, size_t block, const struct ifm_slot *slot,
                       const struct ifm_cause_columns *causes)
 {
     double amount;
+    if (slot->arm < work->cell->n_arms)
+        add_lost(&work->arms[slot->arm], block, slot, causes);
     enum ifm_cause cause = ifm_slot_cause(slot, causes, &amount);
     if (cause == IFM_CAUSE_NONE)
         return;

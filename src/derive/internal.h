@@ -44,6 +44,9 @@ struct ifm_arm_work {
     bool *present;
     bool *disturbed;    /* a slot of the arm has a machine cause beside it that the arm may have made: no stolen time */
     bool *stolen;       /* a slot of the arm has stolen time beside it */
+    double *waited_ns;  /* the most that a slot of the arm in the block waited for a CPU */
+    double *stolen_ns;  /* and lost to the hypervisor */
+    double *slot_ns;    /* the shortest of these slots */
     bool untold;        /* a program of which a slot does not say what it waited: it may be disturbed unseen */
     size_t n_blocks;    /* present ones */
     double fastest_ns;  /* of a step in the fastest slot */

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The hypervisor, or other tasks on our CPUs, took more than this share of a slot ... */
-static const double LOST_SHARE = 0.05;
-/* ... or, where the kernel does not say how long our threads waited, the scheduler took one off its CPU more often than
+/* Where the kernel does not say how long our threads waited, the scheduler took one off its CPU more often than
  * once, and more often than this per second. */
 static const double SWITCHES_PER_S = 50.0;
 
@@ -63,15 +61,32 @@ bool ifm_cause_was_read(const struct ifm_slot *slot, const struct ifm_cause_colu
     return was_read(slot, columns->steal) || was_read(slot, columns->delay) || was_read(slot, columns->switches);
 }
 
-/* The share of the programs' time that they waited for a CPU, but for their starts. Hooks between them are part of the
- * slot, not of it. */
-static double program_waited(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
+/* But for their starts; ns. */
+static double program_waited_ns(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
 {
     if (!was_read(slot, columns->program_delay) || !was_read(slot, columns->program_ns) ||
         slot->columns[columns->program_ns] <= 0)
         return 0;
-    const double waited_ns = (double)slot->columns[columns->program_delay] - START_NS * slot->samples;
-    return waited_ns / (double)slot->columns[columns->program_ns];
+    return (double)slot->columns[columns->program_delay] - START_NS * slot->samples;
+}
+
+/* The share of the programs' time that they waited for a CPU. Hooks between them are part of the slot, not of it. */
+static double program_waited(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
+{
+    const double waited_ns = program_waited_ns(slot, columns);
+    return waited_ns == 0 ? 0 : waited_ns / (double)slot->columns[columns->program_ns];
+}
+
+double ifm_slot_waited_ns(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
+{
+    const double programs = program_waited_ns(slot, columns),
+                 own = was_read(slot, columns->delay) ? (double)slot->columns[columns->delay] : 0;
+    return programs > own ? programs : own;
+}
+
+double ifm_slot_stolen_ns(const struct ifm_slot *slot, const struct ifm_cause_columns *columns)
+{
+    return was_read(slot, columns->steal) ? (double)slot->columns[columns->steal] : 0;
 }
 
 /* What others took of each CPU while programs ran that were taken off theirs; 0 where that is told by their waiting. */
@@ -97,11 +112,11 @@ enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_caus
         *amount = (double)slot->columns[columns->faults];
         return IFM_CAUSE_FAULTED;
     }
-    if (was_read(slot, columns->steal) && (double)slot->columns[columns->steal] > LOST_SHARE * length) {
+    if (was_read(slot, columns->steal) && (double)slot->columns[columns->steal] > IFM_LOST_SHARE * length) {
         *amount = (double)slot->columns[columns->steal] / length;
         return IFM_CAUSE_STOLEN;
     }
-    if (program_waited(slot, columns) > LOST_SHARE) {
+    if (program_waited(slot, columns) > IFM_LOST_SHARE) {
         *amount = program_waited(slot, columns);
         return IFM_CAUSE_PROGRAM;
     }
@@ -111,7 +126,7 @@ enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_caus
     }
     if (was_read(slot, columns->delay)) {
         *amount = (double)slot->columns[columns->delay] / length;
-        return (double)slot->columns[columns->delay] > LOST_SHARE * length ? IFM_CAUSE_WAITED : IFM_CAUSE_NONE;
+        return (double)slot->columns[columns->delay] > IFM_LOST_SHARE * length ? IFM_CAUSE_WAITED : IFM_CAUSE_NONE;
     }
     if (!was_read(slot, columns->switches))
         return IFM_CAUSE_NONE;

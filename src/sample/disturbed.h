@@ -38,6 +38,12 @@ bool ifm_cause_of_programs(const struct ifm_cause_columns *columns);
 bool ifm_cause_was_read(const struct ifm_slot *slot, const struct ifm_cause_columns *columns);
 /* What disturbed the slot, and how much of it: a share of the slot, or a count. */
 enum ifm_cause ifm_slot_cause(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, double *amount);
+/* A slot that lost more than this share of its time to others is disturbed. */
+#define IFM_LOST_SHARE 0.05
+/* What the slot lost, ns: the longer of what its programs and the lab's threads waited for a CPU. 0 = it was not read.
+ */
+double ifm_slot_waited_ns(const struct ifm_slot *slot, const struct ifm_cause_columns *columns);
+double ifm_slot_stolen_ns(const struct ifm_slot *slot, const struct ifm_cause_columns *columns);
 /* What the amount of a cause is a share of, in ns: a mean of several slots is weighted by it. 1 of a count. */
 double ifm_cause_weight(const struct ifm_slot *slot, const struct ifm_cause_columns *columns, enum ifm_cause cause);
 /* The worst cause of `n` slots. */

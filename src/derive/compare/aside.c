@@ -68,13 +68,90 @@ static void say_whose(struct ifm_aside *aside, const struct ifm_arm_work *arm, c
     aside->disturbed = own->blocks + its->alone;
 }
 
+/* What the two arms met. `stolen`: stolen time too. `alike`: as both would be marked, had both slots as short as the
+ * shorter one of the block: a wait of a millisecond is much of a short slot and little of a long one, and the same. */
+struct both {
+    struct met own, its;
+};
+
+static bool is_met(const struct ifm_arm_work *arm, size_t block, double most_ns, bool stolen)
+{
+    return arm->disturbed[block] || arm->waited_ns[block] > most_ns ||
+           (stolen && (arm->stolen[block] || arm->stolen_ns[block] > most_ns));
+}
+
+static struct both what_both_met(const struct ifm_arm_work *arm, bool stolen, bool alike)
+{
+    const struct ifm_cell_work *work = arm->work;
+    const struct ifm_arm_work *base = work->baseline;
+    struct both both = {.own = {.was = false}, .its = {.was = false}};
+    for (size_t b = 0; b < work->n_blocks; b++) {
+        if (!arm->present[b] || !base->present[b])
+            continue;
+        const double most_ns = alike ? IFM_LOST_SHARE * fmin(arm->slot_ns[b], base->slot_ns[b]) : INFINITY;
+        const bool own = is_met(arm, b, most_ns, stolen), its = is_met(base, b, most_ns, stolen);
+        meet(&both.own, own, its, arm->time_ns[b]);
+        meet(&both.its, its, own, base->time_ns[b]);
+    }
+    return both;
+}
+
+/* Do slots as short as the shorter ones tell too whose it is? */
+static bool asks_alike(const struct ifm_arm_work *arm)
+{
+    return arm->work->d->plan->rules >= IFM_PLAN_RULES_LENGTHS;
+}
+
+/* How likely chance gives the one, and the other, what it met alone: by both ways to mark them. */
+struct chances {
+    double own, its;
+};
+
+static struct chances chances_of(const struct ifm_arm_work *arm, bool stolen, size_t n)
+{
+    struct chances most = {0, 0};
+    for (int alike = 0; alike <= (int)asks_alike(arm); alike++) {
+        const struct both both = what_both_met(arm, stolen, alike != 0);
+        most.own = fmax(most.own, chance_of_own(&both.own, &both.its, n));
+        most.its = fmax(most.its, chance_of_own(&both.its, &both.own, n));
+    }
+    return most;
+}
+
+static bool is_lopsided(const struct ifm_arm_work *arm, size_t n)
+{
+    bool is = true;
+    for (int alike = 0; alike <= (int)asks_alike(arm); alike++) {
+        const struct both both = what_both_met(arm, false, alike != 0);
+        const double by_own = chance_of_own(&both.own, &both.its, n), by_its = chance_of_own(&both.its, &both.own, n);
+        is &= fmin(by_own, by_its) <= 0.5 * LOPSIDED ||
+              (both.own.events != both.its.events && both.own.events + both.its.events <= FEW);
+    }
+    return is;
+}
+
+/* Whose the disturbances are, of `n` blocks that both have. */
+static void find_whose(struct ifm_aside *aside, const struct ifm_arm_work *arm, size_t n)
+{
+    const struct ifm_cell_work *work = arm->work;
+    const size_t compared = ifm_derive_count_compared(work);
+    const double level = 0.5 * OWN / (double)(compared > 0 ? compared : 1);
+    const struct chances waited = chances_of(arm, false, n), any = chances_of(arm, true, n);
+    aside->follows = waited.own < level ? arm : waited.its < level ? work->baseline : NULL;
+    /* Threads of the lab have a CPU each and wait for others alone; a program or a caller may wait for its own. */
+    aside->lopsided = arm->arm->gaps && is_lopsided(arm, n);
+    const bool stolen = fmin(any.own, any.its) < level;
+    const struct both both = what_both_met(arm, stolen && !aside->lopsided, false);
+    say_whose(aside, arm, &both.own, &both.its);
+    aside->lopsided |= stolen;
+}
+
 struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
 {
     const struct ifm_cell_work *work = arm->work;
     const struct ifm_arm_work *base = work->baseline;
     struct ifm_aside aside = {0};
     bool *blocks = IFM_ARENA_ARRAY(arm->d->arena, bool, work->n_blocks + 1);
-    struct met own = {0}, its = {0}, own_any = {0}, its_any = {0}; /* any: stolen time too */
     /* What one waited, where the other's waiting is not known, would leave out the slow blocks of one arm alone. */
     const bool untold = arm->untold || base->untold;
     for (size_t b = 0; b < work->n_blocks; b++) {
@@ -84,24 +161,9 @@ struct ifm_aside ifm_derive_set_aside(const struct ifm_arm_work *arm)
                     !(untold && (arm->disturbed[b] || base->disturbed[b]));
         aside.n += blocks[b];
         aside.left += !blocks[b];
-        meet(&own, arm->disturbed[b], base->disturbed[b], arm->time_ns[b]);
-        meet(&its, base->disturbed[b], arm->disturbed[b], base->time_ns[b]);
-        const bool own_here = arm->disturbed[b] || arm->stolen[b], its_here = base->disturbed[b] || base->stolen[b];
-        meet(&own_any, own_here, its_here, arm->time_ns[b]);
-        meet(&its_any, its_here, own_here, base->time_ns[b]);
     }
-    if (untold)
-        own = its = own_any = its_any = (struct met){0};
-    const size_t n = aside.n + aside.left, compared = ifm_derive_count_compared(work);
-    const double level = 0.5 * OWN / (double)(compared > 0 ? compared : 1);
-    const double by_own = chance_of_own(&own, &its, n), by_base = chance_of_own(&its, &own, n);
-    aside.follows = by_own < level ? arm : by_base < level ? base : NULL;
-    /* Threads of the lab have a CPU each and wait for others alone; a program or a caller may wait for its own. */
-    aside.lopsided = arm->arm->gaps && (fmin(by_own, by_base) <= 0.5 * LOPSIDED ||
-                                        (own.events != its.events && own.events + its.events <= FEW));
-    const bool stolen = fmin(chance_of_own(&own_any, &its_any, n), chance_of_own(&its_any, &own_any, n)) < level;
-    say_whose(&aside, arm, stolen && !aside.lopsided ? &own_any : &own, stolen && !aside.lopsided ? &its_any : &its);
-    aside.lopsided |= stolen;
+    if (!untold)
+        find_whose(&aside, arm, aside.n + aside.left);
     if (aside.n > 0 && aside.left >= IFM_BLOCKS_NEEDED && aside.follows == NULL)
         aside.blocks = blocks;
     return aside;

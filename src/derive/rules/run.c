@@ -185,7 +185,7 @@ static const char *disturbed_words(const struct ifm_derivation *d)
     }
     return disturbed == 0 ? ""
                           : ifm_arena_printf(d->arena, "; %zu of %zu blocks disturbed%s", disturbed, all,
-                                             aside ? ", set aside in ratios of time" : "");
+                                             aside ? ", set aside in ratios of time" : ", not set aside");
 }
 
 /* One finding, however often the load was read: the readings before and after a run are about the same neighbours. That
