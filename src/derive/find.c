@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "stats/tail.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,11 +121,26 @@ static int64_t runs_of(const struct ifm_derived *derived, const char *cell, cons
     return (int64_t)(samples->number * (ifm_is_ok(steps) && steps->number > 1 ? steps->number : 1));
 }
 
-int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell)
+/* The least share of its blocks that a comparison rests on. */
+static double share_compared(const struct ifm_derived *derived, const struct ifm_cell *cell)
 {
+    double least = 1;
+    for (size_t a = 0; a < cell->n_arms; a++) {
+        const char *arm = cell->arms[a].name;
+        const struct ifm_value *change = ifm_derived_value(derived, cell->name, arm, IFM_M_CHANGE_PERCENT);
+        const double all = (double)ifm_derived_all_blocks(derived, cell->name, arm);
+        if (ifm_is_ok(change) && all > 0)
+            least = fmin(least, (double)change->n / all);
+    }
+    return least;
+}
+
+int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell, bool all)
+{
+    const double share = all ? 1 : share_compared(derived, cell);
     int64_t fewest = IFM_TAIL_RUNS;
     for (size_t a = 0; a < cell->n_arms && ifm_cell_counts_programs(cell); a++) {
-        const int64_t runs = runs_of(derived, cell->name, cell->arms[a].name);
+        const int64_t runs = (int64_t)round(share * (double)runs_of(derived, cell->name, cell->arms[a].name));
         fewest = runs < fewest ? runs : fewest;
     }
     return fewest;

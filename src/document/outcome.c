@@ -421,7 +421,7 @@ const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm
     bool matters = builder->most > IFM_LEVEL_BRIEF; /* a terminal has it where it may change a word */
     for (size_t i = 0; i < n; i++) {
         matters |= ifm_judge_unseen_matters(builder->from->derived, &cells[i]);
-        const int64_t runs = ifm_derived_fewest_runs(builder->from->derived, &cells[i]);
+        const int64_t runs = ifm_derived_fewest_runs(builder->from->derived, &cells[i], false);
         fewest = runs < fewest ? runs : fewest;
     }
     for (size_t g = 0; builder->most == IFM_LEVEL_BRIEF && g < verdict->n_gates; g++)

@@ -24,7 +24,7 @@ void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result 
 {
     const struct ifm_value *v = &result->observed;
     const bool decided = result->outcome == IFM_OUTCOME_PASS || result->outcome == IFM_OUTCOME_FAIL;
-    const int64_t runs = ifm_derived_fewest_runs(derived, cell);
+    const int64_t runs = ifm_derived_fewest_runs(derived, cell, metric == IFM_M_CHANGE_CPU_PERCENT);
     double bound;
     if (!decided || !ifm_cell_counts_programs(cell) || runs >= IFM_TAIL_RUNS || !v->has_interval ||
         !bound_of(result->gate, metric, &bound))
@@ -54,7 +54,7 @@ const char *ifm_judge_unseen_first(const struct ifm_verdict *verdict, struct ifm
 
 bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell)
 {
-    const int64_t runs = ifm_derived_fewest_runs(derived, cell);
+    const int64_t runs = ifm_derived_fewest_runs(derived, cell, false);
     const double margin = log1p(cell->measure.margin), hidden = ifm_stats_tail_unseen((double)runs);
     for (size_t a = 0; a < cell->n_arms && runs < IFM_TAIL_RUNS; a++) {
         const struct ifm_value *v = ifm_derived_value(derived, cell->name, cell->arms[a].name, IFM_M_CHANGE_PERCENT);

@@ -6,11 +6,14 @@ static char cpu[] = "child_cpu_ns", rss[] = "child_rss_bytes", failures[] = "chi
 static const char *const names[] = {"child_cpu_ns", "child_rss_bytes", "child_failures", "child_strays"};
 static const struct ifm_pass pass = {.columns = names, .column_units = names, .n_columns = 4};
 
-/* Two arms, `blocks` blocks of two slots each with `samples` samples; every column 0 to begin with. */
-static struct ifm_record *start(struct fixture *fx, unsigned blocks)
+/* Two arms, of which the first takes `times` as long as the second, `blocks` blocks of two slots each with `samples`
+ * samples; every column 0 to begin with. */
+static struct ifm_record *start_with(struct fixture *fx, unsigned blocks, double times)
 {
     fx_start(fx);
     fx->blocks = blocks;
+    if (times > 0)
+        fx->parts[0].step_ns[0] = times * fx->parts[0].step_ns[1];
     fx->parts[0].arms[0].gaps = fx->parts[0].arms[1].gaps = true; /* as the workload describes them */
     fx_generate(fx);
     fx->cells[0].passes = &pass;
@@ -22,6 +25,11 @@ static struct ifm_record *start(struct fixture *fx, unsigned blocks)
     r->column_names[3] = strays;
     memset(r->columns, 0, r->n_slots * FX_COLUMNS * sizeof *r->columns);
     return r;
+}
+
+static struct ifm_record *start(struct fixture *fx, unsigned blocks)
+{
+    return start_with(fx, blocks, 0);
 }
 
 static int64_t *columns_of(struct ifm_record *r, size_t slot)
@@ -239,6 +247,42 @@ static void a_program_that_waited_is_disturbed(void **state)
         assert_int_equal(own, !known);
         fx_stop(&fx);
     }
+}
+
+/* In every other block either arm waits for a tenth of the shorter one's slot: much of that one, and a thirtieth of the
+ * other. It follows neither; where the longer arm waits for nothing, it follows the shorter one. */
+static void a_wait_is_no_arms_because_its_slots_are_short(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 24 };
+    for (int both = 0; both < 2; both++)
+        for (unsigned rules = IFM_PLAN_RULES_LENGTHS - 1; rules <= IFM_PLAN_RULES_LENGTHS; rules++) {
+            struct fixture fx;
+            struct ifm_record *r = start_with(&fx, BLOCKS, 3);
+            fx.plan.rules = rules;
+            fx.cells[0].measure.stop = IFM_STOP_REPEATS;
+            r->column_names[1] = delay;
+            r->column_names[3] = wall;
+            int64_t shortest = INT64_MAX;
+            for (size_t k = 0; k < r->n_slots; k++) {
+                const int64_t ns = r->slots[k].end_ns - r->slots[k].start_ns;
+                shortest = ns < shortest ? ns : shortest;
+                columns_of(r, k)[3] = ns;
+            }
+            for (size_t k = 0; k < r->n_slots; k++)
+                if (r->slots[k].phase == IFM_PHASE_MEASURE && r->slots[k].block % 2 == 0 &&
+                    (both || r->slots[k].arm == 1))
+                    columns_of(r, k)[1] = shortest / 10 + (int64_t)100000 * r->slots[k].samples;
+            fx_end_events(&fx);
+            fx_derive(&fx);
+            const bool follows = !both || rules < IFM_PLAN_RULES_LENGTHS;
+            bool said = false;
+            for (size_t i = 0; i < fx.derived->n_findings; i++)
+                said |= strstr(fx.derived->findings[i].text, "follows other and not the machine") != NULL;
+            assert_int_equal(said, follows);
+            assert_int_equal(fx_value(&fx, "other", "change_percent")->n, follows ? BLOCKS : BLOCKS / 2);
+            fx_stop(&fx);
+        }
 }
 
 /* So much processor time a run: `unit` x a number with a spread of `noise` around `mean`. */
@@ -465,6 +509,7 @@ int main(void)
         cmocka_unit_test(failures_that_were_not_counted_are_not_none),
         cmocka_unit_test(strays_count_where_they_were_waited_for),
         cmocka_unit_test(a_program_that_waited_is_disturbed),
+        cmocka_unit_test(a_wait_is_no_arms_because_its_slots_are_short),
         cmocka_unit_test(processor_time_is_compared_by_block),
         cmocka_unit_test(processor_time_is_no_remedy_where_one_waits),
         cmocka_unit_test(strays_are_a_cause_with_a_remedy),

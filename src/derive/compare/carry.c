@@ -340,7 +340,6 @@ static enum explained alternates(const struct ifm_arm_work *arm, const char **wo
     enum explained least = BY_NUMBER;
     struct effect odd[2] = {{0, 0}, {0, 0}};
     struct parity p[2];
-    char even_text[48], odd_text[48];
     for (size_t i = 0; i < 2; i++) {
         const enum explained its = explained_in(arms[i], 1, &odd[i], &p[i]);
         least = its < least ? its : least;
@@ -349,9 +348,9 @@ static enum explained alternates(const struct ifm_arm_work *arm, const char **wo
     if (least == UNEXPLAINED || !sure || odd[0].mean * odd[1].mean < 0 ||
         2 * fmin(fabs(odd[0].mean), fabs(odd[1].mean)) < fmax(fabs(odd[0].mean), fabs(odd[1].mean)))
         return UNEXPLAINED;
-    *words =
-        ifm_arena_printf(arm->d->arena, "%s, %s", ifm_format_human(0.5e-9 * (p[0].ns[0] + p[1].ns[0]), "s", even_text),
-                         ifm_format_human(0.5e-9 * (p[0].ns[1] + p[1].ns[1]), "s", odd_text));
+    /* A share, which both arms have: a time would be taken for that of the row. */
+    const double slower = (p[0].ns[1] + p[1].ns[1]) / (p[0].ns[0] + p[1].ns[0]);
+    *words = ifm_arena_printf(arm->d->arena, "by %.2g %%", 100 * (fmax(slower, 1 / slower) - 1));
     return least;
 }
 
