@@ -27,6 +27,26 @@ static void zero_runs_is_inactive(void **state)
     fx_stop(&fx);
 }
 
+/* A machine under load makes a twin faster than its bytes explain: it is a twin all the same. */
+static void a_twin_is_no_faster_arm(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    start(&fx);
+    fx.parts[0].step_ns[1] = 0.2 * fx.parts[0].step_ns[0];
+    for (size_t a = 0; a < 2; a++)
+        fx.parts[0].arms[a].ledger = (struct ifm_ledger){.bytes_read = 4096, .flops = 4096, .tokens_generated = 1};
+    fx_generate(&fx);
+    fx_event(&fx, "feature",
+             json_pack("{s:s, s:s, s:s, s:i}", "cell", "decode", "arm", "other", "feature", "compression", "runs", 0));
+    fx_end_events(&fx);
+    fx_derive(&fx);
+    fx_expect(&fx, "other", "speedup", IFM_STATE_INACTIVE, "rule-11");
+    for (size_t i = 0; i < fx.derived->n_findings; i++)
+        assert_null(strstr(fx.derived->findings[i].text, "beyond the byte"));
+    fx_stop(&fx);
+}
+
 static void unrecorded_runs_are_refused(void **state)
 {
     (void)state;
@@ -75,6 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zero_runs_is_inactive),
+        cmocka_unit_test(a_twin_is_no_faster_arm),
         cmocka_unit_test(unrecorded_runs_are_refused),
         cmocka_unit_test(without_a_block_it_is_absent),
         cmocka_unit_test(an_active_feature_stands),

@@ -55,6 +55,8 @@ bool ifm_derive_hold_speedup(const struct ifm_arm_work *arm, const struct ifm_ar
     const struct ifm_cell_work *work = arm->work;
     const char *name = base == work->baseline ? "baseline" : base->arm->name;
     *ratio = explained(base->arm, arm->arm);
+    if (arm->inactive) /* a twin of the baseline: that is its answer, whatever the machine made of its time */
+        return false;
     if (*ratio == 0.0 || value->low <= fmax(1.0, *ratio) * (1.0 + work->cell->measure.margin))
         return false;
     const char *share = share_of(base, name);
