@@ -152,7 +152,7 @@ class Session:
 
     def __init__(self, library, out=None, options=""):
         self.library = library
-        self.handle = library.inferometer_open(_path(out), options.encode())
+        self.handle = library.inferometer_open(_path(out), options.encode("utf-8", "replace"))
         if not self.handle:
             raise Error(_text(library.inferometer_message(None)))
 
@@ -172,7 +172,7 @@ class Session:
         """`arms`: {name: callable}, the first is the baseline. A callable's result is not used. `check`: of compare."""
         library, handle, calls = self.library, self.handle, []
         for name, call in arms.items():
-            arm = self.check(library.inferometer_arm(handle, name.encode()))
+            arm = self.check(library.inferometer_arm(handle, name.encode("utf-8", "replace")))
             if check is not None and arm > 0:
                 self.check(library.inferometer_equal(handle, arm, tolerance))
             calls.append(call)

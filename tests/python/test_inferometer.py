@@ -286,7 +286,8 @@ class Refused(InAFolder):
         for cap in ("soon", "5ss", "-5s", "", 0, -1, float("nan"), float("inf"), True, [5], "5h", 10 ** 400):
             self.refuse(r"^cap: .* is no time\n  hint: give seconds, such as 5", pair, cap=cap)
         self.refuse("unknown key 'measure.capp'", pair, options={"measure.capp": 3})
-        self.refuse("letters, digits", {"old one": nothing}, number=1)
+        for name in ("old one", "\ud800"):
+            self.refuse("letters, digits", {name: nothing}, number=1)
         os.mkdir("full")
         with open("full/file", "w", encoding="utf-8"):
             pass
