@@ -19,6 +19,7 @@ import itertools
 import json
 import math
 import numbers
+import operator
 import os
 import re
 import statistics
@@ -28,7 +29,10 @@ import time
 
 __all__ = ["Arm", "Error", "Result", "Session", "Timer", "UnknownArm", "bench", "compare", "load", "timer"]
 
-WINDOW_NS = 100_000  # what surrounds a window takes up to 0.5 us: a window lasts at least 200 times as long
+AROUND_NS = 500      # what surrounds a window and is in its time, at most
+WINDOW_NS = 100_000  # long beside that
+NOTED = 0.02         # of a time, from which on what surrounds windows is told
+CAP_BLOCKS = 12      # that the cap holds, where calls are short enough
 ENOUGH = 6           # samples behind a median; fewer are only listed
 
 
@@ -95,7 +99,7 @@ def load(path=None):
     try:
         # PyDLL keeps the interpreter's lock: begin and end would otherwise wait for it inside the window.
         library = ctypes.PyDLL(path)
-    except OSError as reason:
+    except (OSError, TypeError) as reason:
         raise Error(f"{path} cannot be loaded: {reason}\n  hint: build it with `make`, or name another one in the "
                     "variable INFEROMETER_LIBRARY") from None
     session, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
@@ -120,12 +124,35 @@ def _text(data):
     return data.decode("utf-8", "replace") if data else ""
 
 
+def _path(out):
+    try:
+        path = os.fsencode(out) if out is not None else b""
+    except (TypeError, ValueError):
+        path = b"\0"
+    if b"\0" in path:
+        raise Error(f"out: {out!r} is no path\n  hint: give the run folder, such as \"runs/mine\", or leave it out")
+    return path or None
+
+
+def _errors(name, given):
+    """What `check` gave, as the library takes it."""
+    try:
+        rms, largest, values = given
+        rms, largest, values = float(rms), float(largest), operator.index(values)
+        if 0 < values < 1 << 63:
+            return rms, largest, values
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise Error(f"check: of {name!r} it gave this {type(given).__name__}, not (rms, largest, values)\n  hint: give two "
+                "errors, and how many values were compared as a whole number above 0")
+
+
 class Session:
     """One run, call by call. Use it in a `with` block: leaving it closes the session, also after an error."""
 
     def __init__(self, library, out=None, options=""):
         self.library = library
-        self.handle = library.inferometer_open(os.fsencode(out) if out else None, options.encode())
+        self.handle = library.inferometer_open(_path(out), options.encode("utf-8", "replace"))
         if not self.handle:
             raise Error(_text(library.inferometer_message(None)))
 
@@ -145,7 +172,7 @@ class Session:
         """`arms`: {name: callable}, the first is the baseline. A callable's result is not used. `check`: of compare."""
         library, handle, calls = self.library, self.handle, []
         for name, call in arms.items():
-            arm = self.check(library.inferometer_arm(handle, name.encode()))
+            arm = self.check(library.inferometer_arm(handle, name.encode("utf-8", "replace")))
             if check is not None and arm > 0:
                 self.check(library.inferometer_equal(handle, arm, tolerance))
             calls.append(call)
@@ -159,8 +186,7 @@ class Session:
         if arm != -1:
             self.check(-2)
         for arm, name in enumerate(arms if check is not None else ()):
-            rms, largest, values = check(name)
-            self.check(library.inferometer_error(handle, arm, rms, largest, values))
+            self.check(library.inferometer_error(handle, arm, *_errors(name, check(name))))
         judged = _Judged(size=ctypes.sizeof(_Judged))
         self.check(library.inferometer_judge(handle, ctypes.byref(judged)))
         return judged
@@ -189,19 +215,26 @@ def _interval(value, scale=1.0):
     return (value.low * scale, value.high * scale) if value.state == 0 and value.has_interval else None
 
 
+def _overhead(step):
+    return min(AROUND_NS / max(step.number, 1), 1.0) if step.state == 0 else None
+
+
 class Arm:
     """One callable: `seconds` of one call with `seconds_interval`; of a variant `word`, `speedup`, `interval` (of the
     speed-up), `change_percent` of time with `change_interval`, and `level` of these intervals. A number that is not
-    there is None; `reason` says why, or why the word is "undecided"."""
+    there is None; `reason` says why, or why the word is "undecided". `overhead`: the largest share of `seconds` that
+    may be Inferometer's own; of short calls a larger `number` lowers it."""
 
     def __init__(self, session, index, name, number):
         step = session.metric(index, "step_ns")
         self.name, self.word, self.reason, self.level = name, "", _text(step.reason), None
         self.seconds = step.number * 1e-9 / number if step.state == 0 else None
         self.seconds_interval = _interval(step, 1e-9 / number)
+        self.overhead = _overhead(step)
         self.speedup = self.interval = self.change_percent = self.change_interval = None
-        self._of_all = None
+        self._of_all, self._shrunk = None, False
         if index > 0:
+            self._shrunk = max(self.overhead or 0, _overhead(session.metric(0, "step_ns")) or 0) > NOTED
             self._compare(session.metric(index, "change_percent"), session.metric(index, "speedup"))
             self._see_all(session.metric(index, "change_percent_all_blocks"))
 
@@ -228,16 +261,17 @@ class Arm:
     def time_words(self):
         if self.seconds is None:
             return f"no time: {self.reason}"
-        if self.seconds_interval is None:
-            return f"{_seconds(self.seconds)} a call"
-        first, last = (_seconds(end) for end in self.seconds_interval)
-        return f"{_seconds(self.seconds)} a call [{first}, {last}]"
+        ends = "" if self.seconds_interval is None else f" [{', '.join(map(_seconds, self.seconds_interval))}]"
+        own = f"; up to {100 * self.overhead:.0f} % of it is Inferometer's own: a larger number= lowers that"
+        return f"{_seconds(self.seconds)} a call{ends}{own if self.overhead > NOTED else ''}"
 
     def words(self, baseline):
         if self.speedup is None:
             return f"not compared with {baseline}: {self.reason}"
         bounds = "" if self.interval is None else f" [{_digits(self.interval[0])}, {_digits(self.interval[1])}]"
-        return f"{self.word}, {_digits(self.speedup)}x{bounds} the speed of {baseline}{self._beside()}{self._doubt()}"
+        shrunk = "; windows this short shrink the difference" if self._shrunk else ""
+        return (f"{self.word}, {_digits(self.speedup)}x{bounds} the speed of {baseline}{self._beside()}{shrunk}"
+                f"{self._doubt()}")
 
     def _beside(self):
         if self._of_all is None:
@@ -286,11 +320,9 @@ class Result:
                         f"result[{(self.variants or [self.arms[self.baseline]])[-1].name!r}].{name}")
         return getattr(self.variants[0], name)
 
-    speedup = property(lambda self: self._only("speedup"))
-    interval = property(lambda self: self._only("interval"))
-    word = property(lambda self: self._only("word"))
-    change_percent = property(lambda self: self._only("change_percent"))
-    reason = property(lambda self: self._only("reason"))
+    speedup, interval, word, change_percent, reason = (
+        property(operator.methodcaller("_only", name))
+        for name in ("speedup", "interval", "word", "change_percent", "reason"))
 
     def __str__(self):
         lines = [f"{arm.name}: {arm.words(self.baseline)}" for arm in self.variants]
@@ -357,20 +389,38 @@ def _picture(arms, baseline):
 
 # ---- compare ----
 
-def _calls_in_window(calls):
-    """So many calls that a window of the shortest arm is long beside what surrounds it; the same in every arm."""
-    shortest = math.inf
-    for call in calls:
-        call()
-        number, took = 1, 0
-        while took < WINDOW_NS and number <= 1 << 20:
-            number *= 2
-            start = time.perf_counter_ns()
-            for _ in itertools.repeat(None, number):
-                call()
-            took = time.perf_counter_ns() - start
-        shortest = min(shortest, max(took, 1) / number)
-    return max(1, math.ceil(WINDOW_NS / shortest))
+def _call_first(arms):
+    """One call of each, untimed. One that gives work to be done later would do none in its windows."""
+    later = (collections.abc.Awaitable, collections.abc.AsyncGenerator)
+    one_by_one = (collections.abc.Generator, map, filter)
+    for name, call in arms.items():
+        result = call()
+        if isinstance(result, later + one_by_one):
+            if isinstance(result, collections.abc.Coroutine):
+                result.close()  # dropped unrun, it would warn
+            raise Error(f"compare: {name!r} only returns its work, as type {type(result).__name__}: no window would do "
+                        "it\n  hint: measure a function that does the work to its end, such as lambda: "
+                        f"{'list' if isinstance(result, one_by_one) else 'asyncio.run'}(f())")
+
+
+def _time_of(call):
+    """Of one call, roughly; in ns."""
+    number, took = 1, 0
+    while took < WINDOW_NS and number <= 1 << 20:
+        number *= 2
+        start = time.perf_counter_ns()
+        for _ in itertools.repeat(None, number):
+            call()
+        took = time.perf_counter_ns() - start
+    return max(took, 1) / number
+
+
+def _calls_in_window(calls, cap_s):
+    """So many that a window of the fastest arm is long beside what surrounds it, and fewer where the cap would hold no
+    CAP_BLOCKS with a slower arm: a block has two slots of an arm, of an untimed window and a timed one at least."""
+    times = [_time_of(call) for call in calls]
+    longest = 1e9 * cap_s / (CAP_BLOCKS * len(times) * 2 * 2)
+    return max(1, min(math.ceil(WINDOW_NS / min(times)), math.floor(longest / max(times))))
 
 
 def _window(call, number):
@@ -387,7 +437,7 @@ def _duration(cap):
     """5, 5.0, "5" and "5s" are five seconds."""
     if isinstance(cap, str) and re.fullmatch(r"(\d+\.?\d*|\.\d+) ?(ns|us|ms|s|min)?", cap.strip()):
         return cap.replace(" ", "")
-    if isinstance(cap, numbers.Real) and not isinstance(cap, bool) and 0 < cap < math.inf:
+    if isinstance(cap, numbers.Real) and not isinstance(cap, bool) and 0 < cap < 1e300:
         return f"{float(cap)}s"
     raise Error(f"cap: {cap!r} is no time\n  hint: give seconds, such as 5 or 0.5, or a text such as \"5s\" or "
                 "\"2min\"")
@@ -408,6 +458,13 @@ def _settings(options, cap):
                    for path, value in pairs.items())
 
 
+def _cap_s(settings):
+    """Seconds of the cap that the settings give; else of the library's cap, or of its shortest preset."""
+    said = re.findall(r"\bcap[\"']?\s*[=:]\s*[\"']?(\d+\.?\d*|\.\d+) ?(ns|us|ms|s|min)?\b", settings)
+    value, unit = said[-1] if said else (2 if re.search(r"\bpreset\b", settings) else 10, "s")
+    return float(value) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "": 1, "min": 60}[unit]
+
+
 def _check_arms(arms):
     if not isinstance(arms, collections.abc.Mapping) or not arms:
         raise Error("compare: give {name: callable}, the baseline first, such as {\"old\": f, \"new\": g}")
@@ -423,21 +480,25 @@ def compare(arms, *, out=None, cap=None, number=None, options=None, library=None
     `out`: the run folder, new or empty; by default a fresh one below the folder that the variable INFEROMETER_RUNS
     names, else below runs/ of the working directory; the last line printed says where. `cap`: the longest time of the
     blocks, in seconds or as "5s" or "2min" (default 10). `number`: calls in one window, by default so many that one
-    lasts 100 us. `options`: settings as {path: value}, such as {"measure.margin": 0.01}, or the text of a study.
-    `library`: the path of libinferometer.so. `check`: a function that is called with the name of each arm once the
-    windows are over; it overwrites the arm's output, runs the arm, and gives (sqrt(sum (x - ref)^2 / sum ref^2),
-    max |x - ref| / max |ref|, values compared), against a reference in higher precision. They stand in the report, and
-    an arm above `tolerance` is not compared.
+    of the fastest arm lasts 100 us, or fewer where a slow arm would pass the cap. `options`: settings as {path: value},
+    such as {"measure.margin": 0.01}, or the text of a study. `library`: the path of libinferometer.so. `check`: a
+    function that is called with the name of each arm once the windows are over; it overwrites the arm's output, runs
+    the arm, and gives (sqrt(sum (x - ref)^2 / sum ref^2), max |x - ref| / max |ref|, values compared), against a
+    reference in higher precision. They stand in the report, and an arm above `tolerance` is not compared.
 
-    Callables get no arguments, their results are not used, and each is called a few times more than it is measured."""
+    Callables get no arguments, their results are not used, and each is called a few times more than it is measured.
+    One that gives a coroutine or a generator is refused: its work would not be done."""
     _check_arms(arms)
-    if number is not None and (not isinstance(number, int) or number < 1):
-        raise Error(f"number: {number!r} is no whole number of calls above 0")
-    if (check is None) != (tolerance is None) or not (check is None or callable(check)):
+    if number is not None and (not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= 10 ** 9):
+        raise Error("number: this is no whole number of calls\n  hint: give 1 to 1000000000, or leave it out")
+    if (check is None) != (tolerance is None) or not (check is None or callable(check)) or \
+            not isinstance(tolerance or 0, numbers.Real):
         raise Error("check: give a function, with the largest error that counts as right as tolerance")
     loaded = load(library)
-    with Session(loaded, out or _fresh_folder(), _settings(options, cap)) as session:
-        number = number or _calls_in_window(arms.values())
+    settings = _settings(options, cap)
+    with Session(loaded, _path(out) or _fresh_folder(), settings) as session:
+        _call_first(arms)
+        number = number or _calls_in_window(arms.values(), _cap_s(settings))
         windows = {name: _window(call, number) for name, call in arms.items()}
         judged = session.measure(windows, check, tolerance or 0.0)
         return Result(session, judged, list(arms), number)

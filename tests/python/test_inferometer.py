@@ -4,6 +4,7 @@
 The clock is the scripted one where numbers are held against known ones; callables are counted, to see how they are
 called.
 """
+import asyncio
 import functools
 import importlib.util
 import os
@@ -12,8 +13,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import unittest.mock
+import warnings
 import xml.etree.ElementTree as tree
 
 try:
@@ -199,6 +202,49 @@ class Compare(InAFolder):
         self.assertGreater(min(one.calls, two.calls), result.number * result.blocks)
         self.verify(result.dir)
 
+    def test_a_slow_arm_beside_a_fast_one_keeps_to_the_cap(self):
+        """One window of so many calls as the fast arm wants would last 2 s of the slow one, and there are dozens."""
+        remembered = functools.lru_cache(lambda: time.sleep(0.05))
+        start = time.monotonic()
+        result = inferometer.compare({"plain": lambda: time.sleep(0.001), "memo": remembered}, cap=0.4)
+        self.assertLess(time.monotonic() - start, 40)  # it was 123 s, and is 1 s
+        self.assertLessEqual(result.number, 4)
+        self.assertGreater(result["memo"].overhead, 0.02)
+        self.assertRegex(str(result), r"\nmemo: .* a call.*; up to \d+ % of it is Inferometer's own: a larger number= ")
+        self.assertLess(result["plain"].overhead, 0.01)
+        self.assertEqual(str(result).count("Inferometer's own"), 1)
+
+    def test_short_windows_say_what_they_do_to_a_comparison(self):
+        short = fake("step_ns=1000000; noise=0.01; slot_noise=0.001; arm.new.step_ns=5000")
+        for arms, line in (({"old": nothing, "new": nothing}, 2), ({"new": nothing, "old": nothing}, 1)):
+            said = str(inferometer.compare(arms, number=10, options=short)).split("\n")
+            self.assertIn("the speed of " + next(iter(arms)) + "; windows this short shrink the difference", said[0])
+            self.assertRegex(said[line], r"^new: [45]\d\d ns a call \[.*\]; up to 10 % of it is Inferometer's own: a")
+            self.assertEqual(str(said).count("Inferometer's own"), 1)
+        self.assertNotIn("short", str(inferometer.compare({"old": nothing, "new": nothing}, number=10, options=fake())))
+
+    def test_the_cap_bounds_the_calls_of_a_window(self):
+        calls = functools.partial(inferometer._calls_in_window, cap_s=10)
+        times = {"fast": 50.0, "near": 900.0, "slow": 1e6, "endless": 3e9}
+        with unittest.mock.patch.object(inferometer, "_time_of", times.get):
+            self.assertEqual(calls(["fast", "near"]), 2000)
+            self.assertEqual(calls(["slow", "fast"]), 104)  # a 96th of the cap
+            self.assertEqual(calls(["fast", "slow", "near", "near"]), 52)
+            self.assertEqual(calls(["fast", "endless"]), 1)
+            self.assertEqual(calls(["slow", "slow"]), 1)
+
+    def test_the_cap_is_read_wherever_it_stands(self):
+        for settings, seconds in (("", 10), ("seed: 1", 10), ('measure.cap: "0.4s"\n', 0.4), ("measure.cap=400ms", 0.4),
+                                  ("seed=1;measure.cap=2min", 120), ("measure:\n  cap: 3\n  warmup_cap: 1s", 3),
+                                  ("measure.warmup_cap=1s", 10), ("preset=quick", 2), ("measure.cap=...", 10),
+                                  ("preset=quick\nmeasure.cap=4s", 4)):
+            self.assertAlmostEqual(inferometer._cap_s(settings), seconds, msg=settings)
+
+    def test_the_callers_number_is_obeyed(self):
+        calls = []
+        result = inferometer.compare({"old": functools.partial(calls.append, 1)}, number=7, cap="1ms", options=fake())
+        self.assertEqual((result.number, len(calls) % 7), (7, 1))  # windows, and the untimed first call
+
     def test_an_exception_is_the_callers_and_leaves_an_interrupted_run(self):
         count = []
 
@@ -231,17 +277,49 @@ class Refused(InAFolder):
         self.refuse("'new' is no name of a callable", {"old": nothing, "new": 3})
         self.refuse("3 is no name of a callable", {3: nothing})
         self.refuse("no whole number of calls", pair, number=0)
-        self.refuse("no whole number of calls", pair, number=1.5)
+        for number in (1.5, True, 10 ** 30, 10 ** 5000, "3"):
+            self.refuse("no whole number of calls\n  hint: give 1 to 1000000000", pair, number=number)
+        for out in (5, 0, ["run"], "a\0b"):
+            self.refuse(r"^out: .* is no path\n  hint: give the run folder", pair, out=out)
         self.refuse("give a dict", pair, options=["measure.mde=1"])
         self.refuse("options are a text already", pair, options="seed=1", cap=3)
-        for cap in ("soon", "5ss", "-5s", "", 0, -1, float("nan"), float("inf"), True, [5], "5h"):
+        for cap in ("soon", "5ss", "-5s", "", 0, -1, float("nan"), float("inf"), True, [5], "5h", 10 ** 400):
             self.refuse(r"^cap: .* is no time\n  hint: give seconds, such as 5", pair, cap=cap)
         self.refuse("unknown key 'measure.capp'", pair, options={"measure.capp": 3})
-        self.refuse("letters, digits", {"old one": nothing}, number=1)
+        for name in ("old one", "\ud800"):
+            self.refuse("letters, digits", {name: nothing}, number=1)
         os.mkdir("full")
         with open("full/file", "w", encoding="utf-8"):
             pass
         self.refuse("full", pair, number=1, out="full", options=fake())
+
+    def test_a_call_that_only_promises_its_work(self):
+        async def slow():
+            time.sleep(0.01)
+
+        async def slowly():
+            yield time.sleep(0.01)
+
+        def generator():
+            yield time.sleep(0.01)
+
+        class Later:
+            def __await__(self):
+                return iter(())
+        promises = {"coroutine": (slow, r"asyncio\.run"), "generator": (generator, "list"),
+                    "async_generator": (slowly, r"asyncio\.run"), "Later": (Later, r"asyncio\.run"),
+                    "map": (lambda: map(len, [""]), "list")}
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            for kind, (call, instead) in promises.items():
+                for number in (None, 1):
+                    self.refuse(f"^compare: 'new' only returns its work, as type {kind}:.*\n  hint: .*: {instead}",
+                                {"old": nothing, "new": call}, number=number)
+            with self.assertRaisesRegex(inferometer.Error, "'slow' only returns its work, as type coroutine"):
+                inferometer.bench(slow).measure()
+        self.assertEqual([str(each.message) for each in warned], [])
+        done = {"old": lambda: asyncio.run(slow()), "new": lambda: list(generator())}
+        self.assertGreater(inferometer.compare(done, number=1, cap=0.1)["old"].seconds, 0.01)
 
     def test_a_library_that_is_not_there(self):
         copy = os.path.join(self.folder, "python", "inferometer.py")
@@ -262,6 +340,8 @@ class Refused(InAFolder):
         os.environ["INFEROMETER_LIBRARY"] = os.path.join(self.folder, "nowhere.so")
         with self.assertRaisesRegex(alone.Error, r"nowhere\.so cannot be loaded.*\n.*`make`"):
             alone.load()
+        with self.assertRaisesRegex(alone.Error, "5 cannot be loaded"):
+            alone.load(5)
 
     def test_a_library_of_something_else(self):
         with self.assertRaisesRegex(inferometer.Error, "has no inferometer_open"):
@@ -296,8 +376,17 @@ class Check(InAFolder):
             self.assertTrue(result.reason)
             shutil.rmtree("run")
 
+    def test_what_a_check_must_give(self):
+        for given in (1e-3, None, (0.0, 0.0), (0.0, 0.0, 1.5), (0.0, 0.0, 0), (0.0, 0.0, 1 << 64), ("a", 0.0, 1),
+                      (0.0, None, 1), (10 ** 400, 0.0, 1)):
+            with self.assertRaisesRegex(inferometer.Error, "^check: of 'old' it gave this .*, not .rms, largest, "
+                                        "values.\n  hint: give two errors, and how many values"):
+                self.compare({"old": given, "new": given})
+            shutil.rmtree("run")
+
     def test_what_is_no_check(self):
-        for more in ({"check": nothing}, {"tolerance": 1e-3}, {"check": 3, "tolerance": 1e-3}):
+        for more in ({"check": nothing}, {"tolerance": 1e-3}, {"check": 3, "tolerance": 1e-3},
+                     {"check": nothing, "tolerance": "1e-3"}):
             with self.assertRaisesRegex(inferometer.Error, "check: give a function, with the largest error"):
                 inferometer.compare({"old": nothing}, **more)
 
