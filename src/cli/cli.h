@@ -33,6 +33,7 @@ struct ifm_verb {
     const struct ifm_option *options;
     size_t n_options;
     bool measures;      /* takes the flags of the parameter tables: common ones, and a quick form its workload's */
+    bool prints;        /* its output is all that it leaves: no file, and no exit code that says what was found */
     bool takes_command; /* another program's command line, behind "--" */
     enum ifm_status (*main)(int argc, char **argv, struct ifm_error *error); /* argv[0] is the command's name */
     enum ifm_status (*plain)(const struct ifm_given *given, struct ifm_error *error); /* arguments by `options` alone */

@@ -73,6 +73,18 @@ static const char *understood(const char *word)
     return word;
 }
 
+static bool stdout_closed;
+
+/* A command that only prints has nowhere to print to: what it writes fails, and so does it. */
+static void refuse_output(void)
+{
+    const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)dup2(fd, STDOUT_FILENO);
+        close(fd);
+    }
+}
+
 static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
 {
     const char *name = argc < 2 ? "help" : argv[1];
@@ -89,6 +101,8 @@ static enum ifm_status dispatch(int argc, char **argv, struct ifm_error *error)
     const struct ifm_verb *verb = ifm_verb_find(name), *help = ifm_verb_find("help");
     if (verb == NULL && ifm_workload_find(name) == NULL)
         return unknown_command(name, argc, argv, error);
+    if (stdout_closed && ((verb != NULL && verb->prints) || wants_help(verb, argc, argv)))
+        refuse_output();
     if (argc < 2)
         return help->main(1, (char *[]){(char *)"help", NULL}, error);
     if (wants_help(verb, argc, argv))
@@ -129,6 +143,7 @@ static bool wrote_all(void)
 static void open_streams(void)
 {
     int fd;
+    stdout_closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
     do
         fd = open("/dev/null", O_RDWR);
     while (fd >= 0 && fd <= STDERR_FILENO);

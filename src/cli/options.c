@@ -501,6 +501,28 @@ static enum ifm_status unexpected(const char *token, const struct ifm_options *o
     return ifm_fail(error, IFM_USAGE, "", hint, "unexpected argument \"%s\"", token);
 }
 
+/* argv[0] is -c. The file has an error of its own; one that is not named like a configuration may be for the program in
+ * front of it: `exec gzip -c FILE`, `exec python3 -c 'print(1)'`. */
+static enum ifm_status refused_file(enum ifm_status status, char **argv, const struct ifm_options *options,
+                                    struct ifm_error *error)
+{
+    struct ifm_error unused;
+    if (ifm_folder_is_run(argv[1], &unused) == IFM_OK)
+        ifm_error_hint(error, "it is a run folder: `inferometer rerun %.80s` measures the same again", argv[1]);
+    if (!ifm_is_unquoted(options) || ifm_is_our_config(argv[0], argv[1]))
+        return status;
+    if (access(argv[1], F_OK) != 0)
+        return meant(ifm_fail(error, status, "", "", "-c %.60s: no configuration of inferometer", argv[1]), options,
+                     error);
+    struct ifm_text both = {0};
+    ifm_text_printf(&both, "%s%s", error->hint, error->hint[0] != '\0' ? "; or " : "");
+    (void)!meant(status, options, error);
+    ifm_text_add(&both, error->hint);
+    ifm_error_hint(error, "%s", both.data);
+    ifm_text_free(&both);
+    return status;
+}
+
 static enum ifm_status positional(char *token, bool wants_dir, struct ifm_options *options, struct ifm_error *error)
 {
     if (options->positionals != NULL) {
@@ -537,17 +559,9 @@ enum ifm_status ifm_options_parse(int argc, char **argv, bool wants_dir, struct 
         if (strcmp(argv[i], "-c") == 0 && config != NULL) {
             if (i + 1 >= argc)
                 return ifm_fail(error, IFM_USAGE, "-c", "such as -c study.yaml", "it needs a file");
-            struct ifm_error unused;
             const enum ifm_status status = ifm_config_file(config, argv[i + 1], error);
-            if (status != IFM_OK && ifm_folder_is_run(argv[i + 1], &unused) == IFM_OK)
-                ifm_error_hint(error, "it is a run folder: `inferometer rerun %.80s` measures the same again",
-                               argv[i + 1]);
-            if (status != IFM_OK && ifm_is_unquoted(options)) { /* `exec python3 -c 'print(1)'`, `exec gzip -c FILE` */
-                if (!ifm_is_our_config(argv[i], argv[i + 1]))
-                    (void)!ifm_fail(error, status, "", "", "-c %.60s: no configuration of inferometer", argv[i + 1]);
-                return meant(status, options, error);
-            }
-            IFM_TRY(status);
+            if (status != IFM_OK)
+                return refused_file(status, argv + i, options, error);
             options->changes = options->changes == NULL ? "-c" : options->changes;
             used = 2;
         } else if (strncmp(argv[i], "--", 2) == 0)

@@ -244,7 +244,8 @@ enum ifm_status ifm_slot_set(struct ifm_config *config, struct ifm_config_slot *
 void ifm_config_locate(const struct ifm_config *config, struct ifm_error *error)
 {
     const struct ifm_config_slot *slot = ifm_config_find(config, error->where);
-    if (slot == NULL || slot->rank < IFM_RANK_FILE)
+    if (slot == NULL || slot->n == 0 ||
+        (slot->rank < IFM_RANK_FILE && strncmp(slot->where, IFM_WHERE_MODEL, strlen(IFM_WHERE_MODEL)) != 0))
         return;
     for (size_t i = 0; i < config->n_arms; i++) /* an arm may have set it instead */
         for (size_t j = 0; j < config->arms[i].n_set; j++)

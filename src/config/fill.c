@@ -56,11 +56,12 @@ static void rename_to(const struct ifm_config *config, struct ifm_config_slot *m
     model->texts = texts;
 }
 
-/* Sets what nobody has set. `changed`: somebody has set something else than the model has. */
-static enum ifm_status fill_in(struct ifm_config *config, struct filling *filling, const char *name, bool *changed,
+/* Sets what nobody has set, of the model that was given as `text`. `changed`: somebody has set something else than the
+ * model has. */
+static enum ifm_status fill_in(struct ifm_config *config, struct filling *filling, const char *text, bool *changed,
                                struct ifm_error *error)
 {
-    const char *where = ifm_arena_printf(config->arena, "model %s", name);
+    const char *where = ifm_arena_printf(config->arena, IFM_WHERE_MODEL "%s", text);
     *changed = false;
     if (filling->slots[BYTES] != NULL && filling->slots[BYTES]->rank > IFM_RANK_PRESET)
         filling->values[BITS] = 0; /* somebody's own bytes are of a format that nobody named */
@@ -90,7 +91,7 @@ static enum ifm_status apply(struct ifm_config *config, struct ifm_config_slot *
     const uint64_t values[FILLED] = {model.q_heads, model.kv_heads,     model.head_dim,
                                      model.layers,  model.weight_bytes, model.weight_bits};
     memcpy(filling.values, values, sizeof values);
-    IFM_TRY(fill_in(config, &filling, model.name, &changed, error));
+    IFM_TRY(fill_in(config, &filling, slot->texts[0], &changed, error));
     rename_to(config, slot, model.name, changed);
     return IFM_OK;
 }

@@ -18,6 +18,9 @@ enum {
 /* Where a value came from; a higher rank wins, and among equals the later one. */
 enum ifm_rank { IFM_RANK_DEFAULT = 0, IFM_RANK_PRESET, IFM_RANK_FILE, IFM_RANK_OVERRIDE, IFM_RANK_FLAG };
 
+/* Where a value comes from that a model has set, before the model's name or file. */
+#define IFM_WHERE_MODEL "model "
+
 /* A row and its current value: canonical texts. A LIST is one text, its items joined by commas. */
 struct ifm_config_slot {
     const struct ifm_section *section;

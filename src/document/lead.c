@@ -271,8 +271,7 @@ void ifm_build_gate_table(struct ifm_builder *builder)
         const char *bound = gate->op == IFM_GATE_AT_MOST ? "at most" : "at least";
         const enum ifm_metric_id metric = ifm_metric_of(gate->metric);
         const struct ifm_value *observed = ifm_quantity_for_people(metric, &result->observed, arena);
-        const char *threshold =
-            ifm_quantity_bare(ifm_metric_told(metric).factor * gate->threshold, observed->unit, arena);
+        const char *threshold = ifm_quantity_limit(gate, arena);
         *ifm_grid_at(&grid, i, 0) = ifm_field_text(ifm_judge_gate_name(gate), IFM_TONE_PLAIN);
         *ifm_grid_at(&grid, i, 1) = ifm_field_text(
             alone && result->arm[0] != '\0' ? result->arm : ifm_document_place(result->cell, result->arm, arena),

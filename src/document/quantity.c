@@ -252,6 +252,12 @@ const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena 
     return with_unit(text, rung.shown, arena);
 }
 
+const char *ifm_quantity_limit(const struct ifm_gate *gate, struct ifm_arena *arena)
+{
+    const struct ifm_metric_told told = ifm_metric_told(ifm_metric_of(gate->metric));
+    return ifm_quantity_bare(told.factor * gate->threshold, told.unit, arena);
+}
+
 const char *ifm_quantity_tick(double number, double largest, double step, const char *unit, struct ifm_arena *arena)
 {
     enum { MOST_DECIMALS = 12 };

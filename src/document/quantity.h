@@ -29,8 +29,10 @@ const char *ifm_quantity_beside(const struct ifm_value *value, const struct ifm_
 const char *ifm_quantity_full(const struct ifm_value *value, struct ifm_arena *arena);
 /* "[411.5, 413.1]" in the unit of the number, or "" without interval. */
 const char *ifm_quantity_range(const struct ifm_value *value, struct ifm_arena *arena);
-/* A threshold or another bare number in `unit`. */
+/* A bare number in `unit`. */
 const char *ifm_quantity_bare(double number, const char *unit, struct ifm_arena *arena);
+/* A gate's threshold in the unit that people read, also where there is no number beside it. */
+const char *ifm_quantity_limit(const struct ifm_gate *gate, struct ifm_arena *arena);
 /* A tick of an axis: in the unit that suits `largest`, the largest number on it, and with the digits that tell it from
  * a tick `step` away (0 < step). */
 const char *ifm_quantity_tick(double number, double largest, double step, const char *unit, struct ifm_arena *arena);

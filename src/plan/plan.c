@@ -147,6 +147,16 @@ static enum ifm_status check_isolation(const struct ifm_cell *cell, const struct
     return IFM_OK;
 }
 
+static enum ifm_status check_inner(const struct ifm_cell *cell, const struct ifm_workload_entry *workload,
+                                   struct ifm_error *error)
+{
+    if (cell->measure.inner <= 1 || workload->one_process == NULL)
+        return IFM_OK;
+    return ifm_fail(error, IFM_USAGE, "measure.inner", "leave it out; --repeats sets how many samples there are",
+                    "measure.inner is %llu, but a sample of %s is one step: %s",
+                    (unsigned long long)cell->measure.inner, workload->name, workload->one_process);
+}
+
 static enum ifm_status build_cell(const struct ifm_study *study, const struct ifm_catalog *catalog,
                                   const struct ifm_workload_entry *workload, const struct scope *scope, size_t point,
                                   struct ifm_arena *arena, struct ifm_cell *cell, struct ifm_error *error)
@@ -173,6 +183,7 @@ static enum ifm_status build_cell(const struct ifm_study *study, const struct if
     struct ifm_arms_request request = {study, &own, workload, settings, scope->n};
     IFM_TRY(ifm_plan_arms(&request, arena, cell, error));
     IFM_TRY(check_isolation(cell, workload, error));
+    IFM_TRY(check_inner(cell, workload, error));
     IFM_TRY(ifm_plan_passes(catalog, workload, arena, cell, error));
     cell->cache_resident = is_cache_resident(cell, &catalog->machine);
     return IFM_OK;

@@ -33,7 +33,6 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
         const struct ifm_gate_result *result = &verdict->gates[i];
         const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
         const struct ifm_value *people = ifm_quantity_for_people(metric, &result->observed, arena);
-        const char *unit = people->unit == NULL ? "" : people->unit;
         *add_line(out, arena) = (struct ifm_gate_line){
             .name = ifm_judge_gate_name(result->gate),
             .cell = result->cell,
@@ -44,10 +43,10 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
             .further = result->further,
             .observed = result->observed,
             .seen = seen_of(result, people, arena),
-            .threshold = ifm_arena_printf(
-                arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
-                ifm_quantity_bare(ifm_metric_told(metric).factor * result->gate->threshold, unit, arena),
-                ifm_judge_by_interval(result->gate, &result->observed) ? ", whole interval" : ""),
+            .threshold =
+                ifm_arena_printf(arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
+                                 ifm_quantity_limit(result->gate, arena),
+                                 ifm_judge_by_interval(result->gate, &result->observed) ? ", whole interval" : ""),
             .reason = result->reason,
             .caveat = ifm_judge_unseen_words(result, arena),
             .remedy = result->remedy,

@@ -215,16 +215,41 @@ enum ifm_status ifm_story_check_plan(const char *where, const struct ifm_config 
                            "rule-04: its gates, measure settings or seed are not those of config.lock.json");
 }
 
-/* What its implementation would need of this machine is there. */
-static enum ifm_status ready(const struct ifm_arm *arm, const char *device, struct ifm_error *error)
+/* What its implementation would need of this machine is there. `*together`: it asks of all its arms at once too. */
+static enum ifm_status ready(const struct ifm_arm *arm, const char *device, bool *together, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_opening opening;
     enum ifm_status status = ifm_implementation_bind(arm, device, arena, &opening, error);
     if (status == IFM_OK && opening.implementation->ready != NULL)
         status = opening.implementation->ready(&opening, error);
+    *together |= status == IFM_OK && opening.implementation->ready_together != NULL;
     ifm_arena_destroy(arena);
     return status;
+}
+
+static enum ifm_status ready_together(const struct ifm_plan *plan, struct ifm_arena *arena, struct ifm_error *error)
+{
+    size_t total = 0, n = 0;
+    for (size_t c = 0; c < plan->n_cells; c++)
+        total += plan->cells[c].n_arms;
+    struct ifm_opening *all = IFM_ARENA_ARRAY(arena, struct ifm_opening, total);
+    struct ifm_opening *own = IFM_ARENA_ARRAY(arena, struct ifm_opening, total);
+    for (size_t c = 0; c < plan->n_cells; c++)
+        for (size_t a = 0; a < plan->cells[c].n_arms; a++)
+            IFM_TRY(ifm_implementation_bind(&plan->cells[c].arms[a], plan->device, arena, &all[n++], error));
+    for (size_t i = 0; i < n; i++) { /* an implementation where the first of its arms stands */
+        const struct ifm_implementation *row = all[i].implementation;
+        size_t n_own = 0;
+        for (size_t k = i; row != NULL && row->ready_together != NULL && k < n; k++)
+            if (all[k].implementation == row) {
+                own[n_own++] = all[k];
+                all[k].implementation = NULL;
+            }
+        if (n_own > 0)
+            IFM_TRY(row->ready_together(own, n_own, error));
+    }
+    return IFM_OK;
 }
 
 /* Each text once: cells of a sweep often share theirs. */
@@ -247,10 +272,17 @@ static void note_remarks(const struct ifm_plan *plan)
 
 enum ifm_status ifm_story_ready(const struct ifm_plan *plan, struct ifm_error *error)
 {
+    bool together = false;
     note_remarks(plan);
     for (size_t c = 0; c < plan->n_cells; c++)
         for (size_t a = 0; a < plan->cells[c].n_arms; a++)
-            IFM_TRY(ready(&plan->cells[c].arms[a], plan->device, error));
+            IFM_TRY(ready(&plan->cells[c].arms[a], plan->device, &together, error));
+    if (together) {
+        struct ifm_arena *arena = ifm_arena_create();
+        const enum ifm_status status = ready_together(plan, arena, error);
+        ifm_arena_destroy(arena);
+        IFM_TRY(status);
+    }
     return ifm_energy_ready(plan, error);
 }
 

@@ -36,6 +36,9 @@ struct ifm_implementation {
     const char *(*supports)(const struct ifm_machine *machine, void *ask, struct ifm_arena *arena);
     /* What open would need of this machine is there: asked before a run folder exists. */
     IFM_CHECKED enum ifm_status (*ready)(const struct ifm_opening *opening, struct ifm_error *error);
+    /* None of the plan's arms that it runs spoils another one; each is ready. */
+    IFM_CHECKED enum ifm_status (*ready_together)(const struct ifm_opening *openings, size_t n,
+                                                  struct ifm_error *error);
     size_t state_bytes;
     /* Fill the state, `state_bytes` zeros: allocate and generate by the seed; touch everything; poison outputs. Nothing
      * is timed. */

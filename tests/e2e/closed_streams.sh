@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Closed standard streams: what would have been printed lands in no file of the run, in any combination.
+# Closed standard streams: what would have been printed lands in no file of the run, in any combination; a command
+# that only prints says that it could not.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need python3 python3
@@ -31,4 +32,13 @@ for command in derive report judge; do
     "$INFEROMETER" $command none <&- >&- 2>&- || status=$?
     check "$command with closed streams" none
 done
+# A command that only prints has done nothing where nobody can read it; one whose exit code says what was found has.
+for command in "compare one two" "list ." "summary one" "explain" version "help run" "run --help"; do
+    status=0
+    # shellcheck disable=SC2086
+    "$INFEROMETER" $command >&- 2>said || status=$?
+    [ "$status" = 5 ] && [ "$(grep -c '^error: standard output' said)" = 1 ] && [ "$(wc -l <said)" = 1 ] ||
+        fail "$command >&-: status $status: $(cat said)"
+done
+"$INFEROMETER" verify one >&- 2>said || fail "verify one >&-: $(cat said)"
 echo "$n runs with closed streams are whole"

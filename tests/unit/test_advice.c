@@ -34,6 +34,14 @@ static void vary_by_short_samples(struct run *run)
     number(run, "int4", "step_ns")->number = 199999; /* times 5 steps */
 }
 
+/* A sample of a program is one run, however short. */
+static void vary_by_short_programs(struct run *run)
+{
+    vary_by_short_samples(run);
+    for (size_t i = 0; i < run->cells[0].n_arms; i++)
+        run->arms[i].gaps = true;
+}
+
 static void vary_by_itself(struct run *run)
 {
     number(run, "int4", "latency_cv_percent")->number = 129;
@@ -155,6 +163,7 @@ static const struct {
     {vary_by_load, "variation", "int4", "7 %|5 %|1 more arm", "what else"},
     {vary_unsteadily, "variation", "int4", "6 %|5 %", "--warmup-cap|5 s"},
     {vary_by_short_samples, "variation", "int4", "6 %", "--inner above 5"},
+    {vary_by_short_programs, "variation", "int4", "6 %", "a quieter machine"},
     {vary_by_itself, "variation", "int4", "129 %", "slow samples|the machine was quiet"},
     {vary_in_modes, "variation", "int4", "6 %", "distribution"},
     {read_slowly, "memory", "int4", "49.9 %|ceiling|50 %", "kernel has room|neither reading nor arithmetic"},

@@ -68,7 +68,7 @@ static const char *against_variation(const struct advising *g, const struct ifm_
     if (!was_steady(g, cell))
         text = ifm_arena_printf(g->c.arena, "%s%swarm up for longer (--warmup-cap above %.3g s)", text,
                                 text[0] == '\0' ? "" : "; ", cell->measure.warmup_cap_s);
-    if (sample_ns < SHORT_NS)
+    if (sample_ns < SHORT_NS && !cell->arms[arm].gaps) /* there a sample is one step */
         text = ifm_arena_printf(g->c.arena, "%s%smore steps in a sample (--inner above %.0f)", text,
                                 text[0] == '\0' ? "" : "; ", number_of(g, cell, arm, IFM_M_INNER_STEPS));
     if (text[0] == '\0' && is_own(g, cell, arm))

@@ -13,6 +13,7 @@
 #include "base/subprocess.h"
 #include "device/cpu.h"
 #include "model/failure.h"
+#include "workload/command/ends.h"
 #include "workload/command/files.h"
 #include "workload/command/foreign.h"
 #include "workload/command/said.h"
@@ -73,10 +74,6 @@ static const struct ifm_param rows[] = {
 
 static const struct ifm_section section =
     IFM_SECTION("command", "Any program, one run a sample", rows, struct settings);
-
-/* Throws writes away as /dev/null does, at the same cost, and no program takes it for /dev/null: GNU grep, which does,
- * stops at its first match. */
-static const char sink[] = "/dev/zero";
 
 enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, FAILURE, DELAY, WALL, FOREIGN, N_COLUMNS };
 
@@ -187,41 +184,6 @@ static enum ifm_status build(const char *token, bool shell, const char *where, s
     return status;
 }
 
-static bool is_file(const char *output)
-{
-    return strcmp(output, "discard") != 0 && strcmp(output, "null") != 0 && strcmp(output, "inherit") != 0;
-}
-
-/* With a file, for what the program says beside it. */
-static bool needs_sink(const char *output)
-{
-    return strcmp(output, "null") != 0 && strcmp(output, "inherit") != 0;
-}
-
-static enum ifm_status check_files(const struct settings *settings, const char *arm, struct ifm_arena *arena,
-                                   struct ifm_error *error)
-{
-    const char *input = ifm_private_text(settings->input), *output = ifm_private_text(settings->output);
-    if (input == NULL || output == NULL)
-        return missing_text(ifm_arena_printf(arena, "arm %s: the %s", arm, input == NULL ? "input" : "output"), error);
-    if (input[0] != '\0' && access(input, R_OK) != 0)
-        return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the input", arm), "name a file to be read",
-                        "%s: %s", input, strerror(errno));
-    if (needs_sink(output) && access(sink, W_OK) != 0)
-        return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the output", arm),
-                        "give this sandbox the device, or use --output null", "%s: %s", sink, strerror(errno));
-    if (!is_file(output) || access(output, W_OK) == 0)
-        return IFM_OK;
-    const char *slash = strrchr(output, '/');
-    const char *folder =
-        slash == NULL ? "." : ifm_arena_printf(arena, "%.*s", slash == output ? 1 : (int)(slash - output), output);
-    if (errno == ENOENT && output[0] != '\0' && access(folder, W_OK) == 0)
-        return IFM_OK;
-    return ifm_fail(error, IFM_USAGE, ifm_arena_printf(arena, "arm %s: the output", arm),
-                    "discard, null, inherit, or a file in a folder that can be written", "%s: %s", output,
-                    strerror(errno));
-}
-
 static enum ifm_status ready_in(const struct settings *settings, const char *arm, struct ifm_arena *arena,
                                 struct ifm_error *error)
 {
@@ -232,13 +194,46 @@ static enum ifm_status ready_in(const struct settings *settings, const char *arm
         if (token[0] != '\0' || p == LINE)
             IFM_TRY(build(token, settings->shell, where, arena, &program, error));
     }
-    return check_files(settings, arm, arena, error);
+    const char *input = ifm_private_text(settings->input), *output = ifm_private_text(settings->output);
+    if (input == NULL || output == NULL)
+        return missing_text(ifm_arena_printf(arena, "arm %s: the %s", arm, input == NULL ? "input" : "output"), error);
+    return ifm_command_check_ends(arm, input, output, arena, error);
 }
 
 static enum ifm_status ready(const struct ifm_opening *opening, struct ifm_error *error)
 {
     struct ifm_arena *arena = ifm_arena_create();
     enum ifm_status status = ready_in(opening->settings, opening->arm->name, arena, error);
+    ifm_arena_destroy(arena);
+    return status;
+}
+
+static void add_reads(const struct settings *settings, const char *arm, struct ifm_arena *arena,
+                      struct ifm_command_reads *reads)
+{
+    struct ifm_error ignored; /* each is ready */
+    ifm_command_reads_add(reads, arm, "the input", ifm_private_text(settings->input), arena);
+    for (int p = 0; p < N_PROGRAMS; p++) {
+        const char *token = text_of(settings, (enum program)p);
+        struct ifm_subprocess program;
+        if (token[0] != '\0' && build(token, settings->shell, "", arena, &program, &ignored) == IFM_OK)
+            ifm_command_reads_program(reads, arm, p == LINE ? NULL : program_names[p], &program, settings->shell,
+                                      arena);
+    }
+}
+
+static enum ifm_status ready_together(const struct ifm_opening *openings, size_t n, struct ifm_error *error)
+{
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_command_reads reads = {.n = 0};
+    enum ifm_status status = IFM_OK;
+    for (size_t i = 0; i < n; i++)
+        add_reads(openings[i].settings, openings[i].arm->name, arena, &reads);
+    for (size_t i = 0; i < n && status == IFM_OK; i++) {
+        const struct settings *settings = openings[i].settings;
+        status =
+            ifm_command_check_kept(openings[i].arm->name, ifm_private_text(settings->output), &reads, arena, error);
+    }
     ifm_arena_destroy(arena);
     return status;
 }
@@ -260,12 +255,12 @@ static bool open_files(struct command_program *state, const struct settings *set
         return false;
     if (input[0] != '\0' && (state->input_fd = open_for_program(input, O_RDONLY)) < 0)
         return false;
-    if (needs_sink(output) && (state->sink_fd = open(sink, O_WRONLY | O_CLOEXEC)) < 0)
+    if (ifm_command_needs_sink(output) && (state->sink_fd = open(ifm_command_sink, O_WRONLY | O_CLOEXEC)) < 0)
         return false;
-    if (is_file(output) && (state->output_fd = open_for_program(output, O_WRONLY | O_CREAT)) < 0)
+    if (ifm_command_keeps(output) && (state->output_fd = open_for_program(output, O_WRONLY | O_CREAT)) < 0)
         return false;
     int quiet = strcmp(output, "null") == 0 ? state->null_fd : state->sink_fd;
-    state->said_fd = needs_sink(output) ? ifm_said_open() : -1;
+    state->said_fd = ifm_command_needs_sink(output) ? ifm_said_open() : -1;
     for (int p = 0; p < N_PROGRAMS; p++) {
         struct ifm_subprocess *program = &state->programs[p];
         program->stdin_fd = state->null_fd;
@@ -567,6 +562,7 @@ static const struct ifm_implementation ifm_command_program = {
     .device = "cpu",
     .purpose = "a process of its own each sample",
     .ready = ready,
+    .ready_together = ready_together,
     .state_bytes = sizeof(struct command_program),
     .open = open_command,
     .step = step,

@@ -41,6 +41,10 @@ static enum ifm_status check_shape(const struct ifm_decode_settings *s, struct i
     if (s->head_dim % 32 != 0)
         return ifm_fail(error, IFM_USAGE, "decode.head_dim", "use a multiple of 32 from 32 to 256",
                         "decode.head_dim %llu is not a multiple of 32", (unsigned long long)s->head_dim);
+    if (s->weight_bytes > 0 && s->model_layers == 0 && s->model[0] == '\0')
+        return ifm_fail(error, IFM_USAGE, "decode.weight_bytes", "give --model, or --model-layers too",
+                        "weights are for the bound of a model's token, and no model is given: they would change "
+                        "nothing");
     return IFM_OK;
 }
 
