@@ -137,5 +137,5 @@ bool ifm_derive_all_drift(const struct ifm_arm_work *arm)
 
 const char *ifm_derive_all_words(const struct ifm_cell_work *work)
 {
-    return ifm_plan_count_in_blocks(work->cell) == 2 ? ", in both arms alike" : ", in all arms alike";
+    return ifm_plan_count_in_blocks(work->cell) == 2 ? ", in both arms" : ", in all arms";
 }

@@ -282,7 +282,7 @@ void ifm_derive_leave_to_intervals(const struct ifm_arm_work *arm, const bool *w
 /* Do all arms of the cell change as this one at a time, or drift as it does? So the machine did. */
 bool ifm_derive_all_change(const struct ifm_arm_work *arm, double at_ns);
 bool ifm_derive_all_drift(const struct ifm_arm_work *arm);
-/* ", in both arms alike" */
+/* ", in both arms" */
 const char *ifm_derive_all_words(const struct ifm_cell_work *work);
 
 /* ---- the numbers ---- */

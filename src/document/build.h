@@ -111,6 +111,10 @@ void ifm_add_alike(struct ifm_builder *builder, struct ifm_block *list, enum ifm
  */
 enum ifm_gravity { IFM_TOUCHES_NOTHING = 0, IFM_TOUCHES_NUMBERS, IFM_TOUCHES_OUTPUT, IFM_TOUCHES_RECORD };
 enum ifm_gravity ifm_gravity_of(const struct ifm_publication *from, const struct ifm_finding *finding);
+/* Without gates the verdict is not valid where nothing was measured, or nothing of what was asked for. */
+bool ifm_is_measured(const struct ifm_publication *from);
+/* Blocks of a row that the machine disturbed, where they are half of all or more; 0 = they are not. */
+double ifm_most_marked(const struct ifm_publication *from, double *all);
 /* Is the number of a row refused, so that its cell is not to be used? Not where an idle power does not fit: that
  * touches no other number, and a finding says it. */
 bool ifm_is_distrusted(const struct ifm_publication *from, const struct ifm_number *number);

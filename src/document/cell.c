@@ -414,7 +414,10 @@ static bool is_of_model(const struct ifm_arm *arm, const char *workload, const c
 /* What somebody chose, the sizes that are as ever, and the rest. */
 enum shape_part { SHAPE_CHOSEN, SHAPE_SIZES, SHAPE_REST, SHAPE_PARTS };
 
-static bool is_causal(const struct ifm_setting *setting) { return strcmp(setting->path, "attention.causal") == 0; }
+static bool is_causal(const struct ifm_setting *setting)
+{
+    return strcmp(setting->path, "attention.causal") == 0;
+}
 
 /* "batch 4", "outliers 12x" ("outliers 12" was taken for 12 channels), "not causal". */
 static const char *words_of(struct ifm_builder *builder, const struct ifm_setting *setting, size_t skip)

@@ -1,4 +1,5 @@
-/* What of a run a finding touches: its record, an output, numbers that are compared, or none of these. */
+/* What of a run a finding touches: its record, an output, numbers that are compared, or none of these; and whether
+ * there are any. */
 #include "document/build.h"
 #include <string.h>
 
@@ -58,4 +59,31 @@ bool ifm_is_distrusted(const struct ifm_publication *from, const struct ifm_numb
     const enum ifm_metric_id id = number->metric;
     const bool idle = id == IFM_M_ENERGY_ABOVE_IDLE_J || id == IFM_M_ENERGY_PER_TOKEN_ABOVE_IDLE_J;
     return number->value.state == IFM_STATE_REFUSED && !idle && ifm_is_row_named(from, number->cell, number->arm);
+}
+
+bool ifm_is_measured(const struct ifm_publication *from)
+{
+    if (from->verdict->outcome == IFM_OUTCOME_NOT_GATED && from->verdict->exit_code == IFM_INVALID)
+        return false;
+    for (size_t i = 0; i < from->derived->n_numbers; i++)
+        if (ifm_is_ok(&from->derived->numbers[i].value) &&
+            ifm_metrics[from->derived->numbers[i].metric].kind != IFM_CLASS_COUNT)
+            return true;
+    return false;
+}
+
+double ifm_most_marked(const struct ifm_publication *from, double *all)
+{
+    for (size_t i = 0; i < from->derived->n_numbers; i++) {
+        const struct ifm_number *marked = &from->derived->numbers[i];
+        if (marked->metric != IFM_M_BLOCKS_MARKED || !ifm_is_ok(&marked->value) || marked->value.number <= 0 ||
+            !ifm_is_row_named(from, marked->cell, marked->arm))
+            continue;
+        const struct ifm_value *count = ifm_derived_value(from->derived, marked->cell, marked->arm, IFM_M_BLOCKS_COUNT);
+        if (ifm_is_ok(count) && 2 * marked->value.number >= count->number) {
+            *all = count->number;
+            return marked->value.number;
+        }
+    }
+    return 0;
 }

@@ -194,7 +194,7 @@ void ifm_add_words(struct ifm_builder *builder, struct ifm_block *section)
             "little; refused: measured, and not believed; both say why. Headings lead to their ",
             ifm_quantity_bare(margin, "%", builder->arena),
             ifm_judge_limits_alone(builder->from->verdict, plan)
-                ? "within the limit: not so, and on the good side of its gate"
+                ? "within the limit: neither is shown, and its gate passes"
                 : "equivalent: within it");
     ifm_say_link(builder, line, "definitions", "definitions");
     ifm_say(builder, line, IFM_TONE_PLAIN, ".");

@@ -61,15 +61,17 @@ static bool is_graver(const struct ifm_publication *from, const struct ifm_findi
     return ifm_finding_weight(from->plan, finding) > ifm_finding_weight(from->plan, than);
 }
 
+/* What takes a word of the time answers nothing where processor time alone was asked about. */
 static const struct ifm_finding *gravest(const struct ifm_publication *from, enum ifm_gravity *gravity)
 {
+    const bool processor = ifm_judge_asks_processor_alone(from->verdict);
     const struct ifm_finding *best = NULL;
     *gravity = IFM_TOUCHES_NOTHING;
     for (size_t i = 0; i < from->derived->n_findings; i++) {
         const struct ifm_finding *finding = &from->derived->findings[i];
         const enum ifm_gravity its = ifm_gravity_of(from, finding);
         bool more = its > *gravity || (its > 0 && its == *gravity && is_graver(from, finding, best));
-        if (more) {
+        if (more && !(processor && finding->takes_word)) {
             best = finding;
             *gravity = its;
         }
@@ -231,23 +233,6 @@ static bool is_few(const struct ifm_finding *finding)
     return finding->kind == IFM_FINDING_FEW_BLOCKS;
 }
 
-/* Blocks of a row that the machine disturbed, where they are half of all or more; 0 = they are not. */
-static double most_marked(const struct ifm_publication *from, double *all)
-{
-    for (size_t i = 0; i < from->derived->n_numbers; i++) {
-        const struct ifm_number *marked = &from->derived->numbers[i];
-        if (marked->metric != IFM_M_BLOCKS_MARKED || !ifm_is_ok(&marked->value) || marked->value.number <= 0 ||
-            !ifm_is_row_named(from, marked->cell, marked->arm))
-            continue;
-        const struct ifm_value *count = ifm_derived_value(from->derived, marked->cell, marked->arm, IFM_M_BLOCKS_COUNT);
-        if (ifm_is_ok(count) && 2 * marked->value.number >= count->number) {
-            *all = count->number;
-            return marked->value.number;
-        }
-    }
-    return 0;
-}
-
 /* Was anything found that makes times spread? */
 static bool is_noise_found(const struct ifm_publication *from)
 {
@@ -257,7 +242,7 @@ static bool is_noise_found(const struct ifm_publication *from)
             return true;
     }
     double all;
-    return from->derived->busy || most_marked(from, &all) > 0;
+    return from->derived->busy || ifm_most_marked(from, &all) > 0;
 }
 
 struct decisions {
@@ -269,9 +254,23 @@ struct decisions {
     size_t alike;                              /* words that it, or its like, took */
 };
 
+/* Of gates on processor time alone. One that is inconclusive has a word of its own. */
+static struct decisions decisions_of_gates(const struct ifm_publication *from, bool noise)
+{
+    struct decisions d = {.n = from->verdict->n_gates, .nearest = {.flag = ""}, .noise = noise};
+    for (size_t i = 0; i < from->verdict->n_gates; i++) {
+        const enum ifm_outcome outcome = from->verdict->gates[i].outcome;
+        d.answered += outcome == IFM_OUTCOME_PASS || outcome == IFM_OUTCOME_FAIL;
+        d.unanswered += outcome == IFM_OUTCOME_BLOCKED;
+    }
+    return d;
+}
+
 static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)
 {
     struct decisions d = {.nearest = {.flag = ""}, .noise = is_noise_found(from)};
+    if (ifm_judge_asks_processor_alone(from->verdict))
+        return decisions_of_gates(from, d.noise);
     for (size_t i = 0; i < from->derived->n_numbers; i++) {
         const struct ifm_number *number = &from->derived->numbers[i];
         if (number->metric != IFM_M_CHANGE_PERCENT || ifm_is_left_out(from, number->cell, number->arm))
@@ -423,7 +422,10 @@ static struct ifm_trust by_gate(const struct ifm_publication *from, const struct
 {
     const struct ifm_undecided of = {from->derived, from->verdict, from->events, ifm_plan_cell(from->plan, gate->cell),
                                      gate->arm};
-    const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
+    const bool of_processor = ifm_metric_of(gate->gate->metric) == IFM_M_CHANGE_CPU_PERCENT;
+    const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""}
+                                 : of_processor  ? ifm_judge_more_for(&of, gate->further, arena)
+                                                 : ifm_judge_more(&of, arena);
     const char *words = ifm_more_words(&more, arena), *longer = ifm_remedy_longer(from, arena);
     return (struct ifm_trust){
         .word = is_noise_found(from) || more.disturbed ? IFM_TRUST_NOISY : IFM_TRUST_UNDECIDED,
@@ -484,18 +486,6 @@ static struct ifm_trust by_nothing(const struct ifm_publication *from, bool comp
 
 /* ---- the whole ---- */
 
-/* Without gates the verdict is not valid where nothing was measured, or nothing of what was asked for. */
-static bool is_measured(const struct ifm_publication *from)
-{
-    if (from->verdict->outcome == IFM_OUTCOME_NOT_GATED && from->verdict->exit_code == IFM_INVALID)
-        return false;
-    for (size_t i = 0; i < from->derived->n_numbers; i++)
-        if (ifm_is_ok(&from->derived->numbers[i].value) &&
-            ifm_metrics[from->derived->numbers[i].metric].kind != IFM_CLASS_COUNT)
-            return true;
-    return false;
-}
-
 static const char *reason_of(const struct ifm_publication *from)
 {
     return from->verdict->n_reasons > 0 ? from->verdict->reasons[0] : "nothing was measured";
@@ -519,7 +509,7 @@ static void add_few(const struct ifm_publication *from, const struct decisions *
                     struct ifm_arena *arena)
 {
     double all;
-    const double marked = most_marked(from, &all);
+    const double marked = ifm_most_marked(from, &all);
     trust->remedy = d->nearest.flag[0] != '\0' ? d->nearest.flag : trust->remedy;
     if (marked <= 0)
         return;
@@ -558,12 +548,14 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     } else if (number != NULL) {
         trust = by_number(from, number, arena);
         told = is_told(from, number, arena);
-    } else if (!is_measured(from)) {
+    } else if (!ifm_is_measured(from)) {
         told = finding != NULL && is_unfinished(finding);
         if (told) /* it names the remedy; the verdict says what is missing */
             trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = told ? trust.cause : reason_of(from);
+    } else if (ifm_judge_asks_processor_alone(from->verdict) && inconclusive(from) != NULL) {
+        trust = by_gate(from, inconclusive(from), arena); /* before noise of the time */
     } else if (gravity == IFM_TOUCHES_NUMBERS && !is_open(&decisions, finding)) {
         trust = by_finding(from, finding, word_beside(&decisions, finding), arena);
         told = true;

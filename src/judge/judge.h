@@ -95,6 +95,10 @@ struct ifm_more {
     const char *flag; /* what to type: "--cap 75s"; "" = no setting alone brings them */
 };
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena);
+/* How long so many take, in a run like this one, and what to type; `disturbed`, `busy` and `few` are not asked. */
+struct ifm_more ifm_judge_more_for(const struct ifm_undecided *of, uint64_t blocks, struct ifm_arena *arena);
+/* Do the gates ask about processor time, and nothing else? */
+bool ifm_judge_asks_processor_alone(const struct ifm_verdict *verdict);
 /* "about 172 more blocks (40 s)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
 /* Of a gate on the time that is inconclusive: on which side of its limit processor time alone lies; "" = on both, or it

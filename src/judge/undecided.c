@@ -63,6 +63,14 @@ static bool has_limit(const struct ifm_verdict *verdict, const char *cell, const
     return false;
 }
 
+bool ifm_judge_asks_processor_alone(const struct ifm_verdict *verdict)
+{
+    for (size_t i = 0; i < verdict->n_gates; i++)
+        if (ifm_metric_of(verdict->gates[i].gate->metric) != IFM_M_CHANGE_CPU_PERCENT)
+            return false;
+    return verdict->n_gates > 0;
+}
+
 bool ifm_judge_limits_alone(const struct ifm_verdict *verdict, const struct ifm_plan *plan)
 {
     for (size_t c = 0; c < plan->n_cells; c++) {
@@ -84,12 +92,23 @@ const char *ifm_judge_word(const struct ifm_verdict *verdict, const struct ifm_c
 
 /* ---- how long that takes ---- */
 
+struct ifm_more ifm_judge_more_for(const struct ifm_undecided *of, uint64_t blocks, struct ifm_arena *arena)
+{
+    const struct ifm_event_stop *stop = of->events == NULL ? NULL : IFM_LAST(of->events, stop, of->cell->name, NULL);
+    struct ifm_more more = {.blocks = blocks, .flag = ""};
+    if (blocks == 0 || stop == NULL || stop->blocks <= 0 || !(stop->elapsed_s > 0))
+        return more;
+    more.seconds = stop->elapsed_s * (double)blocks / (double)stop->blocks;
+    more.hopeless = more.seconds > IFM_MORE_MOST_S;
+    more.flag = more.hopeless ? "" : ifm_longer(of->cell, of->events, 1 + (double)blocks / (double)stop->blocks, arena);
+    return more;
+}
+
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     struct ifm_more more = {.flag = ""};
     const char *cell = of->cell->name;
     const struct ifm_value *change = ifm_derived_value(of->derived, cell, of->arm, IFM_M_CHANGE_PERCENT);
-    const struct ifm_event_stop *stop = of->events == NULL ? NULL : IFM_LAST(of->events, stop, cell, NULL);
     if (!ifm_is_ok(change))
         return more;
     const int64_t all = ifm_derived_all_blocks(of->derived, cell, of->arm);
@@ -98,13 +117,12 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
     more.few = !ifm_derived_foretells(of->derived, cell, of->arm);
     if (more.few)
         return more;
-    more.blocks = ifm_judge_further(of->derived, of->verdict, cell, of->arm);
-    if (more.blocks == 0 || stop == NULL || stop->blocks <= 0 || !(stop->elapsed_s > 0))
-        return more;
-    more.seconds = stop->elapsed_s * (double)more.blocks / (double)stop->blocks;
-    more.hopeless = more.seconds > IFM_MORE_MOST_S;
-    more.flag =
-        more.hopeless ? "" : ifm_longer(of->cell, of->events, 1 + (double)more.blocks / (double)stop->blocks, arena);
+    const struct ifm_more known =
+        ifm_judge_more_for(of, ifm_judge_further(of->derived, of->verdict, cell, of->arm), arena);
+    more.blocks = known.blocks;
+    more.seconds = known.seconds;
+    more.hopeless = known.hopeless;
+    more.flag = known.flag;
     return more;
 }
 

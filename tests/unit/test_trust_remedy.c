@@ -202,6 +202,36 @@ static void load_keeps_what_decides_a_gate(void **state)
     }
 }
 
+/* Where gates ask about processor time alone, what disturbed the time is no cause, and a quiet machine no remedy. */
+static void a_gate_on_processor_time_is_not_about_the_time(void **state)
+{
+    (void)state;
+    static const struct ifm_gate gate = {
+        .name = "cpu", .metric = "change_cpu_percent", .cell = "", .arm = "", .threshold = 3, .interval = true};
+    static const struct ifm_finding took = {IFM_SEVERITY_WARNING,
+                                            "rule-02",
+                                            D,
+                                            "half",
+                                            "undecided: the machine disturbed 24 of 24 blocks. Remedy: end other work",
+                                            .takes_word = true};
+    for (int open = 0; open < 2; open++) {
+        struct sample *s = open_sample(&took, 1);
+        struct ifm_gate_result result = on_limit;
+        result.gate = &gate;
+        result.outcome = open ? IFM_OUTCOME_INCONCLUSIVE : IFM_OUTCOME_PASS;
+        ended(s, "cap", 24, 10);
+        s->verdict.gates = &result;
+        s->verdict.n_gates = 1;
+        s->verdict.outcome = result.outcome;
+        const struct ifm_trust trust = again(s);
+        assert_lacks(trust.cause, "disturbed");
+        assert_lacks(trust.remedy, "other work");
+        assert_string_equal(trust.cause, open ? "the interval holds the gate's limit"
+                                              : "no number was refused, and no warning touches what is compared");
+        assert_string_equal(trust.remedy, open ? "--cap 25s: about 33 more blocks (15 s)" : "");
+    }
+}
+
 /* A kind that has no remedy of its own has that of its rule. */
 static void every_kind_has_a_remedy(void **state)
 {
@@ -504,6 +534,7 @@ int main(void)
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(words_decide_nothing),
         cmocka_unit_test(load_keeps_what_decides_a_gate),
+        cmocka_unit_test(a_gate_on_processor_time_is_not_about_the_time),
         cmocka_unit_test(every_kind_has_a_remedy),
         cmocka_unit_test(a_limit_stands_alone),
         cmocka_unit_test(an_undecided_comparison_is_no_noise),

@@ -340,7 +340,9 @@ struct ifm_check_item ifm_answer_steady(const struct ifm_checking *c)
 {
     size_t n = 0, unsteady = 0, silent = 0;
     const char *place = "", *mute = "";
+    bool failed = false;
     for (struct ifm_check_place at = {0}; ifm_checks_next(c, &at); n++) {
+        failed |= IFM_LAST(c->events, cell_failed, at.cell->name, NULL) != NULL;
         const struct ifm_event_warmup *warmup = IFM_LAST(c->events, warmup, at.cell->name, at.arm->name);
         const char *here = ifm_arena_printf(c->arena, "%s of %s", at.arm->name, at.cell->name);
         mute = warmup == NULL && silent++ == 0 ? here : mute;
@@ -352,7 +354,8 @@ struct ifm_check_item ifm_answer_steady(const struct ifm_checking *c)
     if (n == 0)
         return ifm_check_no_arms(c);
     if (silent > 0)
-        return ifm_check_absent(c, "let the run finish", "the journal does not say it of %s", mute);
+        return ifm_check_absent(c, failed ? "see why it failed, and measure again" : "let the run finish",
+                                "the journal does not say it of %s", mute);
     return ifm_check_met(c, "%zu arm%s: two windows agreed", n, n == 1 ? "" : "s");
 }
 
@@ -364,8 +367,12 @@ struct ifm_check_item ifm_answer_stored(const struct ifm_checking *c)
         const struct ifm_cell *cell = &c->plan->cells[k];
         if (!ifm_checks_cell(c, cell))
             continue;
-        if (IFM_LAST(c->events, cell_done, cell->name, NULL) == NULL)
-            return ifm_check_unmet(c, IFM_GO_ON, "%s has no whole record", cell->name);
+        if (IFM_LAST(c->events, cell_done, cell->name, NULL) == NULL) {
+            const bool failed = IFM_LAST(c->events, cell_failed, cell->name, NULL) != NULL;
+            return ifm_check_unmet(c, failed ? "see why it failed, and measure again" : IFM_GO_ON,
+                                   failed ? "%s failed, and has no whole record" : "%s has no whole record",
+                                   cell->name);
+        }
         n++;
     }
     if (IFM_FIRST(c->events, run_done) == NULL)

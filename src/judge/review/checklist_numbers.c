@@ -2,6 +2,7 @@
 #include "judge/internal.h"
 
 #include "model/machine_facts.h"
+#include <math.h>
 #include <string.h>
 
 /* The coefficient of variation that the benchmark would rather see. */
@@ -165,13 +166,32 @@ static bool was_capped(const struct ifm_checking *c, const char *cell)
     return found != NULL && (double)found->measure.warmup >= c->limit;
 }
 
+/* " --warmup-cap 10s" where so many steps of each arm take longer than the warm-up may: twice as long, for what data,
+ * checks and calibration take of it. "" = they fit. */
+static const char *cap_for(const struct ifm_checking *c, const char *cell, bool capped)
+{
+    const struct ifm_cell *found = ifm_plan_cell(c->plan, cell);
+    double steps_s = 0;
+    for (size_t a = 0; found != NULL && a < found->n_arms; a++) {
+        const struct ifm_value *step = ifm_derived_value(c->derived, cell, found->arms[a].name, IFM_M_STEP_NS);
+        steps_s += ifm_is_ok(step) ? 1e-9 * c->limit * step->number : 0;
+    }
+    const double least_s = capped ? 2 * found->measure.warmup_cap_s : 0, cap_s = ceil(fmax(2 * steps_s, least_s));
+    return found == NULL || (!capped && steps_s <= found->measure.warmup_cap_s)
+               ? ""
+               : ifm_arena_printf(c->arena, " --warmup-cap %.0fs", cap_s);
+}
+
 struct ifm_check_item ifm_answer_warmup(const struct ifm_checking *c)
 {
     struct extreme worst;
-    struct ifm_check_item item =
-        answer_bound(c, &bounds[WARMUP], ifm_arena_printf(c->arena, "--warmup %.0f", c->limit), &worst);
-    if (item.state == IFM_CHECK_NOT_MET && was_capped(c, worst.cell))
-        item.remedy = "a longer --warmup-cap: what data, checks and calibration left of it ended the warm-up";
+    const char *steps = ifm_arena_printf(c->arena, "--warmup %.0f", c->limit);
+    struct ifm_check_item item = answer_bound(c, &bounds[WARMUP], steps, &worst);
+    if (item.state == IFM_CHECK_NOT_MET) {
+        const bool capped = was_capped(c, worst.cell);
+        const char *cap = cap_for(c, worst.cell, capped);
+        item.remedy = capped ? cap + 1 : ifm_arena_printf(c->arena, "%s%s", steps, cap);
+    }
     return item;
 }
 
