@@ -83,11 +83,11 @@ struct ifm_finding {
 #define IFM_ALTERNATES_END ", whichever arm runs"
 /* ... and where it cannot be told from the load, or from that. */
 #define IFM_ORDER_HIDDEN_WORDS "whether the order of slots matters"
-/* Of a program whose processor time is decided where its time is not. */
-#define IFM_CPU_DECIDES "; CPU time alone, without what it waits, decided here: inferometer ci OLD NEW --metric cpu"
 struct ifm_gate;
-/* The same, with the limit, where the change `cpu` is decided by it; NULL: by its own word. "" = it is not. */
-const char *ifm_derived_cpu_decides(const struct ifm_value *cpu, const struct ifm_gate *limit, struct ifm_arena *arena);
+/* "; CPU time alone, ..., is decided: +8.1 % [5.6, 10.7], more" of a program whose processor time is decided where its
+ * time is not: `cpu` is its change, by the limit of a gate on its time; NULL: by its own word. "" = it is not. */
+const char *ifm_derived_cpu_decides(const struct ifm_cell *cell, const char *arm, const struct ifm_value *cpu,
+                                    const struct ifm_gate *limit, struct ifm_arena *arena);
 /* How the one ends of an arm whose interval is wide by a clock that differs (rule 8). */
 #define IFM_CLOCKS_WORDS "its interval holds the change at one clock too; of its energy nothing is decided"
 

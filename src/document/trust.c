@@ -430,7 +430,7 @@ static struct ifm_trust by_gate(const struct ifm_publication *from, const struct
     return (struct ifm_trust){
         .word = is_noise_found(from) || more.disturbed ? IFM_TRUST_NOISY : IFM_TRUST_UNDECIDED,
         .place = place_in(from, gate->cell, gate->arm, arena),
-        .cause = "the interval holds the gate's limit",
+        .cause = "the gate's limit lies inside the interval",
         .brief = "",
         .told = "",
         .arm = "",

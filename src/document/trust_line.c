@@ -171,7 +171,8 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
     const char *gap = ifm_trust_gap(trust), *whole = ifm_arena_printf(arena, "%s%s%s", trust->place, gap, own);
     const size_t place = strlen(trust->place) + strlen(gap);
     const char *also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
-    const char *held = settled ? "decided all the same; " : "";
+    const bool gated = builder->from->verdict->n_gates > 0;
+    const char *held = !settled ? "" : gated ? "the gate decides all the same; " : "decided all the same; ";
     for (const char *cause = whole, *less;; cause = ifm_arena_printf(arena, "%.*s%s", (int)place, whole, less)) {
         const bool lost = strstr(whole, "undecided") != NULL && strstr(cause, "undecided") == NULL;
         const char *tail = ifm_arena_printf(arena, "%s%s", lost ? ": undecided" : "", also),

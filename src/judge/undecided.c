@@ -155,7 +155,7 @@ static const char *by_processor(const struct ifm_undecided *of, struct ifm_arena
     const struct ifm_gate_result *gate = open_gate(of->verdict, of->cell->name, of->arm);
     const bool of_time = gate != NULL && ifm_metric_of(gate->gate->metric) == IFM_M_CHANGE_PERCENT;
     return ifm_is_ok(cpu) && !ifm_derived_waits(of->derived, of->cell->name, of->arm)
-               ? ifm_derived_cpu_decides(cpu, of_time ? gate->gate : NULL, arena)
+               ? ifm_derived_cpu_decides(of->cell, of->arm, cpu, of_time ? gate->gate : NULL, arena)
                : "";
 }
 

@@ -329,7 +329,7 @@ static void the_word_of_trust_takes_two_lines(void **state)
         "undecided: the machine disturbed 18 of 24 blocks (threads waited for a CPU, the hypervisor "
         "took the CPU); at least 6 undisturbed blocks are needed, 5 are there. Remedy: end other "
         "work, or --threads 1, which leaves it its CPU; CPU time alone, without what it waits, "
-        "decided here: inferometer ci OLD NEW --metric cpu";
+        "is decided: -64.1 % [-65.3, -62.8], less";
     static const char typed[] =
         "the time depends on which arm ran before (it is 3.1 % longer behind f16 than behind "
         "itself, and 1.2 % shorter behind int8), which moves the change by 2 to 4 %: its "

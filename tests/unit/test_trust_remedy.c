@@ -226,7 +226,7 @@ static void a_gate_on_processor_time_is_not_about_the_time(void **state)
         const struct ifm_trust trust = again(s);
         assert_lacks(trust.cause, "disturbed");
         assert_lacks(trust.remedy, "other work");
-        assert_string_equal(trust.cause, open ? "the interval holds the gate's limit"
+        assert_string_equal(trust.cause, open ? "the gate's limit lies inside the interval"
                                               : "no number was refused, and no warning touches what is compared");
         assert_string_equal(trust.remedy, open ? "--cap 25s: about 33 more blocks (15 s)" : "");
     }

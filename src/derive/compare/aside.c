@@ -212,13 +212,20 @@ bool ifm_derive_lacks_undisturbed(const struct ifm_aside *aside)
     return aside->n > 0 && aside->left < IFM_BLOCKS_NEEDED && aside->follows == NULL;
 }
 
-const char *ifm_derived_cpu_decides(const struct ifm_value *cpu, const struct ifm_gate *limit, struct ifm_arena *arena)
+const char *ifm_derived_cpu_decides(const struct ifm_cell *cell, const char *arm, const struct ifm_value *cpu,
+                                    const struct ifm_gate *limit, struct ifm_arena *arena)
 {
-    if (limit == NULL)
-        return strcmp(cpu->text, "undecided") != 0 ? IFM_CPU_DECIDES : "";
-    return limit->threshold > 0 && cpu->has_interval && (cpu->low > limit->threshold || cpu->high <= limit->threshold)
-               ? ifm_arena_printf(arena, "%s --max-regression %.4g%%", IFM_CPU_DECIDES, limit->threshold)
-               : "";
+    const bool pair = ifm_plan_count_in_blocks(cell) <= 2; /* else it could be anybody's */
+    const char *side = limit == NULL                                 ? cpu->text
+                       : limit->threshold <= 0 || !cpu->has_interval ? "undecided"
+                       : cpu->low > limit->threshold                 ? "above the limit (--metric cpu)"
+                       : cpu->high <= limit->threshold               ? "within the limit (--metric cpu)"
+                                                                     : "undecided";
+    const char *range = cpu->has_interval ? ifm_arena_printf(arena, " [%.3g, %.3g]", cpu->low, cpu->high) : "";
+    return strcmp(side, "undecided") == 0
+               ? ""
+               : ifm_arena_printf(arena, "; CPU time alone, without what it waits, is decided%s%s: %+.3g %%%s, %s",
+                                  pair ? "" : " of ", pair ? "" : arm, cpu->number, range, side);
 }
 
 /* The gate that allows the arm a change of time; NULL = none does. */
@@ -246,7 +253,7 @@ static const char *by_processor(const struct ifm_arm_work *arm)
         ifm_derived_waits(arm->d->out, work->cell->name, arm->arm->name) ||
         ifm_derived_waits(arm->d->out, work->cell->name, work->baseline->arm->name))
         return "";
-    return ifm_derived_cpu_decides(cpu, limit, arm->d->arena);
+    return ifm_derived_cpu_decides(work->cell, arm->arm->name, cpu, limit, arm->d->arena);
 }
 
 void ifm_derive_say_disturbed(const struct ifm_arm_work *arm, const struct ifm_aside *aside)
