@@ -511,7 +511,7 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
         return;
     const char *moves =
         ifm_derive_is_carried(carried)
-            ? ifm_arena_printf(arm->d->arena, "moves the comparison, taken block by block, by a factor of %.3g",
+            ? ifm_arena_printf(arm->d->arena, "moves the comparison by a factor of %.3g, block by block",
                                exp(carried->usual))
             : ifm_arena_printf(arm->d->arena, "may move the comparison by %+.2g to %+.2g %%", 100 * expm1(carried->low),
                                100 * expm1(carried->high));
