@@ -1,5 +1,5 @@
-/* Does every arm of a cell change as one does, at the same time and in the same direction? Then the machine did,
- * whichever arm a warning names first. Decided by the numbers of all arms, also of those whose change is below what is
+/* Does every arm of a cell change as one does, at the same time and in the same direction? Then it is no arm's alone,
+ * whichever a warning names first. Decided by the numbers of all arms, also of those whose change is below what is
  * reported. Thread rule: no shared state. */
 #include "derive/internal.h"
 

@@ -279,7 +279,7 @@ void ifm_derive_leave_to_intervals(const struct ifm_arm_work *arm, const bool *w
                                    const struct ifm_interval *change, const struct ifm_interval *equal, size_t first);
 
 /* ---- alike.c ---- */
-/* Do all arms of the cell change as this one at a time, or drift as it does? So the machine did. */
+/* Do all arms of the cell change as this one at a time, or drift as it does? Then it is none's alone. */
 bool ifm_derive_all_change(const struct ifm_arm_work *arm, double at_ns);
 bool ifm_derive_all_drift(const struct ifm_arm_work *arm);
 /* ", in both arms" */

@@ -216,11 +216,11 @@ const char *ifm_derived_cpu_decides(const struct ifm_cell *cell, const char *arm
                                     const struct ifm_gate *limit, struct ifm_arena *arena)
 {
     const bool pair = ifm_plan_count_in_blocks(cell) <= 2; /* else it could be anybody's */
-    const char *side = limit == NULL                                 ? cpu->text
-                       : limit->threshold <= 0 || !cpu->has_interval ? "undecided"
-                       : cpu->low > limit->threshold                 ? "above the limit (--metric cpu)"
-                       : cpu->high <= limit->threshold               ? "within the limit (--metric cpu)"
-                                                                     : "undecided";
+    const char *side = limit == NULL                                                                  ? cpu->text
+                       : limit->op != IFM_GATE_AT_MOST || limit->threshold <= 0 || !cpu->has_interval ? "undecided"
+                       : cpu->low > limit->threshold   ? "above the limit (--metric cpu)"
+                       : cpu->high <= limit->threshold ? "within the limit (--metric cpu)"
+                                                       : "undecided";
     const char *range = cpu->has_interval ? ifm_arena_printf(arena, " [%.3g, %.3g]", cpu->low, cpu->high) : "";
     return strcmp(side, "undecided") == 0
                ? ""

@@ -199,8 +199,8 @@ struct carried_part {
  * whose every other slot is slow looks like carry-over, of both arms. The first slot of a block, which is even too,
  * has either kind before it, and tells the two apart. */
 struct parity {
-    size_t n[2][2]; /* by the slot's number, even or odd, and what ran before, its own or another arm */
-    double mean[2][2], squares, ns[2]; /* of ln(time); about the four means; time by number, all of one */
+    size_t n[2][2];             /* by the slot's number, even or odd, and what ran before, its own or another arm */
+    double mean[2][2], squares; /* of ln(time); about the four means */
 };
 
 static struct parity parity_of(const struct counting *c)
@@ -212,15 +212,12 @@ static struct parity parity_of(const struct counting *c)
     for (size_t k = 1; k < r->n_slots; k++) {
         if (!counts(c, k, &other))
             continue;
-        const double ns = ifm_derive_slot_step_ns(r, k), value = log(ns) - drift * (double)k;
+        const double value = log(ifm_derive_slot_step_ns(r, k)) - drift * (double)k;
         double *mean = &p.mean[k % 2][other];
         const double off = value - *mean;
         *mean += off / (double)++p.n[k % 2][other];
         p.squares += off * (value - *mean);
-        p.ns[k % 2] += ns;
     }
-    for (size_t odd = 0; odd < 2; odd++)
-        p.ns[odd] /= fmax((double)(p.n[odd][0] + p.n[odd][1]), 1);
     return p;
 }
 
@@ -317,16 +314,16 @@ static struct carried_part part_of(const struct ifm_arm_work *arm, size_t lag)
 
 /* May the number of the slot explain what was taken for carry-over of the arm, and by how much are odd ones longer? */
 enum explained { UNEXPLAINED = 0, BY_EITHER, BY_NUMBER };
-static enum explained explained_in(const struct ifm_arm_work *arm, size_t lag, struct effect *odd, struct parity *p)
+static enum explained explained_in(const struct ifm_arm_work *arm, size_t lag, struct effect *odd)
 {
     const struct counting quiet = counting_of(arm, false, lag), all = counting_of(arm, true, lag);
     const struct counting *counting = is_hidden(arm, lag) ? &all : &quiet;
     const struct carry c = carry_of(counting);
     struct effect carry, before;
-    *p = parity_of(counting);
-    if (!measure(&c, &carry) || !measure_numbers(*p, odd))
+    const struct parity p = parity_of(counting);
+    if (!measure(&c, &carry) || !measure_numbers(p, odd))
         return UNEXPLAINED;
-    if (!measure_held(p, false, &before))
+    if (!measure_held(&p, false, &before))
         return BY_EITHER;
     if (fabs(before.mean) > before.half && fabs(before.mean) >= TYPICAL * fabs(carry.mean))
         return UNEXPLAINED;
@@ -339,9 +336,8 @@ static enum explained alternates(const struct ifm_arm_work *arm, const char **wo
     const struct ifm_arm_work *const arms[] = {arm, arm->work->baseline};
     enum explained least = BY_NUMBER;
     struct effect odd[2] = {{0, 0}, {0, 0}};
-    struct parity p[2];
     for (size_t i = 0; i < 2; i++) {
-        const enum explained its = explained_in(arms[i], 1, &odd[i], &p[i]);
+        const enum explained its = explained_in(arms[i], 1, &odd[i]);
         least = its < least ? its : least;
     }
     const bool sure = fabs(odd[0].mean + odd[1].mean) > hypot(odd[0].half, odd[1].half);
@@ -349,8 +345,7 @@ static enum explained alternates(const struct ifm_arm_work *arm, const char **wo
         2 * fmin(fabs(odd[0].mean), fabs(odd[1].mean)) < fmax(fabs(odd[0].mean), fabs(odd[1].mean)))
         return UNEXPLAINED;
     /* A share, which both arms have: a time would be taken for that of the row. */
-    const double slower = (p[0].ns[1] + p[1].ns[1]) / (p[0].ns[0] + p[1].ns[0]);
-    *words = ifm_arena_printf(arm->d->arena, "by %.2g %%", 100 * (fmax(slower, 1 / slower) - 1));
+    *words = ifm_arena_printf(arm->d->arena, "by about %.2g %%", 100 * expm1(fabs(odd[0].mean + odd[1].mean) / 2));
     return least;
 }
 

@@ -196,7 +196,8 @@ static const char *rest_on(const struct ifm_cell_work *work)
     if (compared > 0 && follow == compared)
         return BY_MACHINE "comparisons rest on all blocks, as the disturbances follow an arm";
     if (compared > 0 && untold == compared)
-        return "disturbed, seen in first threads alone: the programs may do it, so comparisons rest on all blocks";
+        return "disturbed, maybe by the programs, of which first threads alone are told: comparisons rest on all "
+               "blocks";
     if (work->n_measured - work->n_marked < IFM_BLOCKS_NEEDED)
         return BY_MACHINE "too few others are left to compare, so ratios are of all of them and undecided";
     return follow > 0     ? some
