@@ -310,12 +310,13 @@ PY
 reads eight "f16=1000;bf16=24;fp8=8"
 [ "$(number eight read.bulk tensor_flops)" = 1032 ] || fail "8 bits: $(number eight read.bulk tensor_flops)"
 
-# A dry run counts the ranges of every set: 0.2 s a set at least, and 30 ms each.
+# A dry run counts the ranges of every set: 0.2 s a set at least, and 30 ms each. That is 2.6 s, and what the steps take
+# here comes on top: 7 s in all on an idle machine, more on a busy one; twenty would be ranges that are not counted.
 fake "" "$INFEROMETER" stream --probe read --size 64KiB "${counts[@]}" --dry-run >dry 2>&1 || fail "dry run: $(cat dry)"
 python3 - <<'PY' || fail "later passes: $(cat dry)"
 import re
 later = float(re.search(r"later\s+passes\s+([0-9.]+)\s+s", open("dry").read()).group(1))
-assert 2.6 <= later <= 7, later
+assert 2.6 <= later <= 20, later
 PY
 
 # ---- what cannot be ----
