@@ -3,8 +3,8 @@
  * What differs by construction comes first. A column accounts for a part of the change by arithmetic alone: a clock
  * that is r slower makes the time 1/(1+r) longer; time lost counts by its share of each arm's own time, since an arm
  * that takes twice as long loses twice as much for that alone; so do events, each at the cost stated below; processor
- * time counts by its ratio, where that agrees with the ratio of the times and there is enough of it; an amount costs at
- * most in proportion. It "explains" the change when it points the same way and accounts for at least half of it; the
+ * time counts by its ratio, where that agrees with the ratio of the times and there is enough of it, else by its
+ * nanoseconds where one thread can have used them; an amount costs at most in proportion. It "explains" the change when it points the same way and accounts for at least half of it; the
  * one that accounts for most of it comes first. Processor time that differs is work that differs, and leaves time that
  * was lost, and events, no more than the rest of the change. Bytes that counters saw are an amount too. That is a place
  * to look first, not a proof: whatever was not recorded may still be the cause. */
@@ -127,14 +127,26 @@ static bool agrees(const struct beside_change *b, double share)
     return agreement <= AGREES && agreement >= 1.0 / AGREES && fabs(b->c->own - b->c->base) >= EXPLAINS * change_ns;
 }
 
+/* The part of the change that the nanoseconds of processor time make, whatever its ratio: the rest of a program that
+ * sleeps is as long as before. Not of threads that work at once, whose nanoseconds lie beside one another. */
+static double part_of_work(const struct beside_change *b)
+{
+    const struct ifm_companion *c = b->c;
+    const double own_step_ns = c->step_ns * (1.0 + b->change / 100.0);
+    const double part = (c->own - c->base) / (own_step_ns - c->step_ns);
+    return c->base <= c->step_ns && c->own <= own_step_ns && part >= EXPLAINS && part <= AGREES ? part : 0.0;
+}
+
 /* The share of the change that the column accounts for; 0 where that is too little to be its cause. */
 static double explained(const struct look *look, const struct beside_change *b)
 {
     double share = accounts_for(look, b), part = fabs(share) / fabs(b->change);
     if (!(share * b->change > 0))
         return 0.0;
-    if (look->effect == EFFECT_WORK_TIME)
-        return agrees(b, share) ? fmin(part, 1.0 / part) : 0.0;
+    if (look->effect == EFFECT_WORK_TIME) {
+        part = agrees(b, share) ? part : part_of_work(b);
+        return part > 0 ? fmin(part, 1.0 / part) : 0.0;
+    }
     if (look->effect == EFFECT_LOST_TIME || look->effect == EFFECT_EVENT)
         part = fmin(part, b->room);
     return part >= EXPLAINS ? part : 0.0;

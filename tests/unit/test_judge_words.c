@@ -303,6 +303,25 @@ static void processor_time_explains_by_its_ratio(void **state)
     jd_stop(&j);
 }
 
+/* A program that sleeps for half of its time and does no work any more, or less of it, is shorter by just that; what is
+ * a third of the change, or twice as much as it, is not its cause. */
+static void processor_time_explains_by_its_nanoseconds(void **state)
+{
+    (void)state;
+    static const struct {
+        double own, base;
+        const char *said;
+    } cases[] = {{5000, 200000, "processor time -97.5 %|explains it"},
+                 {60000, 190000, "processor time -68.4 %|explains 65 % of it"},
+                 {110000, 176000, "processor time -37.5 %|nothing recorded explains"},
+                 {10000, 390000, "processor time -97.4 %|nothing recorded explains"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct judged j;
+        assert_facts(triage_beside(&j, "child_cpu_ns", cases[i].own, cases[i].base), cases[i].said);
+        jd_stop(&j);
+    }
+}
+
 /* What the arm is set to comes before all that was measured. */
 static void construction_comes_first(void **state)
 {
@@ -517,6 +536,7 @@ int main(void)
         cmocka_unit_test(waiting_of_threads_is_a_share_of_their_time),
         cmocka_unit_test(work_explains_the_waiting_that_it_meets),
         cmocka_unit_test(processor_time_explains_by_its_ratio),
+        cmocka_unit_test(processor_time_explains_by_its_nanoseconds),
         cmocka_unit_test(construction_comes_first),
         cmocka_unit_test(what_differs_is_said_for_people),
         cmocka_unit_test(a_failed_program_says_its_status),
