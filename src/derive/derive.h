@@ -231,11 +231,16 @@ bool ifm_derived_is_held(const struct ifm_finding *dispute, enum ifm_metric_id m
  * clocks that differ (rule 8); NULL = it is not. */
 const struct ifm_finding *ifm_derived_widened(const struct ifm_derived *derived, const char *cell, const char *arm,
                                               enum ifm_metric_id metric);
+/* Runs of a program that answers rest on; `undisturbed`: some lie in other blocks. */
+struct ifm_few_runs {
+    int64_t n;
+    bool undisturbed;
+};
 /* The fewest runs of a program of the cell, of those in blocks that its comparisons rest on, or of `all` blocks;
  * IFM_TAIL_RUNS or more where that says nothing, also of other cells. */
-int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell, bool all);
-/* "74 runs are too few to see slow ones rarer than 1 in 25". */
-const char *ifm_unseen_runs(int64_t runs, struct ifm_arena *arena);
+struct ifm_few_runs ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell, bool all);
+/* "74 runs are too few to see slow ones rarer than 1 in 25"; "24 undisturbed runs ...". */
+const char *ifm_unseen_runs(struct ifm_few_runs runs, struct ifm_arena *arena);
 /* Blocks that the tables count; the comparison has those of them that stand. */
 int64_t ifm_derived_all_blocks(const struct ifm_derived *derived, const char *cell, const char *arm);
 /* Blocks that are measured for each one that is undisturbed, as were those of the run. */

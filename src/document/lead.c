@@ -285,7 +285,7 @@ void ifm_build_gate_table(struct ifm_builder *builder)
             seen.interval = ifm_quantity_range(observed, arena);
         if (ifm_is_ok(observed) && strcmp(observed->unit, "%") == 0)
             ifm_judge_seen(gate, &result->observed, arena, &seen.text, &seen.interval);
-        if (result->few_runs > 0) /* what the interval is of, which is not all runs where blocks are set aside */
+        if (result->few_runs.n > 0) /* what the interval is of, which is not all runs where blocks are set aside */
             seen.interval = ifm_arena_printf(arena, "%s, %lld %s", seen.interval, (long long)result->observed.n,
                                              result->observed.n_of);
         *ifm_grid_at(&grid, i, 3) = seen;

@@ -417,17 +417,17 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
 const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm_cell *cells, size_t n)
 {
     const struct ifm_verdict *verdict = builder->from->verdict;
-    int64_t fewest = IFM_TAIL_RUNS;
+    struct ifm_few_runs fewest = {IFM_TAIL_RUNS, false};
     bool matters = builder->most > IFM_LEVEL_BRIEF; /* a terminal has it where it may change a word */
     for (size_t i = 0; i < n; i++) {
         matters |= ifm_judge_unseen_matters(builder->from->derived, &cells[i]);
-        const int64_t runs = ifm_derived_fewest_runs(builder->from->derived, &cells[i], false);
-        fewest = runs < fewest ? runs : fewest;
+        const struct ifm_few_runs runs = ifm_derived_fewest_runs(builder->from->derived, &cells[i], false);
+        fewest = runs.n < fewest.n ? runs : fewest;
     }
     for (size_t g = 0; builder->most == IFM_LEVEL_BRIEF && g < verdict->n_gates; g++)
-        if (verdict->gates[g].few_runs > 0) /* the verdict says it */
+        if (verdict->gates[g].few_runs.n > 0) /* the verdict says it */
             return "";
-    return fewest >= IFM_TAIL_RUNS || !matters ? "" : ifm_unseen_runs(fewest, builder->arena);
+    return fewest.n >= IFM_TAIL_RUNS || !matters ? "" : ifm_unseen_runs(fewest, builder->arena);
 }
 
 /* Of an arm that is compared with nothing: "5.00 µs a step, 0.4 J a token". */

@@ -20,12 +20,12 @@ struct ifm_gate_result {
     const char *cell, *arm;
     enum ifm_outcome outcome;
     struct ifm_value observed;
-    const char *reason;      /* one sentence */
-    const char *remedy;      /* of that reason; "" = none */
-    int64_t few_runs;        /* of a program, which may miss slow ones that would change the answer; 0 = none may */
-    bool missing_capability; /* blocked by a missing capability (exit 4), else by invalid data (exit 3) */
-    uint64_t further;        /* inconclusive: so many more would probably decide; 0 = no sensible number */
-    const char *further_of;  /* "blocks"; NULL = not inconclusive */
+    const char *reason;           /* one sentence */
+    const char *remedy;           /* of that reason; "" = none */
+    struct ifm_few_runs few_runs; /* which may miss slow ones that would change the answer; 0 = none may */
+    bool missing_capability;      /* blocked by a missing capability (exit 4), else by invalid data (exit 3) */
+    uint64_t further;             /* inconclusive: so many more would probably decide; 0 = no sensible number */
+    const char *further_of;       /* "blocks"; NULL = not inconclusive */
 };
 
 /* A number in words: "speed-up" of cell and arm is "Good improvement to Excellent". */

@@ -4,10 +4,11 @@
  * that is r slower makes the time 1/(1+r) longer; time lost counts by its share of each arm's own time, since an arm
  * that takes twice as long loses twice as much for that alone; so do events, each at the cost stated below; processor
  * time counts by its ratio, where that agrees with the ratio of the times and there is enough of it, else by its
- * nanoseconds where one thread can have used them; an amount costs at most in proportion. It "explains" the change when it points the same way and accounts for at least half of it; the
- * one that accounts for most of it comes first. Processor time that differs is work that differs, and leaves time that
- * was lost, and events, no more than the rest of the change. Bytes that counters saw are an amount too. That is a place
- * to look first, not a proof: whatever was not recorded may still be the cause. */
+ * nanoseconds where one thread can have used them; an amount costs at most in proportion. It "explains" the change when
+ * it points the same way and accounts for at least half of it; the one that accounts for most of it comes first.
+ * Processor time that differs is work that differs, and leaves time that was lost, and events, no more than the rest of
+ * the change. Bytes that counters saw are an amount too. That is a place to look first, not a proof: whatever was not
+ * recorded may still be the cause. */
 #include "judge/internal.h"
 
 #include "base/names.h"

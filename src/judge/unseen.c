@@ -24,24 +24,24 @@ void ifm_judge_unseen(const struct ifm_derived *derived, struct ifm_gate_result 
 {
     const struct ifm_value *v = &result->observed;
     const bool decided = result->outcome == IFM_OUTCOME_PASS || result->outcome == IFM_OUTCOME_FAIL;
-    const int64_t runs = ifm_derived_fewest_runs(derived, cell, metric == IFM_M_CHANGE_CPU_PERCENT);
+    const struct ifm_few_runs runs = ifm_derived_fewest_runs(derived, cell, metric == IFM_M_CHANGE_CPU_PERCENT);
     double bound;
-    if (!decided || !ifm_cell_counts_programs(cell) || runs >= IFM_TAIL_RUNS || !v->has_interval ||
+    if (!decided || !ifm_cell_counts_programs(cell) || runs.n >= IFM_TAIL_RUNS || !v->has_interval ||
         !bound_of(result->gate, metric, &bound))
         return;
     const bool ratio = metric == IFM_M_SPEEDUP;
     const double low = ratio ? -log(v->high) : log1p(v->low / 100), high = ratio ? -log(v->low) : log1p(v->high / 100);
     const double room = low > bound ? low - bound : bound - high;
-    if (room > ifm_stats_tail_unseen((double)runs))
+    if (room > ifm_stats_tail_unseen((double)runs.n))
         return;
     result->few_runs = runs;
 }
 
 const char *ifm_judge_unseen_words(const struct ifm_gate_result *result, struct ifm_arena *arena)
 {
-    return result->few_runs == 0 ? ""
-                                 : ifm_arena_printf(arena, "%s: such ones are not in this answer",
-                                                    ifm_unseen_runs(result->few_runs, arena));
+    return result->few_runs.n == 0 ? ""
+                                   : ifm_arena_printf(arena, "%s: such ones are not in this answer",
+                                                      ifm_unseen_runs(result->few_runs, arena));
 }
 
 const char *ifm_judge_unseen_first(const struct ifm_verdict *verdict, struct ifm_arena *arena)
@@ -54,9 +54,9 @@ const char *ifm_judge_unseen_first(const struct ifm_verdict *verdict, struct ifm
 
 bool ifm_judge_unseen_matters(const struct ifm_derived *derived, const struct ifm_cell *cell)
 {
-    const int64_t runs = ifm_derived_fewest_runs(derived, cell, false);
-    const double margin = log1p(cell->measure.margin), hidden = ifm_stats_tail_unseen((double)runs);
-    for (size_t a = 0; a < cell->n_arms && runs < IFM_TAIL_RUNS; a++) {
+    const struct ifm_few_runs runs = ifm_derived_fewest_runs(derived, cell, false);
+    const double margin = log1p(cell->measure.margin), hidden = ifm_stats_tail_unseen((double)runs.n);
+    for (size_t a = 0; a < cell->n_arms && runs.n < IFM_TAIL_RUNS; a++) {
         const struct ifm_value *v = ifm_derived_value(derived, cell->name, cell->arms[a].name, IFM_M_CHANGE_PERCENT);
         if (!ifm_is_ok(v) || !v->has_interval || strcmp(v->text, "undecided") == 0)
             continue;

@@ -457,7 +457,7 @@ static void a_gate_says_what_few_runs_may_miss(void **state)
             "64 runs are too few to see slow ones rarer than 1 in 22: such ones are not in this answer";
         if (fx.verdict->outcome != rows[i].outcome)
             fail_msg("%zu: %s", i, fx.verdict->reasons[0]);
-        assert_int_equal(fx.verdict->gates[0].few_runs, rows[i].runs);
+        assert_int_equal(fx.verdict->gates[0].few_runs.n, rows[i].runs);
         assert_null(strstr(fx.verdict->gates[0].reason, "too few"));
         assert_int_equal(fx.verdict->n_reasons, rows[i].runs > 0 ? 2 : 1); /* apart from the answer */
         if (rows[i].runs > 0)

@@ -374,8 +374,8 @@ static void files_say_what_few_runs_may_miss(void **state)
     const struct ifm_gate gate = {
         .name = "g", .metric = "change_percent", .cell = "", .arm = "", .op = IFM_GATE_AT_MOST, .threshold = 3};
     struct ifm_gate_result results[] = {
-        {.gate = &gate, .cell = "c", .arm = "x", .outcome = IFM_OUTCOME_PASS, .reason = "below", .few_runs = 60},
-        {.gate = &gate, .cell = "c", .arm = "y", .outcome = IFM_OUTCOME_FAIL, .reason = "above", .few_runs = 60},
+        {.gate = &gate, .cell = "c", .arm = "x", .outcome = IFM_OUTCOME_PASS, .reason = "below", .few_runs = {.n = 60}},
+        {.gate = &gate, .cell = "c", .arm = "y", .outcome = IFM_OUTCOME_FAIL, .reason = "above", .few_runs = {.n = 60}},
         {.gate = &gate, .cell = "c", .arm = "z", .outcome = IFM_OUTCOME_PASS, .reason = "far below"}};
     for (size_t i = 0; i < sizeof results / sizeof *results; i++)
         results[i].observed = line("", IFM_OUTCOME_PASS, false).observed;

@@ -31,19 +31,19 @@ static double share_compared(const struct ifm_derived *derived, const struct ifm
     return least;
 }
 
-int64_t ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell, bool all)
+struct ifm_few_runs ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell, bool all)
 {
     const double share = all ? 1 : share_compared(derived, cell);
-    int64_t fewest = IFM_TAIL_RUNS;
+    struct ifm_few_runs fewest = {IFM_TAIL_RUNS, share < 1};
     for (size_t a = 0; a < cell->n_arms && ifm_cell_counts_programs(cell); a++) {
         const int64_t runs = (int64_t)round(share * (double)runs_of(derived, cell->name, cell->arms[a].name));
-        fewest = runs < fewest ? runs : fewest;
+        fewest.n = runs < fewest.n ? runs : fewest.n;
     }
     return fewest;
 }
 
-const char *ifm_unseen_runs(int64_t runs, struct ifm_arena *arena)
+const char *ifm_unseen_runs(struct ifm_few_runs runs, struct ifm_arena *arena)
 {
-    return ifm_arena_printf(arena, "%lld runs are too few to see slow ones rarer than 1 in %lld", (long long)runs,
-                            (long long)(runs + 2) / 3);
+    return ifm_arena_printf(arena, "%lld %sruns are too few to see slow ones rarer than 1 in %lld", (long long)runs.n,
+                            runs.undisturbed ? "undisturbed " : "", (long long)(runs.n + 2) / 3);
 }
