@@ -48,6 +48,7 @@ struct ifm_subprocess_result {
     /* Of the program's first thread, by the kernel's scheduler; -1 = not told. What other threads and descendants
      * waited is lost with them. */
     int64_t first_cpu_ns, first_delay_ns; /* on a CPU, and ready to run without one */
+    int first_cpu;                        /* on which it ended; -1 = not told, as of runs of less than 5 ms */
     int64_t wall_ns;                      /* from its start to the end that was waited for */
 };
 

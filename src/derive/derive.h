@@ -79,6 +79,7 @@ struct ifm_finding {
 #define IFM_CARRIED_WORDS "the time depends on which arm ran before"
 /* Of the machine, where that looks like it. */
 #define IFM_ALTERNATES_WORDS "the time alternates from slot to slot"
+#define IFM_PLACES_WORDS "the time depends on the CPU"
 #define IFM_DRIFT_HELD_WORDS "the interval of this time is widened to hold both ends"
 #define IFM_ALTERNATES_END ", whichever arm runs"
 /* ... and where it cannot be told from the load, or from that. */
@@ -236,6 +237,9 @@ struct ifm_few_runs {
     int64_t n;
     bool undisturbed;
 };
+/* Does the text begin with either of IFM_ALTERNATES_WORDS and IFM_PLACES_WORDS, and does it hold it? */
+bool ifm_is_alternating(const char *text);
+bool ifm_tells_alternating(const char *text);
 /* The fewest runs of a program of the cell, of those in blocks that its comparisons rest on, or of `all` blocks;
  * IFM_TAIL_RUNS or more where that says nothing, also of other cells. */
 struct ifm_few_runs ifm_derived_fewest_runs(const struct ifm_derived *derived, const struct ifm_cell *cell, bool all);

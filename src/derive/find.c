@@ -106,6 +106,17 @@ const struct ifm_finding *ifm_derived_finding(const struct ifm_derived *derived,
     return low < order->n && strcmp(order->sorted[low]->cell, cell) == 0 ? order->sorted[low] : NULL;
 }
 
+bool ifm_is_alternating(const char *text)
+{
+    return strncmp(text, IFM_ALTERNATES_WORDS, strlen(IFM_ALTERNATES_WORDS)) == 0 ||
+           strncmp(text, IFM_PLACES_WORDS, strlen(IFM_PLACES_WORDS)) == 0;
+}
+
+bool ifm_tells_alternating(const char *text)
+{
+    return strstr(text, IFM_ALTERNATES_WORDS) != NULL || strstr(text, IFM_PLACES_WORDS) != NULL;
+}
+
 const char *ifm_finding_name(enum ifm_finding_kind kind)
 {
     static const char *const names[] = {

@@ -406,14 +406,25 @@ void ifm_derive_energy_rows(const struct ifm_arm_work *arm);
 void ifm_derive_clock(const struct ifm_arm_work *arm);
 /* effect.c: cliffs_delta, hedges_g and sign_flip_p. */
 void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without);
+/* places.c: of two CPUs on which programs were started, by how much those of either arm take longer on one. */
+struct ifm_places {
+    double change; /* ln(time on the slow one / time on the fast one); 0 = none is found */
+    double moves;  /* the part of the comparison, as a logarithm, of shares of slots that are surely unequal */
+    int64_t slow, fast;
+    const char *words; /* "by about 33 %, longer on CPU 0 than on CPU 1" */
+};
+struct ifm_places ifm_derive_places(const struct ifm_arm_work *arm);
+/* The part of ln(time) of a slot that is its CPU's. */
+double ifm_derive_place_part(const struct ifm_places *places, const struct ifm_record *record, size_t slot);
 /* carry.c: the part of a comparison, as a logarithm, that comes of which arm ran before which; zeros and "" = none is
  * visible. */
 struct ifm_carried {
-    double usual;           /* by the share of slots behind another arm */
-    double low, high;       /* what it may be, were any part of the slots that count behind another; holds 0 */
-    const char *words;      /* "" where disturbed slots hide it */
-    const char *alternates; /* "83.1 ms, 107 ms": times of even and odd slots, of both arms, look like it; "" = no */
-    bool hidden;            /* a part of it cannot be told from the load */
+    struct ifm_places places; /* whose part `low` and `high` have too */
+    double usual;             /* by the share of slots behind another arm */
+    double low, high;         /* what it may be, were any part of the slots that count behind another; holds 0 */
+    const char *words;        /* "" where disturbed slots hide it */
+    const char *alternates;   /* "83.1 ms, 107 ms": times of even and odd slots, of both arms, look like it; "" = no */
+    bool hidden;              /* a part of it cannot be told from the load */
 };
 struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm);
 /* Is it so much that a comparison shows it? */

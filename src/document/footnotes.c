@@ -99,7 +99,7 @@ static bool is_trust(const struct ifm_note *note, const struct ifm_trust *trust)
 /* Of a time of two values: a warning in the report. */
 static bool is_alternating(const struct ifm_note *note)
 {
-    return strncmp(note->text, IFM_ALTERNATES_WORDS, strlen(IFM_ALTERNATES_WORDS)) == 0;
+    return ifm_is_alternating(note->text);
 }
 
 /* Of a time that drifts, as the cause says. */
@@ -152,7 +152,7 @@ static bool is_again(const struct ifm_builder *builder, size_t at, const struct 
 {
     const struct ifm_note *note = &builder->document->notes[at];
     return is_answer(builder, note) || is_drift(note, trust) ||
-           (is_alternating(note) && strstr(trust->cause, IFM_ALTERNATES_WORDS) != NULL) ||
+           (is_alternating(note) && ifm_tells_alternating(trust->cause)) ||
            (note->open && (alike_before(builder->document, at) < at || is_trust(note, trust)));
 }
 

@@ -575,6 +575,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust = by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
         beside = gravity == IFM_TOUCHES_NUMBERS && !told && !decisions.nearest.disturbed ? finding : NULL;
+        trust.remedy = ifm_trust_remedy_beside(trust.remedy, beside, arena);
     } else if (inconclusive(from) != NULL) {
         trust = by_gate(from, inconclusive(from), arena);
     } else {

@@ -30,6 +30,15 @@ static const char *first_words(const struct ifm_finding *finding, struct ifm_are
     return ifm_arena_printf(arena, "%.*s", (int)size, finding->text);
 }
 
+/* Unlike CPUs widen every interval: what keeps programs on one of them comes before longer runs. */
+const char *ifm_trust_remedy_beside(const char *remedy, const struct ifm_finding *beside, struct ifm_arena *arena)
+{
+    const char *own = beside != NULL && strncmp(beside->text, IFM_PLACES_WORDS, strlen(IFM_PLACES_WORDS)) == 0
+                          ? strstr(beside->text, IFM_REMEDY)
+                          : NULL;
+    return own == NULL ? remedy : ifm_arena_printf(arena, "%s; else %s", own + strlen(IFM_REMEDY), remedy);
+}
+
 /* What the chosen cause would hide: a baseline that is weak whatever the noise, a machine under load whatever the
  * baseline, noise beside a comparison that is open. */
 const char *ifm_trust_also(const struct ifm_publication *from, const struct ifm_trust *trust,

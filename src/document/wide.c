@@ -81,9 +81,7 @@ static const char *alternates_words(const struct ifm_builder *builder, const str
     const bool baseline = ifm_cell_baseline(cell) == arm;
     for (const struct ifm_finding *f = NULL;
          (f = ifm_derived_finding(builder->from->derived, cell->name, f)) != NULL;) {
-        const char *end = strncmp(f->text, IFM_ALTERNATES_WORDS, strlen(IFM_ALTERNATES_WORDS)) == 0
-                              ? strstr(f->text, IFM_ALTERNATES_END)
-                              : NULL;
+        const char *end = ifm_is_alternating(f->text) ? strstr(f->text, IFM_ALTERNATES_END) : NULL;
         if (end != NULL && (baseline || strcmp(f->arm, arm->name) == 0))
             return ifm_arena_printf(builder->arena, "%.*s", (int)(end - f->text + (long)strlen(IFM_ALTERNATES_END)),
                                     f->text);

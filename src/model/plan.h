@@ -145,7 +145,7 @@ struct ifm_cell {
 /* Of the rules by which a plan is made of a configuration and a machine. Whoever changes what planning gives counts up,
  * and lets the planner give what it gave before where the machine's `rules` are earlier. A leaf that no number is made
  * of may be named in story/replan.c instead: there a plan of earlier rules is not held to it. */
-#define IFM_PLAN_RULES 21
+#define IFM_PLAN_RULES 22
 /* Since these a run repeats the blocks that the machine disturbed (sample/disturbed.h). */
 #define IFM_PLAN_RULES_REPEATS 4
 /* Since these blocks end no sooner than ceilings are a small part of a cell's time (stats/stop_blocks.h). */

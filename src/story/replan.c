@@ -193,6 +193,8 @@ static const struct {
     {14, "].columns[", "nothing", "\"child_wall_ns\"", "command"},
     {17, "].columns[", "nothing", "\"child_foreign_ns\"", "command"},
     {17, "].column_units[", "nothing", "\"ns\"", "command"},
+    {22, "].columns[", "nothing", "\"child_cpu\"", "command"},
+    {22, "].column_units[", "nothing", "\"code\"", "command"},
     {2, "].chosen.stream.piece", "nothing", "\"0\"", NULL}, /* all of the buffer */
 };
 

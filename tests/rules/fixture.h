@@ -316,6 +316,7 @@ static inline void fx_hold_kinds_to_words(const struct ifm_derived *derived)
                 {"depends on which arm ran before", IFM_FINDING_ORDER},
                 {"whether the order of slots matters", IFM_FINDING_ORDER_HIDDEN},
                 {"alternates from slot to slot", IFM_FINDING_ALTERNATES},
+                {"the time depends on the CPU", IFM_FINDING_ALTERNATES},
                 {"typical and what is paid disagree", IFM_FINDING_TYPICAL},
                 {" MHz and its baseline at ", IFM_FINDING_CLOCKS},
                 {"and not the machine", IFM_FINDING_DISTURBS},

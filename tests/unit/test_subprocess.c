@@ -91,6 +91,26 @@ static void the_waiting_of_the_first_thread_is_read_before_it_is_gone(void **sta
     no_child_is_left();
 }
 
+/* The one that it may use; of a run that is too short to be asked, none. */
+static void the_cpu_of_a_run_is_told(void **state)
+{
+    (void)state;
+    struct ifm_subprocess_result result;
+    struct ifm_subprocess program = shell("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done");
+    cpu_set_t one;
+    const int cpu = sched_getcpu();
+    assert_true(cpu >= 0);
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    program.affinity = &one;
+    program.affinity_bytes = sizeof one;
+    ifm_subprocess_run(&program, &result);
+    assert_int_equal(result.first_cpu, cpu);
+    program.path = "/nowhere/at/all";
+    ifm_subprocess_run(&program, &result);
+    assert_int_equal(result.first_cpu, -1);
+}
+
 static void a_time_limit_ends_the_whole_session(void **state)
 {
     (void)state;
@@ -280,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_of_a_program_is_told),
         cmocka_unit_test(the_waiting_of_the_first_thread_is_read_before_it_is_gone),
+        cmocka_unit_test(the_cpu_of_a_run_is_told),
         cmocka_unit_test(processor_time_includes_descendants_that_were_waited_for),
         cmocka_unit_test(a_time_limit_ends_the_whole_session),
         cmocka_unit_test(what_outlives_a_program_is_killed_and_counted),

@@ -55,6 +55,7 @@ struct counting {
     struct ifm_cause_columns columns;
     bool disturbed_too;
     size_t lag;
+    const struct ifm_places *places; /* whose part is taken off; NULL = none is */
 };
 
 static bool counts(const struct counting *c, size_t k, bool *other)
@@ -63,6 +64,13 @@ static bool counts(const struct counting *c, size_t k, bool *other)
     double lost;
     return r->slots[k].arm == c->arm->index && r->slots[k].phase == IFM_PHASE_MEASURE && follows(r, k, c->lag, other) &&
            (c->disturbed_too || ifm_slot_cause(&r->slots[k], &c->columns, &lost) == IFM_CAUSE_NONE);
+}
+
+/* ln(time), of a CPU like the others. */
+static double value_of(const struct counting *c, size_t k)
+{
+    const struct ifm_record *r = c->arm->work->record;
+    return log(ifm_derive_slot_step_ns(r, k)) - (c->places == NULL ? 0 : ifm_derive_place_part(c->places, r, k));
 }
 
 /* How much ln(time) grows from slot to slot: in a block the slot behind another arm is always the later one, or always
@@ -75,7 +83,7 @@ static double drift_of(const struct counting *c)
     for (size_t k = 1; k < r->n_slots; k++) {
         if (!counts(c, k, &other))
             continue;
-        const double value = log(ifm_derive_slot_step_ns(r, k)), off = (double)k - mean_k;
+        const double value = value_of(c, k), off = (double)k - mean_k;
         n += 1;
         mean_k += off / n;
         mean_log += (value - mean_log) / n;
@@ -120,7 +128,7 @@ static bool is_typical(const struct counting *c, double effect)
     const double drift = drift_of(c);
     for (size_t k = 1; k < r->n_slots; k++)
         if (counts(c, k, &other))
-            logs[other][n[other]++] = log(ifm_derive_slot_step_ns(r, k)) - drift * (double)k;
+            logs[other][n[other]++] = value_of(c, k) - drift * (double)k;
     const bool apart = is_apart(logs[0], n[0], logs[1], n[1], room);
     for (size_t i = 0; i < 2; i++)
         made = made && ifm_stats_median(logs[i], n[i], room, &middle[i]) == IFM_STAT_OK;
@@ -139,7 +147,7 @@ static struct carry carry_of(const struct counting *counting)
         if (!counts(counting, k, &other))
             continue;
         const double ns = ifm_derive_slot_step_ns(r, k);
-        last[other] = log(ns) - drift * (double)k;
+        last[other] = value_of(counting, k) - drift * (double)k;
         *(other ? &c.other : &c.own) += 1;
         *(other ? &c.other_ns : &c.own_ns) += ns;
         const double off = last[other] - c.mean[other];
@@ -212,7 +220,7 @@ static struct parity parity_of(const struct counting *c)
     for (size_t k = 1; k < r->n_slots; k++) {
         if (!counts(c, k, &other))
             continue;
-        const double value = log(ifm_derive_slot_step_ns(r, k)) - drift * (double)k;
+        const double value = value_of(c, k) - drift * (double)k;
         double *mean = &p.mean[k % 2][other];
         const double off = value - *mean;
         *mean += off / (double)++p.n[k % 2][other];
@@ -261,7 +269,7 @@ static struct counting counting_of(const struct ifm_arm_work *arm, bool disturbe
 {
     const struct ifm_record *r = arm->work->record;
     return (struct counting){arm, ifm_cause_columns_of((const char *const *)r->column_names, r->n_columns),
-                             disturbed_too, lag};
+                             disturbed_too, lag, NULL};
 }
 
 static bool is_enough(size_t quiet, size_t all)
@@ -282,9 +290,11 @@ bool ifm_derive_hides_order(const struct ifm_arm_work *arm)
     return is_hidden(arm, 1) || is_hidden(arm->work->baseline, 1);
 }
 
-static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbed_too, size_t lag)
+static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbed_too, size_t lag,
+                                   const struct ifm_places *places)
 {
-    const struct counting counting = counting_of(arm, disturbed_too, lag);
+    struct counting counting = counting_of(arm, disturbed_too, lag);
+    counting.places = places;
     const struct carry c = carry_of(&counting);
     char other[48], own[48];
     struct effect effect;
@@ -306,9 +316,9 @@ static struct carried_part part_in(const struct ifm_arm_work *arm, bool disturbe
 
 /* The larger of two: disturbed slots scatter and can hide it; without them it may be gone, as the same wait is a larger
  * share of a short slot, so that the short ones behind their own arm are left out and the long ones stand. */
-static struct carried_part part_of(const struct ifm_arm_work *arm, size_t lag)
+static struct carried_part part_of(const struct ifm_arm_work *arm, size_t lag, const struct ifm_places *places)
 {
-    const struct carried_part quiet = part_in(arm, false, lag), all = part_in(arm, true, lag);
+    const struct carried_part quiet = part_in(arm, false, lag, places), all = part_in(arm, true, lag, places);
     return fabs(all.usual) > fabs(quiet.usual) ? all : quiet;
 }
 
@@ -349,14 +359,14 @@ static enum explained alternates(const struct ifm_arm_work *arm, const char **wo
     return least;
 }
 
-/* What comes of which arm ran before, were the machine the same in every slot. */
+/* What comes of which arm ran before, were the machine the same in every slot but for its CPUs. */
 static struct ifm_carried carried_of(const struct ifm_arm_work *arm)
 {
     const struct ifm_arm_work *const arms[] = {arm, arm->work->baseline};
-    struct ifm_carried carried = {.words = "", .alternates = "", .hidden = false};
+    struct ifm_carried carried = {.words = "", .alternates = "", .places = ifm_derive_places(arm), .hidden = false};
     for (size_t i = 0; i < 2; i++)
         for (size_t lag = 1; lag <= 2; lag++) {
-            const struct carried_part part = part_of(arms[i], lag);
+            const struct carried_part part = part_of(arms[i], lag, &carried.places);
             const double sign = i == 0 ? 1 : -1;
             if (part.words[0] == '\0')
                 continue;
@@ -377,9 +387,12 @@ struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
 {
     struct ifm_carried carried = carried_of(arm);
     const char *words;
-    const enum explained explained = carried.words[0] == '\0' ? UNEXPLAINED : alternates(arm, &words);
+    const bool told = carried.places.change > 0; /* where slots alternate, CPUs do */
+    const enum explained explained = carried.words[0] == '\0' || told ? UNEXPLAINED : alternates(arm, &words);
+    carried.low += fmin(carried.places.moves, 0);
+    carried.high += fmax(carried.places.moves, 0);
     if (explained == BY_NUMBER) /* each arm has as many slots of either in a block and its mirror image */
-        return (struct ifm_carried){.words = "", .alternates = words};
+        return (struct ifm_carried){.words = "", .alternates = words, .places = carried.places};
     if (explained == BY_EITHER) {
         carried.words = "";
         carried.alternates = words;
@@ -492,10 +505,29 @@ static void say_alternates(const struct ifm_arm_work *arm, const struct ifm_carr
     said->takes_word = changes_the_word;
 }
 
+/* As alternating: what of it lies in the comparison, the interval holds. */
+static void say_places(const struct ifm_arm_work *arm, const struct ifm_places *places, bool changes_the_word)
+{
+    const char *moves =
+        fabs(places->moves) < VISIBLE
+            ? ""
+            : ifm_arena_printf(arm->d->arena, ": moves the comparison by a factor of %.3g, which its interval holds",
+                               exp(places->moves));
+    struct ifm_finding *said =
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           IFM_PLACES_WORDS " (%s)" IFM_ALTERNATES_END "%s%s" IFM_REMEDY
+                                            "run it under `taskset -c %lld`, if one CPU is what the programs need",
+                           places->words, moves, changes_the_word ? ": undecided" : "", (long long)places->fast);
+    said->kind = IFM_FINDING_ALTERNATES;
+    said->takes_word = changes_the_word;
+}
+
 void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_carried *carried, bool changes_the_word,
                             bool taken)
 {
     const bool warns = changes_the_word || fmax(-carried->low, carried->high) > WORTH_WARNING;
+    if (carried->places.change > 0)
+        say_places(arm, &carried->places, changes_the_word && carried->words[0] == '\0');
     if (carried->alternates[0] != '\0') {
         say_alternates(arm, carried, changes_the_word);
         return;

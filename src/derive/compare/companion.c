@@ -212,7 +212,7 @@ void ifm_derive_companions(const struct ifm_arm_work *arm)
         const char *unit = cycles ? "kHz" : unit_of(work, column);
         bool level = cycles || is_level(column, unit);
         if (is_beside_cycles(work, column) || strcmp(column, "child_wall_ns") == 0 /* that is the time itself */ ||
-            strcmp(column, "child_foreign_ns") == 0) /* of each CPU, and not of a step */
+            strcmp(column, "child_foreign_ns") == 0 || strcmp(column, "child_cpu") == 0) /* of no step */
             continue;
         struct pair pair = pair_of(arm, work->baseline, (int)c, level);
         bool refused = arm->energy_refused.rule != NULL || work->baseline->energy_refused.rule != NULL;

@@ -75,7 +75,21 @@ static const struct ifm_param rows[] = {
 static const struct ifm_section section =
     IFM_SECTION("command", "Any program, one run a sample", rows, struct settings);
 
-enum column { CPU, RSS, FAULTS, VOLUNTARY, INVOLUNTARY, FAILURES, STRAYS, FAILURE, DELAY, WALL, FOREIGN, N_COLUMNS };
+enum column {
+    CPU,
+    RSS,
+    FAULTS,
+    VOLUNTARY,
+    INVOLUNTARY,
+    FAILURES,
+    STRAYS,
+    FAILURE,
+    DELAY,
+    WALL,
+    FOREIGN,
+    PLACE,
+    N_COLUMNS
+};
 
 static const struct ifm_column columns[N_COLUMNS] = {
     [CPU] = {"child_cpu_ns", "ns"},
@@ -89,6 +103,7 @@ static const struct ifm_column columns[N_COLUMNS] = {
     [DELAY] = {"child_run_delay_ns", "ns"},
     [WALL] = {"child_wall_ns", "ns"},
     [FOREIGN] = {"child_foreign_ns", "ns"},
+    [PLACE] = {"child_cpu", "code"},
 };
 
 enum program { LINE, PREPARE, CLEANUP, SETUP, TEARDOWN, N_PROGRAMS };
@@ -111,6 +126,7 @@ struct command_program {
     struct ifm_subprocess_result last;
     int64_t counts[N_COLUMNS];  /* since the last collect; of RSS the largest, of FAILURE the last */
     int64_t first_cpu_ns;       /* of the runs' first threads; -1 = one was not told */
+    bool moved;                 /* not all of them were started on one CPU that is known */
     struct ifm_foreign foreign; /* since the first run since the last collect */
 };
 
@@ -474,6 +490,8 @@ static void count(struct command_program *state, bool failed)
     state->counts[INVOLUNTARY] += last->switches_involuntary;
     state->counts[FAILURES] += failed;
     state->counts[STRAYS] += last->strays;
+    state->moved |= last->first_cpu < 0 || (state->counts[WALL] > 0 && last->first_cpu != state->counts[PLACE]);
+    state->counts[PLACE] = last->first_cpu;
     state->counts[WALL] += last->wall_ns;
     if (last->first_cpu_ns < 0)
         state->first_cpu_ns = -1;
@@ -543,7 +561,10 @@ static void collect(void *opened, int64_t *out)
         out[RSS] = IFM_ABSENT;
     if (state->first_cpu_ns <= 0 || (double)state->first_cpu_ns < FIRST_THREAD * (double)state->counts[CPU])
         out[DELAY] = IFM_ABSENT;
+    if (state->moved || state->counts[WALL] == 0)
+        out[PLACE] = IFM_ABSENT;
     state->first_cpu_ns = 0;
+    state->moved = false;
     memset(state->counts, 0, sizeof state->counts);
 }
 

@@ -1,0 +1,122 @@
+/* Programs that the kernel starts on CPUs which are unlike: what is said of the machine, of an arm, and of neither. By
+ * simulation through derive. */
+#include "rules/fixture.h"
+
+#include "base/random.h"
+
+static char place[] = "child_cpu";
+static const double STEP = 1e7;
+
+/* Where the kernel starts an arm. */
+enum { BY_CHANCE, BEHIND_ITSELF, BASE_ON_0, UNEQUALLY, NOT_TOLD };
+
+/* Equal arms: CPU 1 takes `slow` times as long for the baseline and `other` times for the other arm, both take `behind`
+ * times as long behind one another, and all scatter by `sd`. */
+struct machine {
+    int where;
+    double slow, other, behind, sd;
+};
+
+static unsigned cpu_of(const struct ifm_record *r, size_t k, int where, struct ifm_random *random)
+{
+    const bool again = k > 0 && r->slots[k - 1].arm == r->slots[k].arm;
+    if (where == BEHIND_ITSELF)
+        return again;
+    if (where == UNEQUALLY) /* nine of ten of the other arm on CPU 1, and one of the baseline's */
+        return (ifm_random_uniform(random) < 0.9) == (r->slots[k].arm == 1);
+    return where == BASE_ON_0 && r->slots[k].arm == 0 ? 0 : ifm_random_uniform(random) < 0.5;
+}
+
+static void run_on(struct fixture *fx, const struct machine *m, unsigned seed)
+{
+    struct ifm_random random = ifm_random_start(20261129, seed);
+    int64_t now = 1000;
+    fx_start(fx);
+    fx->blocks = 40;
+    fx->samples = 1;
+    fx->parts[0].arms[0].gaps = fx->parts[0].arms[1].gaps = true;
+    fx_generate(fx);
+    struct ifm_record *r = &fx->parts[0].record;
+    r->column_names[3] = place;
+    for (size_t k = 0; k < r->n_slots; k++) {
+        struct ifm_slot *slot = &r->slots[k];
+        const unsigned cpu = cpu_of(r, k, m->where, &random);
+        double ns = STEP * exp(m->sd * ifm_random_normal(&random));
+        ns *= cpu == 0 ? 1 : slot->arm == 0 ? m->slow : m->other;
+        ns *= k > 0 && r->slots[k - 1].arm != slot->arm ? m->behind : 1;
+        ((int64_t *)slot->columns)[3] = m->where == NOT_TOLD ? IFM_ABSENT : cpu;
+        slot->start_ns = now;
+        r->samples[r->first[k]] = (struct ifm_sample){now, llround(ns)};
+        slot->end_ns = now += llround(ns);
+        now += 500;
+    }
+    fx_end_events(fx);
+    fx_derive(fx);
+}
+
+static void each_is_told_for_what_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        struct machine m;
+        bool machine, order;
+    } cases[] = {
+        {{BY_CHANCE, 1.3, 1.3, 1, 0.01}, true, false},     /* two modes of either arm */
+        {{BEHIND_ITSELF, 1.3, 1.3, 1, 0.01}, true, false}, /* which looks like what one leaves for the other */
+        {{BASE_ON_0, 1.3, 1.3, 1, 0.01}, false, false},    /* nothing tells the baseline's CPUs apart */
+        {{BY_CHANCE, 1, 1, 1.3, 0.01}, false, true},       /* what one does leave for the other */
+        {{BY_CHANCE, 1.3, 1.3, 1.3, 0.01}, true, true},    /* both */
+        {{BY_CHANCE, 1, 1.3, 1, 0.01}, false, false},      /* one arm's own doing */
+        {{BY_CHANCE, 1.3, 0.77, 1, 0.01}, false, false},   /* the opposite of the other's */
+        {{NOT_TOLD, 1.3, 1.3, 1, 0.01}, false, false},
+        {{BY_CHANCE, 1.004, 1.004, 1, 0.0005}, false, false}, /* sure, and of no matter */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture fx;
+        run_on(&fx, &cases[i].m, 1);
+        const struct ifm_finding *found = fx_finding(&fx, "rule-07", IFM_PLACES_WORDS "|whichever arm runs|taskset");
+        if ((found != NULL) != cases[i].machine ||
+            (fx_finding(&fx, "rule-07", IFM_CARRIED_WORDS) != NULL) != cases[i].order)
+            fail_msg("case %zu: %s", i, found == NULL ? "nothing is said of the machine" : found->text);
+        if (found != NULL)
+            assert_non_null(strstr(found->text, " %, longer on CPU 1 than on CPU 0"));
+        fx_stop(&fx);
+    }
+}
+
+/* An arm that had the slow CPU more often is not slower for it: the interval holds what that moves, and the truth. */
+static void unequal_shares_are_in_the_interval(void **state)
+{
+    (void)state;
+    struct fixture fx;
+    run_on(&fx, &(struct machine){UNEQUALLY, 1.3, 1.3, 1, 0.01}, 5);
+    const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
+    assert_true(change->number > 15 && change->low < 2 && change->high > 15);
+    assert_string_equal(change->text, "undecided");
+    assert_non_null(fx_finding(&fx, "rule-07", IFM_PLACES_WORDS "|moves the comparison by a factor of 1.23|undecided"));
+    fx_stop(&fx);
+}
+
+/* Of equal CPUs nothing is said but once in a hundred runs, however much times scatter. */
+static void equal_cpus_are_not_told_apart(void **state)
+{
+    (void)state;
+    unsigned said = 0;
+    for (unsigned seed = 0; seed < 200; seed++) {
+        struct fixture fx;
+        run_on(&fx, &(struct machine){BY_CHANCE, 1, 1, 1, seed % 2 == 0 ? 0.02 : 0.2}, seed);
+        said += fx_finding(&fx, "rule-07", IFM_PLACES_WORDS) != NULL;
+        fx_stop(&fx);
+    }
+    assert_in_range(said, 0, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_is_told_for_what_it_is),
+        cmocka_unit_test(unequal_shares_are_in_the_interval),
+        cmocka_unit_test(equal_cpus_are_not_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
