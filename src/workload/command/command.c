@@ -13,6 +13,7 @@
 #include "base/subprocess.h"
 #include "device/cpu.h"
 #include "model/failure.h"
+#include "workload/command/ended.h"
 #include "workload/command/ends.h"
 #include "workload/command/files.h"
 #include "workload/command/foreign.h"
@@ -33,8 +34,6 @@ enum { RSS_SLACK = 256 << 10 };
 /* The kernel tells the waiting of the program's first thread alone. It is the program's where that thread has at least
  * this share of the processor time of the whole tree. */
 static const double FIRST_THREAD = 0.9;
-/* How long a descendant may outlive its program where command.timeout sets no limit to both. */
-enum { STRAYS_S = 10 };
 
 struct settings {
     const char *line, *prepare, *cleanup, *setup, *teardown, *input, *output; /* tokens, unless they are defaults */
@@ -292,7 +291,7 @@ static bool open_files(struct command_program *state, const struct settings *set
     struct ifm_subprocess *line = &state->programs[LINE];
     line->timeout_s = settings->timeout_s;
     line->tree = true;
-    line->strays_s = settings->timeout_s > 0 ? settings->timeout_s : STRAYS_S;
+    line->strays_s = settings->timeout_s > 0 ? settings->timeout_s : IFM_COMMAND_STRAYS_S;
     if (state->input_fd >= 0)
         line->stdin_fd = state->input_fd;
     if (state->output_fd >= 0)
@@ -320,34 +319,6 @@ static enum ifm_status open_programs(struct command_program *state, const struct
     }
     return ifm_fail(error, IFM_INVALID, state->arm, "start it again to see which",
                     "a program or file of this arm cannot be opened any more");
-}
-
-/* A result that is a failure, in words; "" for success. No text of the user's. */
-static const char *failure_of(const struct ifm_subprocess_result *result, char *out, size_t size)
-{
-    out[0] = '\0';
-    switch (result->end) {
-    case IFM_SUBPROCESS_EXITED:
-        if (result->code != 0)
-            snprintf(out, size, "ended with exit status %d", result->code);
-        break;
-    case IFM_SUBPROCESS_SIGNALED:
-        snprintf(out, size, "was ended by signal %d (%s)", result->code, strsignal(result->code));
-        break;
-    case IFM_SUBPROCESS_TIMED_OUT:
-        snprintf(out, size, "ran longer than --timeout allows and was killed");
-        break;
-    case IFM_SUBPROCESS_STRAYS:
-        snprintf(out, size, "left a process behind that outlived it by more than %d s", STRAYS_S);
-        break;
-    case IFM_SUBPROCESS_INTERRUPTED:
-        snprintf(out, size, "was interrupted");
-        break;
-    case IFM_SUBPROCESS_NOT_STARTED:
-        snprintf(out, size, "could not be started: %s", strerror(result->code));
-        break;
-    }
-    return out;
 }
 
 static enum ifm_status interrupted(const struct command_program *state, struct ifm_error *error)
@@ -379,7 +350,7 @@ static enum ifm_status run_hook(struct command_program *state, enum program hook
     IFM_TRY(ifm_subprocess_reap(&strays, error));
     if (result.end == IFM_SUBPROCESS_INTERRUPTED)
         return interrupted(state, error);
-    if (failure_of(&result, words, sizeof words)[0] == '\0')
+    if (ifm_command_failure_words(&result, words, sizeof words)[0] == '\0')
         return IFM_OK;
     ifm_fail(error, IFM_INVALID, state->arm,
              state->inherits ? "run it alone, and see why" : "--output inherit shows all that it prints", "the %s %s",
@@ -465,20 +436,6 @@ static void step(void *opened, uint64_t n)
         ifm_subprocess_run(&state->programs[LINE], &state->last);
 }
 
-static int64_t failure_code(const struct ifm_subprocess_result *result)
-{
-    switch (result->end) {
-    case IFM_SUBPROCESS_SIGNALED:
-        return IFM_FAILURE_SIGNAL + result->code;
-    case IFM_SUBPROCESS_TIMED_OUT:
-        return IFM_FAILURE_TIMEOUT;
-    case IFM_SUBPROCESS_STRAYS:
-        return IFM_FAILURE_STRAY;
-    default:
-        return result->code;
-    }
-}
-
 static void count(struct command_program *state, bool failed)
 {
     const struct ifm_subprocess_result *last = &state->last;
@@ -500,7 +457,7 @@ static void count(struct command_program *state, bool failed)
         state->counts[DELAY] += last->first_delay_ns;
     }
     if (failed)
-        state->counts[FAILURE] = failure_code(last);
+        state->counts[FAILURE] = ifm_command_failure_code(last);
 }
 
 /* Which command, in which of its runs, how, and what it said. */
@@ -531,7 +488,7 @@ static enum ifm_status after(void *opened, struct ifm_error *error)
         return interrupted(state, error);
     if (killed > 0 && state->last.end == IFM_SUBPROCESS_EXITED && state->last.code == 0)
         state->last.end = IFM_SUBPROCESS_STRAYS; /* its end was not seen: the sample holds less than the work */
-    bool failed = failure_of(&state->last, words, sizeof words)[0] != '\0';
+    bool failed = ifm_command_failure_words(&state->last, words, sizeof words)[0] != '\0';
     if (failed && (!state->ignore_failure || state->last.end == IFM_SUBPROCESS_NOT_STARTED))
         return run_failed(state, words, error);
     count(state, failed);
