@@ -180,8 +180,8 @@ static void read_schedstat(int fd, struct ifm_subprocess_result *out)
 }
 
 /* The CPU of its last moment, the only one of most programs of one thread (proc(5), field 39 of stat). Reading takes
- * some 5 us: a thousandth of the shortest run of which it is asked. While the program runs, who reads has to wait for
- * it. */
+ * 5 to 11 us, at most a five-hundredth of a run of which it is asked. While the program runs its reader has to wait for
+ * it, on its CPU. */
 static int read_cpu(int fd)
 {
     enum { FIELD = 39 };

@@ -54,7 +54,7 @@ struct ifm_subprocess_result {
 
 /* Become the reaper of orphaned descendants. Call it before the first program starts; further calls do nothing. */
 IFM_CHECKED enum ifm_status ifm_subprocess_prepare(struct ifm_error *error);
-/* Start it and wait for its end: some fifteen system calls, no allocation. Descendants may still live: those of a tree
+/* Start it and wait for its end: some eighteen system calls, no allocation. Descendants may still live: those of a tree
  * only where the run failed. */
 void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subprocess_result *out);
 /* Kill and wait for every descendant that is left; `killed` counts those that were still alive. */
