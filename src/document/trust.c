@@ -404,6 +404,8 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     else
         trust.remedy =
             ifm_arena_printf(arena, "%s, or a quieter machine", may_be_none(d) ? ifm_remedy_in(&wider, from) : what);
+    if (!more->disturbed && !more->busy)
+        trust.remedy = ifm_trust_remedy_of_places(from->derived, trust.remedy, arena);
     return trust;
 }
 
@@ -575,7 +577,6 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust = by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
         beside = gravity == IFM_TOUCHES_NUMBERS && !told && !decisions.nearest.disturbed ? finding : NULL;
-        trust.remedy = ifm_trust_remedy_beside(trust.remedy, beside, arena);
     } else if (inconclusive(from) != NULL) {
         trust = by_gate(from, inconclusive(from), arena);
     } else {

@@ -42,8 +42,8 @@ const char *ifm_trust_remedy_typed(const char *remedy, struct ifm_arena *arena);
  * none that the cause does not name. */
 const char *ifm_trust_also(const struct ifm_publication *from, const struct ifm_trust *trust,
                            const struct ifm_finding *beside, const char *place, struct ifm_arena *arena);
-/* `remedy`, behind that of `beside` where it is of CPUs which are unlike. */
-const char *ifm_trust_remedy_beside(const char *remedy, const struct ifm_finding *beside, struct ifm_arena *arena);
+/* `remedy`, behind what keeps programs on one CPU where these are unlike, which widens every interval. */
+const char *ifm_trust_remedy_of_places(const struct ifm_derived *derived, const char *remedy, struct ifm_arena *arena);
 struct ifm_trust ifm_trust_of(const struct ifm_publication *publication, struct ifm_arena *arena);
 
 #endif

@@ -30,13 +30,15 @@ static const char *first_words(const struct ifm_finding *finding, struct ifm_are
     return ifm_arena_printf(arena, "%.*s", (int)size, finding->text);
 }
 
-/* Unlike CPUs widen every interval: what keeps programs on one of them comes before longer runs. */
-const char *ifm_trust_remedy_beside(const char *remedy, const struct ifm_finding *beside, struct ifm_arena *arena)
+const char *ifm_trust_remedy_of_places(const struct ifm_derived *derived, const char *remedy, struct ifm_arena *arena)
 {
-    const char *own = beside != NULL && strncmp(beside->text, IFM_PLACES_WORDS, strlen(IFM_PLACES_WORDS)) == 0
-                          ? strstr(beside->text, IFM_REMEDY)
-                          : NULL;
-    return own == NULL ? remedy : ifm_arena_printf(arena, "%s; else %s", own + strlen(IFM_REMEDY), remedy);
+    for (size_t i = 0; i < derived->n_findings; i++) {
+        const char *text = derived->findings[i].text, *own = strstr(text, IFM_REMEDY);
+        if (own != NULL && strncmp(text, IFM_PLACES_WORDS, strlen(IFM_PLACES_WORDS)) == 0)
+            return ifm_arena_printf(arena, "%s; else %s", own + strlen(IFM_REMEDY),
+                                    ifm_trust_remedy_typed(remedy, arena));
+    }
+    return remedy;
 }
 
 /* What the chosen cause would hide: a baseline that is weak whatever the noise, a machine under load whatever the

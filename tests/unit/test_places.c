@@ -3,6 +3,8 @@
 #include "rules/fixture.h"
 
 #include "base/random.h"
+#include "document/build.h"
+#include "document/trust.h"
 
 static char place[] = "child_cpu";
 static const double STEP = 1e7;
@@ -97,6 +99,20 @@ static void unequal_shares_are_in_the_interval(void **state)
     fx_stop(&fx);
 }
 
+static void what_keeps_one_cpu_comes_before_longer_runs(void **state)
+{
+    (void)state;
+    struct ifm_arena *arena = ifm_arena_create();
+    struct ifm_finding findings[] = {{.text = IFM_ALTERNATES_WORDS IFM_REMEDY "a quieter machine"},
+                                     {.text = IFM_PLACES_WORDS " (by about 30 %)" IFM_REMEDY "run it under `taskset`"}};
+    struct ifm_derived derived = {.findings = findings, .n_findings = 1};
+    assert_string_equal(ifm_trust_remedy_of_places(&derived, "--cap 20s", arena), "--cap 20s");
+    derived.n_findings = 2;
+    assert_string_equal(ifm_trust_remedy_of_places(&derived, "--cap 20s", arena),
+                        "run it under `taskset`; else add --cap 20s");
+    ifm_arena_destroy(arena);
+}
+
 /* Of equal CPUs nothing is said but once in a hundred runs, however much times scatter. */
 static void equal_cpus_are_not_told_apart(void **state)
 {
@@ -116,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_told_for_what_it_is),
         cmocka_unit_test(unequal_shares_are_in_the_interval),
+        cmocka_unit_test(what_keeps_one_cpu_comes_before_longer_runs),
         cmocka_unit_test(equal_cpus_are_not_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
