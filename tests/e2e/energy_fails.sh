@@ -20,7 +20,7 @@ fake()
 # ---- the device fails under an arm in the pass: what there is of the cell is set aside as a whole ----
 # It fails once there are windows: a header and one row.
 fails="fails=ifm_copy_bulk:1;fails_rows=failed/samples/0-energy-slots.csv:2"
-fake "$fails" "$two" "$INFEROMETER" stream --probe copy --size 64KiB "${counts[@]}" "${energy[@]}" \
+recorded fake "$fails" "$two" "$INFEROMETER" stream --probe copy --size 64KiB "${counts[@]}" "${energy[@]}" \
     --energy-window 100ms --out failed >/dev/null 2>log || fail "failed: $(cat log)"
 for name in latency latency-slots energy energy-slots power-gpu0-nvml_energy power-gpu0-nvml_samples; do
     case $name in
