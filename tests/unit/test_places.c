@@ -10,13 +10,14 @@ static char place[] = "child_cpu";
 static const double STEP = 1e7;
 
 /* Where the kernel starts an arm. */
-enum { BY_CHANCE, BEHIND_ITSELF, BASE_ON_0, UNEQUALLY, NOT_TOLD };
+enum { BY_CHANCE, BEHIND_ITSELF, BASE_ON_0, UNEQUALLY, IN_TURNS, NOT_TOLD };
 
-/* Equal arms: CPU 1 takes `slow` times as long for the baseline and `other` times for the other arm, both take `behind`
- * times as long behind one another, and all scatter by `sd`. */
+/* Equal arms: the machine slows by `drift` from start to end; CPU 1 takes `slow` times as long for the baseline and
+ * `other` times for the other arm, both take `behind` times as long behind one another, and all scatter by `sd`. */
 struct machine {
     int where;
-    double slow, other, behind, sd;
+    double slow, other, behind, sd, drift;
+    bool some; /* runs of less than STEP are not told */
 };
 
 static unsigned cpu_of(const struct ifm_record *r, size_t k, int where, struct ifm_random *random)
@@ -26,6 +27,8 @@ static unsigned cpu_of(const struct ifm_record *r, size_t k, int where, struct i
         return again;
     if (where == UNEQUALLY) /* nine of ten of the other arm on CPU 1, and one of the baseline's */
         return (ifm_random_uniform(random) < 0.9) == (r->slots[k].arm == 1);
+    if (where == IN_TURNS) /* for eight blocks on one, then for as many on the other, and at last on CPU 1 for long */
+        return r->slots[k].block / 8 % 2 == 1 || r->slots[k].block >= 24;
     return where == BASE_ON_0 && r->slots[k].arm == 0 ? 0 : ifm_random_uniform(random) < 0.5;
 }
 
@@ -46,7 +49,8 @@ static void run_on(struct fixture *fx, const struct machine *m, unsigned seed)
         double ns = STEP * exp(m->sd * ifm_random_normal(&random));
         ns *= cpu == 0 ? 1 : slot->arm == 0 ? m->slow : m->other;
         ns *= k > 0 && r->slots[k - 1].arm != slot->arm ? m->behind : 1;
-        ((int64_t *)slot->columns)[3] = m->where == NOT_TOLD ? IFM_ABSENT : cpu;
+        ns *= 1 + m->drift * (double)k / (double)r->n_slots;
+        ((int64_t *)slot->columns)[3] = m->where == NOT_TOLD || (m->some && ns < STEP) ? IFM_ABSENT : cpu;
         slot->start_ns = now;
         r->samples[r->first[k]] = (struct ifm_sample){now, llround(ns)};
         slot->end_ns = now += llround(ns);
@@ -63,15 +67,20 @@ static void each_is_told_for_what_it_is(void **state)
         struct machine m;
         bool machine, order;
     } cases[] = {
-        {{BY_CHANCE, 1.3, 1.3, 1, 0.01}, true, false},     /* two modes of either arm */
-        {{BEHIND_ITSELF, 1.3, 1.3, 1, 0.01}, true, false}, /* which looks like what one leaves for the other */
-        {{BASE_ON_0, 1.3, 1.3, 1, 0.01}, false, false},    /* nothing tells the baseline's CPUs apart */
-        {{BY_CHANCE, 1, 1, 1.3, 0.01}, false, true},       /* what one does leave for the other */
-        {{BY_CHANCE, 1.3, 1.3, 1.3, 0.01}, true, true},    /* both */
-        {{BY_CHANCE, 1, 1.3, 1, 0.01}, false, false},      /* one arm's own doing */
-        {{BY_CHANCE, 1.3, 0.77, 1, 0.01}, false, false},   /* the opposite of the other's */
-        {{NOT_TOLD, 1.3, 1.3, 1, 0.01}, false, false},
-        {{BY_CHANCE, 1.004, 1.004, 1, 0.0005}, false, false}, /* sure, and of no matter */
+        {{BY_CHANCE, 1.3, 1.3, 1, 0.01, 0, false}, true, false}, /* two modes of either arm */
+        {{BEHIND_ITSELF, 1.3, 1.3, 1, 0.01, 0, false},
+         true,
+         false},                                                   /* which looks like what one leaves for the other */
+        {{BASE_ON_0, 1.3, 1.3, 1, 0.01, 0, false}, false, false},  /* nothing tells the baseline's CPUs apart */
+        {{BY_CHANCE, 1, 1, 1.3, 0.01, 0, false}, false, true},     /* what one does leave for the other */
+        {{BY_CHANCE, 1.3, 1.3, 1.3, 0.01, 0, false}, true, true},  /* both */
+        {{BY_CHANCE, 1, 1.3, 1, 0.01, 0, false}, false, false},    /* one arm's own doing */
+        {{BY_CHANCE, 1.3, 0.77, 1, 0.01, 0, false}, false, false}, /* the opposite of the other's */
+        {{NOT_TOLD, 1.3, 1.3, 1, 0.01, 0, false}, false, false},
+        {{IN_TURNS, 1, 1, 1, 0.01, .drift = 0.3}, false, false}, /* who is late has CPU 1 */
+        {{BY_CHANCE, 1.3, 1.3, 1, 0.01, .drift = 0.3}, true, false},
+        {{UNEQUALLY, 1.1, 1.1, 1, 0.02, .some = true}, false, false},   /* of CPU 0 the slow ones alone are told */
+        {{BY_CHANCE, 1.004, 1.004, 1, 0.0005, 0, false}, false, false}, /* sure, and of no matter */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture fx;
@@ -91,7 +100,7 @@ static void unequal_shares_are_in_the_interval(void **state)
 {
     (void)state;
     struct fixture fx;
-    run_on(&fx, &(struct machine){UNEQUALLY, 1.3, 1.3, 1, 0.01}, 5);
+    run_on(&fx, &(struct machine){UNEQUALLY, 1.3, 1.3, 1, 0.01, 0, false}, 5);
     const struct ifm_value *change = fx_value(&fx, "other", "change_percent");
     assert_true(change->number > 15 && change->low < 2 && change->high > 15);
     assert_string_equal(change->text, "undecided");
@@ -120,7 +129,7 @@ static void equal_cpus_are_not_told_apart(void **state)
     unsigned said = 0;
     for (unsigned seed = 0; seed < 200; seed++) {
         struct fixture fx;
-        run_on(&fx, &(struct machine){BY_CHANCE, 1, 1, 1, seed % 2 == 0 ? 0.02 : 0.2}, seed);
+        run_on(&fx, &(struct machine){BY_CHANCE, 1, 1, 1, seed % 2 == 0 ? 0.02 : 0.2, 0, false}, seed);
         said += fx_finding(&fx, "rule-07", IFM_PLACES_WORDS) != NULL;
         fx_stop(&fx);
     }
