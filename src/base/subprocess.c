@@ -290,7 +290,7 @@ void ifm_subprocess_run(const struct ifm_subprocess *program, struct ifm_subproc
         kill(pid, SIGKILL);
     if (end == IFM_SUBPROCESS_EXITED)
         read_schedstat(delays, out);
-    if (end == IFM_SUBPROCESS_EXITED && ifm_clock_since(from).ns >= PLACE_FROM_NS)
+    if (end == IFM_SUBPROCESS_EXITED && start.failure == 0 && ifm_clock_since(from).ns >= PLACE_FROM_NS)
         out->first_cpu = read_cpu(place);
     struct rusage usage = {0};
     while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
