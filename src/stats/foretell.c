@@ -9,6 +9,36 @@
  * break most of its promises. */
 #define MOST_OF_A_WORD 1000000
 
+/* An estimate with its noise, and what its next run is asked. */
+struct forecast {
+    double at, se; /* of n observations */
+    uint64_t n;
+    double edge, level, level_equal; /* beyond `edge` on either side, or, where level_equal > 0, within */
+};
+
+static double below(double x)
+{
+    return 0.5 * erfc(-x / sqrt(2.0));
+}
+
+/* Of t intervals of `all` observations: half their width. */
+static double half_of(const struct forecast *f, uint64_t all, double level)
+{
+    double bound;
+    if (all < 2 || ifm_stats_t_quantile(0.5 + 0.5 * level, (double)all - 1.0, &bound) != IFM_STAT_OK)
+        return INFINITY;
+    return bound * f->se * sqrt((double)f->n / (double)all);
+}
+
+/* The estimate is as uncertain as its run is short, and the next run's differs from it by the noise of both. */
+static double chance(const struct forecast *f, uint64_t all)
+{
+    const double apart = f->se * sqrt(1.0 + (double)f->n / (double)all), outer = f->edge + half_of(f, all, f->level),
+                 inner = f->level_equal > 0 ? f->edge - half_of(f, all, f->level_equal) : 0;
+    const double beyond = below((f->at - outer) / apart) + below((-f->at - outer) / apart);
+    return inner > 0 ? beyond + below((inner - f->at) / apart) - below((-inner - f->at) / apart) : beyond;
+}
+
 /* In standard deviations of one observation: the distance from which n observations probably exclude a bound. */
 static double reach(uint64_t n, double level)
 {
@@ -19,7 +49,8 @@ static double reach(uint64_t n, double level)
     return (bound + power) / sqrt((double)n);
 }
 
-static uint64_t foretell(double room, double se, uint64_t n, double level, uint64_t most)
+/* Were the estimate the truth. */
+static uint64_t if_true(double room, double se, uint64_t n, double level, uint64_t most)
 {
     if (n < 2 || !(room > 0) || !(se > 0) || !isfinite(se))
         return 0;
@@ -37,9 +68,26 @@ static uint64_t foretell(double room, double se, uint64_t n, double level, uint6
     return low;
 }
 
+/* As it is uncertain: `least` observations or more, at most `most`; 0 = more than these. */
+static uint64_t uncertain(const struct forecast *f, uint64_t least, uint64_t most)
+{
+    if (least == 0 || chance(f, most) < PROBABLY)
+        return 0;
+    while (least < most) {
+        const uint64_t middle = least + (most - least) / 2;
+        if (chance(f, middle) >= PROBABLY)
+            most = middle;
+        else
+            least = middle + 1;
+    }
+    return most;
+}
+
 uint64_t ifm_stats_foretell(double room, double se, uint64_t n, double level)
 {
-    return foretell(room, se, n, level, n * IFM_FORETELL_FACTOR);
+    const struct forecast f = {.at = room, .se = se, .n = n, .edge = 0, .level = level, .level_equal = 0};
+    const uint64_t most = n * IFM_FORETELL_FACTOR;
+    return uncertain(&f, if_true(room, se, n, level, most), most);
 }
 
 uint64_t ifm_stats_foretell_half(double room, double half, uint64_t n, double level)
@@ -58,10 +106,13 @@ uint64_t ifm_stats_foretell_word(const struct ifm_log_mean *mean, bool holds_zer
                                  double level_equal)
 {
     const double distance = fabs(mean->mean) - edge, se = mean->sd / sqrt(mean->n_cautious);
-    uint64_t needed = foretell(fabs(distance), se, mean->n, distance > 0 ? level : level_equal, MOST_OF_A_WORD);
-    const uint64_t equal = holds_zero ? foretell(edge, se, mean->n, level, MOST_OF_A_WORD) : needed;
+    const struct forecast f = {
+        .at = mean->mean, .se = se, .n = mean->n, .edge = edge, .level = level, .level_equal = level_equal};
+    const uint64_t from = if_true(fabs(distance), se, mean->n, distance > 0 ? level : level_equal, MOST_OF_A_WORD);
+    const uint64_t needed = uncertain(&f, from, MOST_OF_A_WORD),
+                   equal = holds_zero ? if_true(edge, se, mean->n, level, MOST_OF_A_WORD) : needed;
     if (needed == 0 || equal == 0)
         return 0;
-    needed = needed > equal ? needed : equal;
-    return needed > mean->n ? needed : mean->n + 1;
+    const uint64_t more = needed > equal ? needed : equal;
+    return more > mean->n ? more : mean->n + 1;
 }

@@ -185,9 +185,10 @@ static void conditions_qualify(void **state)
     assert_true(near(share->change.number, 0));
     assert_string_equal(share->word, "undecided"); /* se 0.014 against a margin of 0.01 */
     assert_int_equal(share->standing, IFM_STANDING_UNDECIDED);
-    /* se = 0.0141421 of 7 blocks, so s = 0.0374; the edge is ln 1.01 = 0.00995 away, and there are two ratios:
-     * (t(0.9875, k - 1) + t(0.8, k - 1)) s / sqrt(k) is less from k = 137 on */
-    assert_int_equal(share->further, 137 - 7);
+    /* se = 0.0141421 of 7 blocks, so s = 0.0374; the edge is ln 1.01 = 0.00995 away, 0.7036 se, and there are two
+     * ratios. Of k = 335: half a width t(0.9875, 334) s / sqrt(k) = 0.3255 se, means that lie around this by 1.0104 se;
+     * so 0.6459 of runs lie beyond the edge on its side, and 0.1542 on the other */
+    assert_int_equal(share->further, 335 - 7);
     pair_stop(&p);
 }
 

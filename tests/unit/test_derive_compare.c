@@ -1,5 +1,5 @@
-/* Comparisons: levels of several arms at once, what the margin does, blocks that are wanting, robust companions, effect
- * sizes, and the numbers from counters, each by hand. */
+/* Comparisons: levels of several arms at once, what the margin does, robust companions, effect sizes, and the numbers
+ * from counters, each by hand. */
 #include "unit/judge_sample.h"
 
 #include "derive/internal.h"
@@ -66,51 +66,6 @@ static void the_margin_is_in_the_mde(void **state)
     fx_derive(&fx);
     double wide = log1p(fx_value(&fx, "other", "mde_percent")->number / 100);
     assert_true(near(wide - narrow, log1p(0.05) - log1p(0.003), 1e-9));
-    fx_stop(&fx);
-}
-
-/* The fewest blocks of this spread whose interval leaves `room` with a probability of 80 %. */
-static double fewest(double sd, double room, double level)
-{
-    double k = 3;
-    while ((t_of(0.5 + 0.5 * level, k - 1) + t_of(0.8, k - 1)) * sd / sqrt(k) > room)
-        k++;
-    return k;
-}
-
-/* To the edge of the margin; of an estimate that may be chance, as many as equal arms need too. */
-static void blocks_that_are_wanting(void **state)
-{
-    (void)state;
-    static const double step_ns[] = {100800, 100000};
-    struct fixture fx;
-    for (size_t i = 0; i < 2; i++) {
-        fx_start(&fx);
-        fx.noise = 0.05;
-        fx.parts[0].step_ns[1] = step_ns[i];
-        fx_generate(&fx);
-        fx_end_events(&fx);
-        fx_derive(&fx);
-        const struct ifm_value *v = fx_value(&fx, "other", "change_percent");
-        assert_string_equal(v->text, "undecided");
-        const bool holds_zero = v->low <= 0 && v->high >= 0;
-        assert_int_equal(holds_zero, i == 1);
-        double mean = log1p(v->number / 100), n = 12, half = 0.5 * (log1p(v->high / 100) - log1p(v->low / 100));
-        double sd = half / t_of(0.975, n - 1) * sqrt(n) * v->caution;
-        double edge = log1p(0.003), k = fx_value(&fx, "other", "blocks_needed")->number;
-        double wanted = fewest(sd, fabs(fabs(mean) - edge), fabs(mean) > edge ? 0.95 : 0.90);
-        assert_true(v->caution >= 1);
-        assert_true(k == (holds_zero ? fmax(wanted, fewest(sd, edge, 0.95)) : wanted));
-        fx_judge(&fx);
-        assert_int_equal(ifm_judge_further(fx.derived, fx.verdict, "decode", "other"), (uint64_t)(k - n));
-        fx_stop(&fx);
-    }
-    fx_start(&fx); /* decided: there is nothing to wait for */
-    fx.parts[0].step_ns[1] = 150000;
-    fx_generate(&fx);
-    fx_end_events(&fx);
-    fx_derive(&fx);
-    assert_null(ifm_derived_find(fx.derived, "decode", "other", IFM_M_BLOCKS_NEEDED));
     fx_stop(&fx);
 }
 
@@ -574,7 +529,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(intervals_hold_for_all_arms_at_once),
         cmocka_unit_test(the_margin_is_in_the_mde),
-        cmocka_unit_test(blocks_that_are_wanting),
         cmocka_unit_test(too_few_blocks_ask_for_what_ended_the_cell),
         cmocka_unit_test(five_blocks_have_no_word),
         cmocka_unit_test(an_interval_is_as_wide_as_its_looks_need),
