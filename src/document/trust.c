@@ -370,7 +370,8 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     const struct ifm_more *more = &d->nearest;
     const bool other_work = d->undecided > 0 && (more->disturbed || more->busy);
     const bool one = d->undecided == 1 && d->unanswered == 0 && d->of.cell != NULL;
-    const char *nearest = d->undecided > 1 ? ", which decides one of them" : "";
+    const char *tells =
+        d->undecided > 1 ? "would probably decide one of them" IFM_IF_NOISE_STAYS : ifm_more_tells(&d->of, arena);
     const char *words = ifm_more_words(more, arena),
                *what = more->flag[0] != '\0' ? more->flag : ifm_remedy_longer(from, arena);
     const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "", *instead = remedy_of_open(d, one, arena);
@@ -397,8 +398,8 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
                                         known[0] != '\0' ? ifm_arena_printf(arena, "%s where that is enough", known)
                                                          : "a wider margin");
     else if (words[0] != '\0')
-        trust.remedy = ifm_arena_printf(arena, "%s%s%s: %s%s", known,
-                                        known[0] != '\0' ? " where that is enough, or " : "", what, words, nearest);
+        trust.remedy = ifm_arena_printf(arena, "%s%s%s: %s %s", known,
+                                        known[0] != '\0' ? " where that is enough, or " : "", what, words, tells);
     else if (instead[0] != '\0')
         trust.remedy = instead;
     else
@@ -439,7 +440,8 @@ static struct ifm_trust by_gate(const struct ifm_publication *from, const struct
         .rule = "",
         .remedy = gate->further == 0 || more.hopeless ? ifm_judge_at_limit(&of, arena)
                   : words[0] != '\0'
-                      ? ifm_arena_printf(arena, "%s: %s", more.flag[0] != '\0' ? more.flag : longer, words)
+                      ? ifm_arena_printf(arena, "%s: %s would probably decide the gate" IFM_IF_NOISE_STAYS,
+                                         more.flag[0] != '\0' ? more.flag : longer, words)
                       : ifm_arena_printf(arena, "%s, or a quieter machine", longer),
     };
 }

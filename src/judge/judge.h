@@ -70,7 +70,7 @@ json_t *ifm_verdict_to_json(const struct ifm_verdict *verdict, const struct ifm_
 /* "latency and energy per token" of an arm, where two or more regress against its baseline; "" where fewer do. */
 const char *ifm_judge_regressions(const struct ifm_derived *derived, const char *cell, const char *arm,
                                   struct ifm_arena *arena);
-/* How many more blocks would decide a comparison that is undecided, if its estimate holds and as many of them are
+/* How many more blocks would probably decide a comparison that is undecided, if its noise stays and as many of them are
  * disturbed as were: those that blocks_needed has more than the run; 0 = no sensible number.
  * Where a gate on it is open, those that it needs: a comparison has one such number (undecided.c). */
 uint64_t ifm_judge_further(const struct ifm_derived *derived, const struct ifm_verdict *verdict, const char *cell,
@@ -101,6 +101,10 @@ struct ifm_more ifm_judge_more_for(const struct ifm_undecided *of, uint64_t bloc
 bool ifm_judge_asks_processor_alone(const struct ifm_verdict *verdict);
 /* "about 172 more blocks (40 s)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
+#define IFM_IF_NOISE_STAYS ", if noise stays as it is"
+/* What they do: "would probably decide the gate, if ...", "would probably tell slower from equal within 0.3 %, if ...".
+ */
+const char *ifm_more_tells(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* Of a gate on the time that is inconclusive: on which side of its limit processor time alone lies; "" = on both, or it
  * does not stand for the time. */
 const char *ifm_judge_cpu_side(const struct ifm_undecided *of, struct ifm_arena *arena);

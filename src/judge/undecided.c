@@ -141,6 +141,23 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
                    : ifm_arena_printf(arena, "about %llu more %s (%.0f min)", n, blocks, minutes);
 }
 
+const char *ifm_more_tells(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    const struct ifm_value *change =
+        of->cell == NULL ? NULL : ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_PERCENT);
+    const bool known = ifm_is_ok(change);
+    const double margin = of->cell == NULL ? 0 : of->cell->measure.margin;
+    const char *what = "decide";
+    if (of->cell != NULL && open_gate(of->verdict, of->cell->name, of->arm) != NULL)
+        what = "decide the gate";
+    else if (known && fabs(log1p(change->number / 100)) <= log1p(margin))
+        what = ifm_arena_printf(arena, "tell whether equal within %.3g %%", 100 * margin);
+    else if (known)
+        what = ifm_arena_printf(arena, "tell %s from equal within %.3g %%", change->number > 0 ? "slower" : "faster",
+                                100 * margin);
+    return ifm_arena_printf(arena, "would probably %s" IFM_IF_NOISE_STAYS, what);
+}
+
 /* What others take from a program is not in its processor time, which may be decided where the time is not. */
 static const char *by_processor(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
@@ -262,19 +279,20 @@ const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of)
 
 /* Where other work is the cause, to end it comes first: more blocks would be disturbed as these were. */
 static const char *projected(const struct ifm_undecided *of, const struct ifm_more *more, const char *blocks,
-                             const char *gate, struct ifm_arena *arena)
+                             bool gated, struct ifm_arena *arena)
 {
-    const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ";
+    const char *words = ifm_more_words(more, arena), *colon = more->flag[0] == '\0' ? "" : ": ",
+               *tells = ifm_more_tells(of, arena);
     blocks = ifm_arena_printf(arena, "%s%s%s", blocks, more->busy && !more->disturbed ? " under load" : "",
                               equal_words(of, more, arena));
     if (more->hopeless)
-        return ifm_arena_printf(arena, "undecided after %s: an hour more may not decide%s. Remedy: %s", blocks, gate,
+        return ifm_arena_printf(arena, "undecided after %s: an hour more may not decide%s. Remedy: %s", blocks,
+                                gated ? " the gate" : "",
                                 more->disturbed || more->busy ? ifm_judge_quiet(of, arena) : "a wider margin");
     if (more->disturbed || more->busy)
-        return ifm_arena_printf(arena, "undecided after %s. Remedy: %s; else %s would decide%s%s%s", blocks,
-                                ifm_judge_quiet(of, arena), words, gate, colon, more->flag);
-    return ifm_arena_printf(arena, "undecided after %s: %s would decide%s, if the estimate holds%s%s", blocks, words,
-                            gate, colon, more->flag);
+        return ifm_arena_printf(arena, "undecided after %s. Remedy: %s; else %s %s%s%s", blocks,
+                                ifm_judge_quiet(of, arena), words, tells, colon, more->flag);
+    return ifm_arena_printf(arena, "undecided after %s: %s %s%s%s", blocks, words, tells, colon, more->flag);
 }
 
 const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena *arena)
@@ -294,7 +312,7 @@ const char *ifm_judge_undecided(const struct ifm_undecided *of, struct ifm_arena
     if (change->n < IFM_BLOCKS_NEEDED)
         return ifm_arena_printf(arena, "undecided: needs %d blocks, has %lld", IFM_BLOCKS_NEEDED, (long long)change->n);
     if (more.blocks > 0)
-        return projected(of, &more, blocks, gated ? " the gate" : "", arena);
+        return projected(of, &more, blocks, gated, arena);
     const char *reason =
         more.few ? IFM_TOO_FEW_TO_FORETELL
         : gated  ? "the estimate is within its noise of the gate's limit, so that no number of blocks can be foretold"
