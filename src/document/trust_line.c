@@ -161,6 +161,30 @@ static const char *without_word(const char *cause, struct ifm_arena *arena)
                : cause;
 }
 
+/* "faster or slower all the same, by how much is not settled; ": what noise leaves standing is the direction. */
+static const char *held_words(const struct ifm_builder *builder)
+{
+    static const char *const words[] = {"faster", "slower", "equivalent"};
+    enum { WORDS = 3, SIZED = 2 /* the first of them are of a size */ };
+    const struct ifm_derived *derived = builder->from->derived;
+    bool has[WORDS] = {false};
+    const char *text = "";
+    for (size_t i = 0; i < derived->n_numbers; i++) {
+        const struct ifm_number *number = &derived->numbers[i];
+        for (size_t k = 0; k < WORDS && number->metric == IFM_M_CHANGE_PERCENT && ifm_is_ok(&number->value); k++)
+            has[k] |=
+                !ifm_is_left_out(builder->from, number->cell, number->arm) && strcmp(number->value.text, words[k]) == 0;
+    }
+    bool sized = false;
+    for (size_t k = 0; k < WORDS; k++) {
+        sized |= has[k] && k < SIZED;
+        if (has[k])
+            text = ifm_arena_printf(builder->arena, "%s%s%s", text, text[0] == '\0' ? "" : " or ", words[k]);
+    }
+    return ifm_arena_printf(builder->arena, "%s all the same%s; ", text[0] == '\0' ? "decided" : text,
+                            sized ? ", by how much is not settled" : "");
+}
+
 /* Whole clauses of the cause, else its first words; a cause that ends in its word keeps it. */
 static const char *cause_line(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
@@ -172,7 +196,7 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
     const size_t place = strlen(trust->place) + strlen(gap);
     const char *also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
     const bool gated = builder->from->verdict->n_gates > 0;
-    const char *held = !settled ? "" : gated ? "the gate decides all the same; " : "decided all the same; ";
+    const char *held = !settled ? "" : gated ? "the gate decides all the same; " : held_words(builder);
     for (const char *cause = whole, *less;; cause = ifm_arena_printf(arena, "%.*s%s", (int)place, whole, less)) {
         const bool lost = strstr(whole, "undecided") != NULL && strstr(cause, "undecided") == NULL;
         const char *tail = ifm_arena_printf(arena, "%s%s", lost ? ": undecided" : "", also),

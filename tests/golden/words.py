@@ -30,7 +30,7 @@ NAMES = (
     r"(?<=, )(cold cache|equal if within)\b",
     r"\b(MEASURED|PASS|FAIL|BLOCKED|INVALID|INCONCLUSIVE)\b",
     r"\b((?:read|write|copy|flops|matrix|L\d) ceiling|other programs|stolen time|steady state|working set|warm-up)\b",
-    r"\b(attention layers|generated data|output error|kernel error|decided all the same|no interval|on both sides)\b",
+    r"\b(attention layers|generated data|output error|kernel error|\w+ all the same|no interval|on both sides)\b",
     r"\b(undisturbed blocks|what is (?:paid|typical)|skewed|slow ones rarer than)\b",
     r"\b(lets it decide nothing|measured alone)\b",
     r"\b(not decided|could explain it|that the machine disturbed|belongs to the clock|behind itself|block by block)\b",

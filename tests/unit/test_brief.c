@@ -449,7 +449,7 @@ static void the_rest_is_counted(void **state)
         found[i] = (struct ifm_finding){IFM_SEVERITY_WARNING, "rule-07", D, "half", texts[i], .kind = 0};
     }
     char *text = brief(sample_of(found, COUNT(found)));
-    assert_has(text, "\nnoisy: decided all the same; " D ", half: finding number a\nnext: ");
+    assert_has(text, "\nnoisy: faster all the same, by how much is not settled; " D ", half: finding number a\nnext: ");
     assert_has(text, "\nrest: 19 warnings: inferometer report DIR --verbose\n");
     assert_lacks(text, "finding number b");
     free(text);

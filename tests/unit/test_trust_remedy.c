@@ -533,9 +533,27 @@ static void an_undecided_comparison_is_no_noise(void **state)
     assert_string_equal(again(s).cause, "1 of 1 comparison has no answer");
 }
 
+/* What noise leaves standing is the direction, not the size; what is equivalent has none. */
+static void the_direction_holds_beside_noise(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"slower", "slower all the same, by how much is not settled; "},
+                                          {"equivalent", "equivalent all the same; "}};
+    const struct ifm_finding found = {IFM_SEVERITY_WARNING, "rule-07", D, "half", "finding number a", .kind = 0};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sample *s = sample_of(&found, 1);
+        s->numbers[CHANGE].value.text = rows[i][0];
+        char *text = brief(s);
+        assert_has(text, rows[i][1]);
+        assert_int_equal(count_of(text, "by how much"), i == 0);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_direction_holds_beside_noise),
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(words_decide_nothing),
         cmocka_unit_test(load_keeps_what_decides_a_gate),
