@@ -122,7 +122,7 @@ static const char *remedy_of(const char *rule, const struct ifm_publication *fro
         if (strcmp(rule, remedies[i].of) == 0)
             return ifm_remedy_in(&remedies[i], from);
     if (strcmp(rule, "rule-07") == 0 && is_known_quiet(from->events))
-        return "another hour or machine: no other program was seen before and after";
+        return "measure at another hour or on another machine: no other program was seen, so there is none to end";
     const bool of_load = strcmp(rule, "rule-02") == 0 || strcmp(rule, "rule-07") == 0;
     return of_load ? remedy_of_load(from, arena) : "";
 }
