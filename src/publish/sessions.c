@@ -114,9 +114,10 @@ static const char *drift_of(const struct quote *a, const struct ifm_sessions_row
 {
     return row->drifting == 0
                ? ""
-               : ifm_arena_printf(a->arena, "%sdrifts inside %zu of %zu runs%s", lead, row->drifting,
+               : ifm_arena_printf(a->arena, "%s%s drifts inside %zu of %zu runs%s", lead,
+                                  row->metric == IFM_M_SPEEDUP ? "the speed-up" : "the time", row->drifting,
                                   ifm_sessions_runs(row),
-                                  quotable_of(a, row) == IFM_REPEATABLE_YES ? ", holds for runs as long as these" : "");
+                                  quotable_of(a, row) == IFM_REPEATABLE_YES ? ", so say how long a run was" : "");
 }
 
 static const char *quoted(const struct quote *a, const struct ifm_sessions_row *row)

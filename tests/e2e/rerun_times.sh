@@ -101,7 +101,7 @@ refused derive first --times 2
 "$INFEROMETER" exec 'a 1' 'b 2' --device fake --seed 1 --quiet --ceilings none --repeats 400 --out drift \
     --script 'step_ns=10000000; noise=0.02; arm.b.drift=0.05' >/dev/null 2>errors || fail "drift: $(cat errors)"
 scripted drift --times 2 --out drift-again
-tr '\n' ' ' <table | grep 'quote b .*x with care (.* over 3 runs; drifts inside 3 of 3 runs' >/dev/null ||
+tr '\n' ' ' <table | grep 'quote b .*x with care (.* over 3 runs; the speed-up drifts inside 3 of 3 runs)' >/dev/null ||
     fail "a drift is quoted: $(cat table)"
 # Two equal programs: that is quoted too, by the word that derive has for it.
 "$INFEROMETER" exec 'a 1' 'b 2' --device fake --seed 1 --quiet --ceilings none --repeats 400 --margin 2% --out equal \
