@@ -302,6 +302,40 @@ static void add_unlike(const struct ifm_builder *builder, const struct ifm_trust
     }
 }
 
+/* "undecided after 30 blocks, though a margin of 16 % would call them equal" of an open comparison, without what more
+ * blocks would do, which the line of what is next says of the nearest. `*behind`: it says something else before. */
+static const char *bare_open(const struct ifm_builder *builder, const struct ifm_note *note, bool *behind)
+{
+    static const char undecided[] = "undecided after ";
+    const char *at = strstr(note->text, undecided);
+    const char *end = at == NULL ? NULL : strstr(at, ": "), *remedy = at == NULL ? NULL : strstr(at, IFM_REMEDY);
+    end = remedy != NULL && (end == NULL || remedy < end) ? remedy : end;
+    *behind = at != note->text;
+    if (!note->open || note->took || at == NULL)
+        return NULL;
+    return end == NULL ? at : ifm_arena_printf(builder->arena, "%.*s", (int)(end - at), at);
+}
+
+/* Two open comparisons that are foretold unlike are both open: no row stays without the mark for lack of a line. Those
+ * that are marked so share a text that holds for each. Is nothing of the note at `at` left out? */
+static bool join_open(const struct ifm_builder *builder, const char **texts, unsigned *numbers, size_t at)
+{
+    const struct ifm_document *document = builder->document;
+    bool more, other;
+    const char *own = bare_open(builder, &document->notes[at], &more);
+    for (size_t k = 0; own != NULL && k < document->n_notes; k++) {
+        const char *its = texts[k] == NULL ? NULL : bare_open(builder, &document->notes[k], &other);
+        if (its == NULL || other || !are_alike(its, own))
+            continue;
+        const char *alone = texts[k], *both = ifm_arena_printf(builder->arena, "%s%s", its, others_too);
+        for (size_t t = 0; t < document->n_notes; t++)
+            texts[t] = texts[t] == alone ? both : texts[t];
+        numbers[document->notes[at].number] = numbers[document->notes[k].number];
+        return !more;
+    }
+    return false;
+}
+
 /* A note for which no line is left and that says of another arm what one above does, is that one: a row without the
  * mark is taken for unlike. Returns how many are still left out. */
 static size_t join_alike(const struct ifm_builder *builder, const struct ifm_trust *trust, const char **texts,
@@ -316,9 +350,10 @@ static size_t join_alike(const struct ifm_builder *builder, const struct ifm_tru
         while (k < document->n_notes &&
                !(texts[k] != NULL && are_alike(document->notes[k].text, document->notes[i].text)))
             k++;
-        left_out += k == document->n_notes;
-        if (k == document->n_notes)
+        if (k == document->n_notes) {
+            left_out += !join_open(builder, texts, numbers, i);
             continue;
+        }
         const unsigned number = numbers[document->notes[k].number];
         if (numbers[document->notes[i].number] != number && strstr(texts[k], others_too) == NULL &&
             of_several(builder, document->notes[k].text) == NULL) {
