@@ -44,7 +44,8 @@ struct ifm_decode_attend { /* all kernels that attend */
     const uint32_t *first; /* flat split: the unit of each block's first tile; NULL where `tokens` is set */
     const float *q;        /* [pair][group][head_dim] */
     float *out;            /* the same */
-    float *partials;       /* [2 * blocks][IFM_DECODE_HEAD + 8 * head_dim]: of units that several blocks share */
+    float *partials;       /* [2 * blocks][IFM_DECODE_HEAD + 8 * head_dim]: of units that several blocks share; of
+                              ifm_decode_parts_128 all bits are set between launches */
     uint32_t *tickets;     /* [units], zero between launches: blocks that are done with a unit */
     uint32_t n_units, group, parts; /* parts: units of a pair */
     uint32_t head_dim, tokens;      /* tokens: of every unit; 0 = they differ */

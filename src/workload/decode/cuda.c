@@ -142,7 +142,10 @@ static enum ifm_status choose_split(struct ifm_decode_cuda_run *run, struct ifm_
     if (a->tokens == 0)
         IFM_TRY(find_first_units(run, error));
     const size_t partial = (IFM_DECODE_HEAD + IFM_DECODE_HEADS * s->head_dim) * sizeof(float);
-    IFM_TRY(ifm_decode_cuda_buffer(run, "partials", NULL, 2 * split.blocks * partial, &partials, error));
+    IFM_TRY(ifm_decode_cuda_buffer(run, split.parts ? "parts" : "partials", NULL, 2 * split.blocks * partial, &partials,
+                                   error));
+    if (split.parts) /* words that are not there yet: NaN that no arithmetic makes */
+        ifm_cuda_fill(run->device, partials, UINT32_MAX, 2 * split.blocks * partial / sizeof(uint32_t));
     IFM_TRY(ifm_decode_cuda_buffer(run, "tickets", NULL, a->n_units * sizeof(uint32_t), &tickets, error));
     a->partials = partials;
     a->tickets = tickets;

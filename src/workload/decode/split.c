@@ -15,10 +15,10 @@ static const double STEP_COST = 4e-6, TICKET_COST = 0.25e-6;
  * slower then (1 x 32k 34 to 50 us and not 35), as if two blocks that read met where one had a pair of multiprocessors.
  */
 static const uint64_t EARLY_CLUSTERS = 40000000;
-/* Bytes of a step from which ifm_decode_parts_128 is faster than clusters of 8: on an H200 11.8 us and not 12.6 with 34
- * MB, 33.3 and not 35.8 with 134. */
-static const uint64_t LONG_PARTS = 32000000;
-static const double FULL = 0.72; /* of several waves: with less, blocks that share all tiles are faster */
+/* Bytes of a step from which ifm_decode_parts_128 is faster than clusters of 8: on an H200 9.95 us and not 10.68 with
+ * 25 MB, 11.2 and not 12.6 with 34; with 17 MB 8.49 and not 8.08. */
+static const uint64_t LONG_PARTS = 25000000;
+static const double FULL = 0.72;  /* of several waves: with less, blocks that share all tiles are faster */
 static const double WHOLE = 0.94; /* of all multiprocessors: so many blocks of whole units are faster than all blocks */
 
 /* A ring for each warp, the rows of all warps, and what joins them; see attend() in kernel/cuda/decode.cu. */
