@@ -80,7 +80,7 @@ struct ifm_finding {
 /* Of the machine, where that looks like it. */
 #define IFM_ALTERNATES_WORDS "the time alternates from slot to slot"
 #define IFM_PLACES_WORDS "the time depends on the CPU"
-#define IFM_DRIFT_HELD_WORDS "the interval of this time is widened to hold both ends"
+#define IFM_HELD_WORDS "the interval of this time is widened to hold"
 #define IFM_ALTERNATES_END ", whichever arm runs"
 /* ... and where it cannot be told from the load, or from that. */
 #define IFM_ORDER_HIDDEN_WORDS "whether the order of slots matters"

@@ -286,8 +286,12 @@ bool ifm_derive_all_drift(const struct ifm_arm_work *arm);
 const char *ifm_derive_all_words(const struct ifm_cell_work *work);
 
 /* ---- the numbers ---- */
-/* step.c: where an arm drifts visibly and beyond the margin, it had no one speed: the times of a step at both ends of
- * the line through its blocks, which every interval of its level must hold (rule 7). */
+/* step.c: the course of logarithms over the pass, as the means of fifths of its blocks; n >= IFM_FIFTHS. */
+enum { IFM_FIFTHS = 5 };
+void ifm_derive_fifths(const double *logs, size_t n, double means[IFM_FIFTHS]);
+/* Where the line through an arm's blocks is visibly no level one, beyond the margin, the arm had no one speed: the hull
+ * of the times of a step at both ends of the line and in all fifths of the pass, as a burst or a step makes a line too;
+ * every interval of its level must hold them (rule 7). */
 bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, const bool *without, struct ifm_interval *ends);
 /* The step time of all blocks but `without`, before any rule refuses it. */
 struct ifm_value ifm_derive_step_value(const struct ifm_arm_work *arm, const bool *without);

@@ -12,11 +12,22 @@ static struct ifm_value step_value(struct ifm_derivation *d, const struct ifm_lo
     return value;
 }
 
+void ifm_derive_fifths(const double *logs, size_t n, double means[IFM_FIFTHS])
+{
+    for (size_t p = 0; p < IFM_FIFTHS; p++) {
+        const size_t from = p * n / IFM_FIFTHS, to = (p + 1) * n / IFM_FIFTHS;
+        means[p] = 0;
+        for (size_t i = from; i < to; i++)
+            means[p] += logs[i] / (double)(to - from);
+    }
+}
+
 bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, const bool *without, struct ifm_interval *ends)
 {
     struct ifm_arena *scratch = ifm_arena_create();
     double *logs = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1);
-    double *mid = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1), first = 0.0, last = 0.0;
+    double *mid = IFM_ARENA_ARRAY(scratch, double, arm->work->n_blocks + 1), first = 0.0, last = 0.0, low, high;
+    double fifths[IFM_FIFTHS];
     struct ifm_slope line;
     size_t n = ifm_arm_logs(arm, without, logs, mid);
     bool visible = ifm_stats_slope(mid, logs, n, IFM_LEVEL, &line) == IFM_STAT_OK &&
@@ -25,8 +36,17 @@ bool ifm_derive_drift_ends(const struct ifm_arm_work *arm, const bool *without, 
         first = line.intercept + line.slope * mid[0];
         last = line.intercept + line.slope * mid[n - 1];
     }
+    low = fmin(first, last);
+    high = fmax(first, last);
+    if (visible && n >= IFM_FIFTHS) {
+        ifm_derive_fifths(logs, n, fifths);
+        for (size_t p = 0; p < IFM_FIFTHS; p++) {
+            low = fmin(low, fifths[p]);
+            high = fmax(high, fifths[p]);
+        }
+    }
     ifm_arena_destroy(scratch);
-    *ends = (struct ifm_interval){exp(fmin(first, last)), exp(fmax(first, last))};
+    *ends = (struct ifm_interval){exp(low), exp(high)};
     return visible && fabs(last - first) > log1p(arm->work->cell->measure.margin);
 }
 

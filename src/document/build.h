@@ -202,7 +202,7 @@ const char *ifm_unseen_words(const struct ifm_builder *builder, const struct ifm
 /* That the times of the table give another ratio than `speedup`, with theirs; "" where they agree. */
 const char *ifm_unlike_the_times(const struct ifm_builder *builder, const struct ifm_cell *cell,
                                  const struct ifm_arm *arm, const struct ifm_value *speedup);
-#define IFM_DRIFT_NOTE_WORDS "its interval holds both ends of a drift" /* of a time */
+#define IFM_DRIFT_NOTE_WORDS "its interval holds each fifth of the run" /* of a time */
 bool ifm_tells_the_times(const char *text);                            /* Does a note say so? */
 /* Such a note of several rows, whose ratios differ: without that of one; NULL = it is another note. */
 const char *ifm_unlike_of_several(const char *text);

@@ -105,7 +105,7 @@ static bool is_alternating(const struct ifm_note *note)
 /* Of a time that drifts, as the cause says. */
 static bool is_drift(const struct ifm_note *note, const struct ifm_trust *trust)
 {
-    return strcmp(note->text, IFM_DRIFT_NOTE_WORDS) == 0 && strstr(trust->cause, IFM_DRIFT_HELD_WORDS) != NULL;
+    return strcmp(note->text, IFM_DRIFT_NOTE_WORDS) == 0 && strstr(trust->cause, IFM_HELD_WORDS) != NULL;
 }
 
 /* The first note before the one at `at` that says the same of another comparison; `at` = none does. */

@@ -330,6 +330,7 @@ static inline void fx_hold_kinds_to_words(const struct ifm_derived *derived)
                 {"the step time drifts", IFM_FINDING_TIME_DRIFTS},
                 {"the time of a run drifts", IFM_FINDING_TIME_DRIFTS},
                 {" (CUSUM ", IFM_FINDING_TIME_CHANGES},
+                {" rises and falls within the run", IFM_FINDING_TIME_CHANGES},
                 {"(measure.energy_windows)", IFM_FINDING_FEW_WINDOWS},
                 {" is too short for ", IFM_FINDING_SHORT_WINDOWS},
                 {"the output must equal", IFM_FINDING_OUTPUT},

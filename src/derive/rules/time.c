@@ -10,15 +10,82 @@ struct trend {
     double *logs, *mid, *rest;
 };
 
-/* The change of an arm's logarithm over the pass, where it is visible and beyond the margin; else 0. */
-static double drift_of(const struct ifm_arm_work *arm, const struct trend *t)
+/* How much dependence between blocks inflates a CUSUM: seen in what is left beside the two means, since the step itself
+ * is not dependence. */
+static double independent_share(const struct trend *t, size_t at, double *rest)
 {
-    struct ifm_slope line;
-    if (ifm_stats_slope(t->mid, t->logs, t->n, 0.99, &line) != IFM_STAT_OK)
+    double before, after, r, effective;
+    if (ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
+        ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK)
+        return 1.0;
+    for (size_t i = 0; i < t->n; i++)
+        rest[i] = t->logs[i] - (i < at ? before : after);
+    if (ifm_stats_autocorrelation(rest, t->n, &r) != IFM_STAT_OK ||
+        ifm_stats_effective_size(t->n, r, &effective) != IFM_STAT_OK)
+        return 1.0;
+    return effective / (double)t->n;
+}
+
+/* Of the CUSUM, and where it is. */
+static double peak_of(const struct trend *t, size_t *at)
+{
+    struct ifm_cusum cusum;
+    if (ifm_stats_cusum(t->logs, t->n, &cusum) != IFM_STAT_OK)
         return 0;
+    *at = cusum.at;
+    return cusum.peak * sqrt(independent_share(t, cusum.at, t->rest));
+}
+
+/* Of an arm's logarithm over the pass, where a line through it is visibly not level, beyond the margin: how far it
+ * drifts, or how far it rises and falls, where start and end are level; or there is one step, as which it is said. */
+struct movement {
+    double drift, within;
+    bool step;
+};
+
+/* What is left of the squares beside a line, and beside the means before and behind block `at`. */
+static bool is_step(const struct trend *t, const struct ifm_slope *line, size_t at)
+{
+    double before, after, of_line = 0, of_step = 0;
+    if (ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
+        ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK)
+        return false;
+    for (size_t i = 0; i < t->n; i++) {
+        const double l = t->logs[i] - line->intercept - line->slope * t->mid[i];
+        const double s = t->logs[i] - (i < at ? before : after);
+        of_line += l * l;
+        of_step += s * s;
+    }
+    return of_step < of_line;
+}
+
+static struct movement movement_of(const struct ifm_arm_work *arm, const struct trend *t)
+{
+    struct movement out = {.drift = 0, .within = 0, .step = false};
+    struct ifm_slope line;
+    double fifths[IFM_FIFTHS];
+    size_t at;
+    if (ifm_stats_slope(t->mid, t->logs, t->n, 0.99, &line) != IFM_STAT_OK)
+        return out;
     const double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
     const bool visible = line.interval.low > 0 || line.interval.high < 0;
-    return visible && fabs(change) > log1p(arm->work->cell->measure.margin) ? change : 0;
+    if (!visible || fabs(change) <= log1p(arm->work->cell->measure.margin))
+        return out;
+    ifm_derive_fifths(t->logs, t->n, fifths);
+    out.step = peak_of(t, &at) > IFM_CUSUM_1_PERCENT && is_step(t, &line, at);
+    if (out.step)
+        return out;
+    if ((fifths[IFM_FIFTHS - 1] - fifths[0]) / change >= 0.5) {
+        out.drift = change;
+        return out;
+    }
+    double low = fifths[0], high = fifths[0];
+    for (size_t p = 1; p < IFM_FIFTHS; p++) {
+        low = fmin(low, fifths[p]);
+        high = fmax(high, fifths[p]);
+    }
+    out.within = high - low;
+    return out;
 }
 
 static const char *time_words(const struct ifm_arm_work *arm)
@@ -32,10 +99,23 @@ static void say_drift(const struct ifm_arm_work *arm, double drift)
         return;
     const bool all = ifm_derive_all_drift(arm);
     struct ifm_finding *said = ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-07", "%s drifts by %+.2f %% from start to end%s; " IFM_DRIFT_HELD_WORDS,
+        arm, IFM_SEVERITY_WARNING, "rule-07", "%s drifts by %+.2f %% from start to end%s; " IFM_HELD_WORDS " both ends",
         time_words(arm), 100.0 * expm1(drift), all ? ifm_derive_all_words(arm->work) : "");
     said->kind = IFM_FINDING_TIME_DRIFTS;
     said->drift = drift;
+    said->of_all = all;
+}
+
+static void say_within(const struct ifm_arm_work *arm, double within)
+{
+    if (within == 0)
+        return;
+    const bool all = ifm_derive_all_drift(arm);
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-07",
+        "%s rises and falls within the run, by %.2f %% from fifth to fifth of it%s; " IFM_HELD_WORDS " all fifths",
+        time_words(arm), 100.0 * expm1(within), all ? ifm_derive_all_words(arm->work) : "");
+    said->kind = IFM_FINDING_TIME_CHANGES;
     said->of_all = all;
 }
 
@@ -64,12 +144,12 @@ static double least_allowed(const struct ifm_arm_work *arm)
 /* A drift that both arms share cancels in their ratio, whoever makes it: the machine, or one of the two by what it
  * leaves behind for both. From turns alone these look alike, so a gate stands as it is, and what it cannot see is said
  * where that is more than it allows. */
-static void say_shared_drift(const struct ifm_arm_work *arm, const double *drifts)
+static void say_shared_drift(const struct ifm_arm_work *arm, const struct movement *moved)
 {
     const struct ifm_arm_work *base = arm->work->baseline;
     if (base == NULL || !ifm_derive_is_compared(arm))
         return;
-    const double own = drifts[arm->index], its = drifts[base->index];
+    const double own = moved[arm->index].drift, its = moved[base->index].drift;
     if (own * its <= 0 || 100 * expm1(fmin(fabs(own), fabs(its))) <= least_allowed(arm))
         return;
     ifm_derive_say_arm(
@@ -79,34 +159,17 @@ static void say_shared_drift(const struct ifm_arm_work *arm, const double *drift
         base->arm->name, arm->arm->name, 100 * expm1(own), base->arm->name, 100 * expm1(its));
 }
 
-/* How much dependence between blocks inflates a CUSUM: seen in what is left beside the two means, since the step itself
- * is not dependence. */
-static double independent_share(const struct trend *t, size_t at, double *rest)
+static void look_for_change(const struct ifm_arm_work *arm, const struct trend *t, bool held)
 {
-    double before, after, r, effective;
-    if (ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
-        ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK)
-        return 1.0;
-    for (size_t i = 0; i < t->n; i++)
-        rest[i] = t->logs[i] - (i < at ? before : after);
-    if (ifm_stats_autocorrelation(rest, t->n, &r) != IFM_STAT_OK ||
-        ifm_stats_effective_size(t->n, r, &effective) != IFM_STAT_OK)
-        return 1.0;
-    return effective / (double)t->n;
-}
-
-static void look_for_change(const struct ifm_arm_work *arm, const struct trend *t)
-{
-    struct ifm_cusum cusum;
-    if (ifm_stats_cusum(t->logs, t->n, &cusum) != IFM_STAT_OK)
-        return;
-    double peak = cusum.peak * sqrt(independent_share(t, cusum.at, t->rest));
+    size_t at;
+    const double peak = peak_of(t, &at);
     if (peak <= IFM_CUSUM_1_PERCENT)
         return;
-    const bool all = ifm_derive_all_change(arm, (t->mid[cusum.at - 1] + t->mid[cusum.at]) / 2);
+    const bool all = ifm_derive_all_change(arm, (t->mid[at - 1] + t->mid[at]) / 2);
     struct ifm_finding *said = ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-07", "%s changes after %zu of %zu blocks%s (CUSUM %.2f, limit %.2f)",
-        time_words(arm), cusum.at, t->n, all ? ifm_derive_all_words(arm->work) : "", peak, IFM_CUSUM_1_PERCENT);
+        arm, IFM_SEVERITY_WARNING, "rule-07", "%s changes after %zu of %zu blocks%s%s (CUSUM %.2f, limit %.2f)",
+        time_words(arm), at, t->n, all ? ifm_derive_all_words(arm->work) : "",
+        held ? "; " IFM_HELD_WORDS " all fifths of the run" : "", peak, IFM_CUSUM_1_PERCENT);
     said->kind = IFM_FINDING_TIME_CHANGES;
     said->of_all = all;
 }
@@ -269,18 +332,19 @@ static void look_over_time(struct ifm_cell_work *work)
     struct trend t = {0, IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1)};
-    double *drifts = IFM_ARENA_ARRAY(scratch, double, work->cell->n_arms + 1);
+    struct movement *moved = IFM_ARENA_ARRAY(scratch, struct movement, work->cell->n_arms + 1);
     look_at_stop(work);
     look_at_disturbances(work);
     look_at_warmup(work);
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        drifts[a] = take_trend(&work->arms[a], &t) ? drift_of(&work->arms[a], &t) : 0;
+        moved[a] = take_trend(&work->arms[a], &t) ? movement_of(&work->arms[a], &t) : (struct movement){0, 0, false};
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        say_shared_drift(&work->arms[a], drifts);
+        say_shared_drift(&work->arms[a], moved);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
-        say_drift(&work->arms[a], drifts[a]);
+        say_drift(&work->arms[a], moved[a].drift);
+        say_within(&work->arms[a], moved[a].within);
         if (take_trend(&work->arms[a], &t))
-            look_for_change(&work->arms[a], &t);
+            look_for_change(&work->arms[a], &t, moved[a].step);
     }
     ifm_arena_destroy(scratch);
 }

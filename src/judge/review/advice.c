@@ -225,21 +225,13 @@ static void look_at_fit(struct advising *g, const struct ifm_cell *cell)
 
 /* ---- consistency ---- */
 
-static bool drifts(const struct advising *g, const struct ifm_cell *cell, size_t arm)
-{
-    const struct ifm_value *drift =
-        ifm_derived_value(g->c.derived, cell->name, cell->arms[arm].name, IFM_M_DRIFT_PERCENT);
-    return ifm_is_ok(drift) && drift->has_interval && (drift->low > 0 || drift->high < 0) &&
-           fabs(drift->number) > 100.0 * cell->measure.margin;
-}
-
-/* As the finding of the drift has it: no warm-up of an arm ends what all of them share. */
-static bool drifts_with_all(const struct advising *g, const struct ifm_cell *cell, size_t arm)
+/* A line fits a burst too: only what derive says to drift does; NULL = the arm does not. */
+static const struct ifm_finding *drift_of(const struct advising *g, const struct ifm_cell *cell, size_t arm)
 {
     for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(g->c.derived, cell->name, f)) != NULL;)
-        if (f->kind == IFM_FINDING_TIME_DRIFTS && f->of_all && strcmp(f->arm, cell->arms[arm].name) == 0)
-            return true;
-    return false;
+        if (f->kind == IFM_FINDING_TIME_DRIFTS && strcmp(f->arm, cell->arms[arm].name) == 0)
+            return f;
+    return NULL;
 }
 
 static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
@@ -251,7 +243,7 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
         if (!ifm_checks_arm(&cell->arms[a]))
             continue;
         double own = number_of(g, cell, a, IFM_M_BLOCKS_MARKED), all = number_of(g, cell, a, IFM_M_BLOCKS_COUNT);
-        double drift = drifts(g, cell, a) ? fabs(number_of(g, cell, a, IFM_M_DRIFT_PERCENT)) : 0;
+        double drift = drift_of(g, cell, a) != NULL ? fabs(number_of(g, cell, a, IFM_M_DRIFT_PERCENT)) : 0;
         if (own > DISTURBED * all && own > marked) {
             marked = own;
             blocks = all;
@@ -270,7 +262,7 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
                       "consistency", cell->name, cell->arms[worst].name,
                       ifm_arena_printf(g->c.arena, "the step time drifts by %.3g %% over the pass%s",
                                        number_of(g, cell, worst, IFM_M_DRIFT_PERCENT), and_more(g, drifting)),
-                      drifts_with_all(g, cell, worst) ? "run it again, or on a quieter machine"
+                      drift_of(g, cell, worst)->of_all ? "run it again, or on a quieter machine"
                       : ifm_lock_is_possible(g->c.events)
                           ? "a longer warm-up (--warmup, --warmup-cap), locked clocks (inferometer lock)"
                           : "a longer warm-up (--warmup, --warmup-cap)"});
