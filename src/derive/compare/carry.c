@@ -513,11 +513,12 @@ static void say_places(const struct ifm_arm_work *arm, const struct ifm_places *
             ? ""
             : ifm_arena_printf(arm->d->arena, ": moves the comparison by a factor of %.3g, which its interval holds",
                                exp(places->moves));
-    struct ifm_finding *said =
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           IFM_PLACES_WORDS " (%s)" IFM_ALTERNATES_END "%s%s" IFM_REMEDY
-                                            "run it under `taskset -c %lld`, if one CPU is what the programs need",
-                           places->words, moves, changes_the_word ? ": undecided" : "", (long long)places->fast);
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-07",
+        IFM_PLACES_WORDS " (%s)" IFM_ALTERNATES_END "%s%s" IFM_REMEDY
+                         "pin all to one CPU, whichever (`taskset -c %lld inferometer ...`), if one is what "
+                         "the programs need",
+        places->words, moves, changes_the_word ? ": undecided" : "", (long long)places->fast);
     said->kind = IFM_FINDING_ALTERNATES;
     said->takes_word = changes_the_word;
 }
