@@ -412,10 +412,11 @@ void ifm_derive_clock(const struct ifm_arm_work *arm);
 void ifm_derive_effects(const struct ifm_arm_work *arm, const bool *without);
 /* places.c: of two CPUs on which programs were started, by how much those of either arm take longer on one. */
 struct ifm_places {
-    double change; /* ln(time on the slow one / time on the fast one); 0 = none is found */
-    double moves;  /* the part of the comparison, as a logarithm, of shares of slots that are surely unequal */
+    double change[2]; /* ln(time on the slow one / time on the fast one) before slot `until`, and from it on */
+    size_t until;
+    double moves; /* the part of the comparison, as a logarithm, of shares of slots that are surely unequal */
     int64_t slow, fast;
-    const char *words; /* "by about 33 %, longer on CPU 0 than on CPU 1" */
+    const char *words; /* "by about 33 %, longer on CPU 0 than on CPU 1"; "" = none is found */
 };
 struct ifm_places ifm_derive_places(const struct ifm_arm_work *arm);
 /* The part of ln(time) of a slot that is its CPU's. */

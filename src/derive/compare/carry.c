@@ -387,7 +387,7 @@ struct ifm_carried ifm_derive_carried(const struct ifm_arm_work *arm)
 {
     struct ifm_carried carried = carried_of(arm);
     const char *words;
-    const bool told = carried.places.change > 0; /* where slots alternate, CPUs do */
+    const bool told = carried.places.words[0] != '\0'; /* where slots alternate, CPUs do */
     const enum explained explained = carried.words[0] == '\0' || told ? UNEXPLAINED : alternates(arm, &words);
     carried.low += fmin(carried.places.moves, 0);
     carried.high += fmax(carried.places.moves, 0);
@@ -513,11 +513,12 @@ static void say_places(const struct ifm_arm_work *arm, const struct ifm_places *
             ? ""
             : ifm_arena_printf(arm->d->arena, ": moves the comparison by a factor of %.3g, which its interval holds",
                                exp(places->moves));
-    struct ifm_finding *said =
-        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
-                           IFM_PLACES_WORDS " (%s)" IFM_ALTERNATES_END "%s%s" IFM_REMEDY
-                                            "run it under `taskset -c %lld`, if one CPU is what the programs need",
-                           places->words, moves, changes_the_word ? ": undecided" : "", (long long)places->fast);
+    struct ifm_finding *said = ifm_derive_say_arm(
+        arm, IFM_SEVERITY_WARNING, "rule-07",
+        IFM_PLACES_WORDS " (%s)" IFM_ALTERNATES_END "%s%s" IFM_REMEDY
+                         "pin all to one CPU, whichever (`taskset -c %lld inferometer ...`), if one is what "
+                         "the programs need",
+        places->words, moves, changes_the_word ? ": undecided" : "", (long long)places->fast);
     said->kind = IFM_FINDING_ALTERNATES;
     said->takes_word = changes_the_word;
 }
@@ -526,7 +527,7 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
                             bool taken)
 {
     const bool warns = changes_the_word || fmax(-carried->low, carried->high) > WORTH_WARNING;
-    if (carried->places.change > 0)
+    if (carried->places.words[0] != '\0')
         say_places(arm, &carried->places, changes_the_word && carried->words[0] == '\0');
     if (carried->alternates[0] != '\0') {
         say_alternates(arm, carried, changes_the_word);
