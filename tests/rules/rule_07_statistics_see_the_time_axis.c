@@ -173,9 +173,24 @@ static void a_drift_widens_the_share_of_a_ceiling(void **state)
     }
 }
 
-/* Every sample of block b of n takes 100 us x exp(drift b / (n - 1) -+ swing). The swing goes + - - +, which leaves a
- * fitted line alone and correlates no block with the next. */
-static void start_on_a_line(struct fixture *fx, unsigned blocks, double drift, double swing)
+static double line(double part)
+{
+    return part;
+}
+
+static double burst(double part) /* the second fifth */
+{
+    return part > 0.2 && part < 0.4;
+}
+
+static double step_up(double part)
+{
+    return part > 0.8;
+}
+
+/* Every sample of block b of n takes 100 us x exp(by course(b / (n - 1)) -+ swing). The swing goes + - - +, which
+ * leaves a fitted line alone and correlates no block with the next. */
+static void start_on(struct fixture *fx, double (*course)(double part), unsigned blocks, double by, double swing)
 {
     fx_start(fx);
     fx->noise = 0;
@@ -189,7 +204,7 @@ static void start_on_a_line(struct fixture *fx, unsigned blocks, double drift, d
         double sign = slot->block % 4 == 1 || slot->block % 4 == 0 ? 1 : -1;
         slot->start_ns = now;
         for (size_t i = r->first[k]; i < r->first[k + 1]; i++) {
-            r->samples[i] = (struct ifm_sample){now, llround(1e5 * exp(drift * b / (blocks - 1) + sign * swing))};
+            r->samples[i] = (struct ifm_sample){now, llround(1e5 * exp(by * course(b / (blocks - 1)) + sign * swing))};
             now += r->samples[i].duration_ns;
         }
         slot->end_ns = now;
@@ -197,6 +212,34 @@ static void start_on_a_line(struct fixture *fx, unsigned blocks, double drift, d
     }
     fx_end_events(fx);
     fx_derive(fx);
+}
+
+static void start_on_a_line(struct fixture *fx, unsigned blocks, double drift, double swing)
+{
+    start_on(fx, line, blocks, drift, swing);
+}
+
+/* A line fits a burst and a step too, and they are said as what they are; the interval holds each fifth of the pass. */
+static void what_is_no_drift_is_not_said_as_one(void **state)
+{
+    (void)state;
+    static const struct {
+        double (*course)(double part);
+        const char *said, *not_said;
+        double high; /* of the fifth that is highest */
+    } cases[] = {{line, "drifts by", "rises and falls", 0.045},
+                 {burst, "rises and falls within the run", "drifts by", 0.045},
+                 {step_up, "changes after ", "drifts by", 0.045}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct fixture fx;
+        start_on(&fx, cases[i].course, 100, 0.05, 0.002);
+        assert_non_null(fx_finding(&fx, "rule-07", cases[i].said));
+        assert_non_null(fx_finding(&fx, "rule-07", "is widened to hold"));
+        assert_null(fx_finding(&fx, "rule-07", cases[i].not_said));
+        assert_true(log(fx_value(&fx, "base", "step_ns")->low / 1e5) < 0.003);
+        assert_true(log(fx_value(&fx, "base", "step_ns")->high / 1e5) > cases[i].high);
+        fx_stop(&fx);
+    }
 }
 
 /* The interval of a level that drifts visibly reaches from one end of the line to the other, whichever is lower. */
@@ -484,6 +527,7 @@ int main(void)
         cmocka_unit_test(a_shared_drift_beyond_a_gate_is_said),
         cmocka_unit_test(each_of_two_drifts_names_its_arm),
         cmocka_unit_test(a_drift_widens_the_share_of_a_ceiling),
+        cmocka_unit_test(what_is_no_drift_is_not_said_as_one),
         cmocka_unit_test(a_visible_drift_widens_to_the_ends_of_its_line),
         cmocka_unit_test(a_drift_within_the_margin_widens_nothing),
         cmocka_unit_test(a_pass_that_was_capped_says_so),

@@ -43,11 +43,12 @@ struct movement {
     bool step;
 };
 
-/* What is left of the squares beside a line, and beside the means before and behind block `at`. */
+/* Is less left of the squares beside the means before and behind block `at` than beside a line, and less than half of
+ * all? A burst has a mean before its end, too. */
 static bool is_step(const struct trend *t, const struct ifm_slope *line, size_t at)
 {
-    double before, after, of_line = 0, of_step = 0;
-    if (ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
+    double all, before, after, of_line = 0, of_step = 0, of_all = 0;
+    if (ifm_stats_mean(t->logs, t->n, &all) != IFM_STAT_OK || ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
         ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK)
         return false;
     for (size_t i = 0; i < t->n; i++) {
@@ -55,8 +56,9 @@ static bool is_step(const struct trend *t, const struct ifm_slope *line, size_t 
         const double s = t->logs[i] - (i < at ? before : after);
         of_line += l * l;
         of_step += s * s;
+        of_all += (t->logs[i] - all) * (t->logs[i] - all);
     }
-    return of_step < of_line;
+    return of_step < of_line && of_step < of_all / 2;
 }
 
 static struct movement movement_of(const struct ifm_arm_work *arm, const struct trend *t)
@@ -317,13 +319,50 @@ static void look_at_disturbances(const struct ifm_cell_work *work)
                             n == 1 ? "" : "s", (long long)first->block, first->reason);
 }
 
+/* A time that depends on the CPU moves as the shares of CPUs do: that is said already, and is no drift of its own. */
+static void take_places_off(const struct ifm_arm_work *arm, const struct ifm_places *places, struct trend *t)
+{
+    const struct ifm_record *r = arm->work->record;
+    size_t i = 0, k = 0;
+    for (size_t b = 0; b < arm->work->n_blocks; b++) {
+        double part = 0, n = 0;
+        while (k < r->n_slots && r->slots[k].block < arm->work->block[b])
+            k++;
+        for (; k < r->n_slots && r->slots[k].block == arm->work->block[b]; k++)
+            if (r->slots[k].arm == arm->index) {
+                part += ifm_derive_place_part(places, r, k);
+                n++;
+            }
+        if (arm->present[b] && i < t->n)
+            t->logs[i++] -= n > 0 ? part / n : 0;
+    }
+}
+
 /* False where there is none to look at. */
-static bool take_trend(const struct ifm_arm_work *arm, struct trend *t)
+static bool take_trend(const struct ifm_arm_work *arm, const struct ifm_places *places, struct trend *t)
 {
     if (arm->broken != NULL || ifm_derive_is_cache_probe(arm->arm))
         return false;
     t->n = ifm_arm_logs(arm, NULL, t->logs, t->mid);
+    if (places->words[0] != '\0')
+        take_places_off(arm, places, t);
     return t->n >= IFM_BLOCKS_NEEDED;
+}
+
+/* Of each arm; the baseline has those of the first comparison that has some. */
+static struct ifm_places *places_of(const struct ifm_cell_work *work, struct ifm_arena *scratch)
+{
+    struct ifm_places *places = IFM_ARENA_ARRAY(scratch, struct ifm_places, work->cell->n_arms + 1), first;
+    first = (struct ifm_places){.words = ""};
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
+        const bool compared = work->arms[a].broken == NULL && ifm_derive_is_compared(&work->arms[a]);
+        places[a] = compared ? ifm_derive_places(&work->arms[a]) : (struct ifm_places){.words = ""};
+        if (first.words[0] == '\0')
+            first = places[a];
+    }
+    if (work->baseline != NULL)
+        places[work->baseline->index] = first;
+    return places;
 }
 
 static void look_over_time(struct ifm_cell_work *work)
@@ -332,18 +371,20 @@ static void look_over_time(struct ifm_cell_work *work)
     struct trend t = {0, IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1),
                       IFM_ARENA_ARRAY(scratch, double, work->n_blocks + 1)};
+    const struct ifm_places *places = places_of(work, scratch);
     struct movement *moved = IFM_ARENA_ARRAY(scratch, struct movement, work->cell->n_arms + 1);
     look_at_stop(work);
     look_at_disturbances(work);
     look_at_warmup(work);
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        moved[a] = take_trend(&work->arms[a], &t) ? movement_of(&work->arms[a], &t) : (struct movement){0, 0, false};
+        moved[a] = take_trend(&work->arms[a], &places[a], &t) ? movement_of(&work->arms[a], &t)
+                                                              : (struct movement){0, 0, false};
     for (size_t a = 0; a < work->cell->n_arms; a++)
         say_shared_drift(&work->arms[a], moved);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         say_drift(&work->arms[a], moved[a].drift);
         say_within(&work->arms[a], moved[a].within);
-        if (take_trend(&work->arms[a], &t))
+        if (take_trend(&work->arms[a], &places[a], &t))
             look_for_change(&work->arms[a], &t, moved[a].step);
     }
     ifm_arena_destroy(scratch);
