@@ -99,6 +99,8 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
 struct ifm_more ifm_judge_more_for(const struct ifm_undecided *of, uint64_t blocks, struct ifm_arena *arena);
 /* Do the gates ask about processor time, and nothing else? */
 bool ifm_judge_asks_processor_alone(const struct ifm_verdict *verdict);
+/* "40 s", "28 min"; "" = not known. */
+const char *ifm_more_time(const struct ifm_more *more, struct ifm_arena *arena);
 /* "about 172 more blocks (40 s)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
 #define IFM_IF_NOISE_STAYS ", if noise stays as it is"

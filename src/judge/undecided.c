@@ -127,19 +127,24 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
     return more;
 }
 
-const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
+const char *ifm_more_time(const struct ifm_more *more, struct ifm_arena *arena)
 {
     const double s = ifm_longer_rounded(more->seconds), minutes = ceil(more->seconds / 60); /* as --cap is, to 15 min */
+    if (more->seconds <= 0)
+        return "";
+    if (more->seconds < 1)
+        return "less than 1 s";
+    return s < 900 ? ifm_arena_printf(arena, "%.0f s", s) : ifm_arena_printf(arena, "%.0f min", minutes);
+}
+
+const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
+{
     const unsigned long long n = (unsigned long long)more->blocks;
-    const char *blocks = n == 1 ? "block" : "blocks";
+    const char *blocks = n == 1 ? "block" : "blocks", *time = ifm_more_time(more, arena);
     if (more->blocks == 0 || more->hopeless)
         return "";
-    if (more->seconds <= 0)
-        return ifm_arena_printf(arena, "about %llu more %s", n, blocks);
-    if (more->seconds < 1)
-        return ifm_arena_printf(arena, "about %llu more %s (less than 1 s)", n, blocks);
-    return s < 900 ? ifm_arena_printf(arena, "about %llu more %s (%.0f s)", n, blocks, s)
-                   : ifm_arena_printf(arena, "about %llu more %s (%.0f min)", n, blocks, minutes);
+    return time[0] == '\0' ? ifm_arena_printf(arena, "about %llu more %s", n, blocks)
+                           : ifm_arena_printf(arena, "about %llu more %s (%s)", n, blocks, time);
 }
 
 const char *ifm_more_tells(const struct ifm_undecided *of, struct ifm_arena *arena)
@@ -265,9 +270,8 @@ static struct margins equal_within(const struct ifm_undecided *of, const struct 
 static const char *equal_words(const struct ifm_undecided *of, const struct ifm_more *more, struct ifm_arena *arena)
 {
     const double percent = equal_within(of, more).here;
-    return percent > 0
-               ? ifm_arena_printf(arena, ", though a margin of %.2g %% would call this run equal", percent)
-               : "";
+    return percent > 0 ? ifm_arena_printf(arena, ", though a margin of %.2g %% would call this run equal", percent)
+                       : "";
 }
 
 const char *ifm_judge_margin_for_next(const struct ifm_undecided *of, struct ifm_arena *arena)
