@@ -43,6 +43,8 @@ def check(width, lines):
             sys.exit(f"cut off at {width} columns: {line}")
     if not percents or percents != sorted(percents) or percents[-1] > 99:
         sys.exit(f"at {width} columns it runs backwards, or ends before the end: {percents}")
+    if any(re.search(r"about 0 s", line) for line in said):
+        sys.exit(f"at {width} columns it says that no time is left, and goes on")
     if not left or left != sorted(left, reverse=True):
         sys.exit(f"at {width} columns the time that is left grows: {left}")
     for words in "setting up", "checking", "calibrating", "warming up":
