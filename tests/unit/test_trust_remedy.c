@@ -238,31 +238,6 @@ static void a_gate_on_processor_time_is_not_about_the_time(void **state)
     }
 }
 
-/* What the blocks of an open gate take stands once: with the gate where what helps first is another thing. */
-static void the_blocks_of_an_open_gate_have_their_time_and_option(void **state)
-{
-    (void)state;
-    static const struct ifm_finding unlike = {IFM_SEVERITY_WARNING,       "rule-12",          D, "half",
-                                              "its output depends on it", .takes_word = false};
-    static const char *reasons[] = {"gate \"margin\" (arm half): 33 more blocks would do"};
-    for (size_t found = 0; found < 2; found++) {
-        struct sample *s = sample_of(&unlike, found);
-        struct ifm_gate_result result = on_limit;
-        result.reason = "33 more blocks would do";
-        result.further_of = "blocks";
-        result.observed = s->numbers[CHANGE].value;
-        ended(s, "cap", 24, 10);
-        s->verdict.gates = &result;
-        s->verdict.n_gates = s->verdict.n_reasons = 1;
-        s->verdict.reasons = reasons;
-        s->verdict.outcome = result.outcome = IFM_OUTCOME_INCONCLUSIVE;
-        char *text = brief(s);
-        assert_int_equal(strstr(text, "would do, in 15 s: --cap 25s") != NULL, found);
-        assert_int_equal(count_of(text, "--cap 25s"), 1);
-        free(text);
-    }
-}
-
 /* A kind that has no remedy of its own has that of its rule. */
 static void every_kind_has_a_remedy(void **state)
 {
@@ -584,7 +559,6 @@ int main(void)
         cmocka_unit_test(words_decide_nothing),
         cmocka_unit_test(load_keeps_what_decides_a_gate),
         cmocka_unit_test(a_gate_on_processor_time_is_not_about_the_time),
-        cmocka_unit_test(the_blocks_of_an_open_gate_have_their_time_and_option),
         cmocka_unit_test(every_kind_has_a_remedy),
         cmocka_unit_test(a_limit_stands_alone),
         cmocka_unit_test(an_undecided_comparison_is_no_noise),
