@@ -166,7 +166,8 @@ struct ifm_progress_line {
     bool reported;     /* fraction and left_s are known */
     int at;            /* the part that it names */
     int64_t last_ns;
-    double fraction, left_s; /* as said: they grow, and fall */
+    double fraction, left_s;  /* as said: they grow, and fall */
+    double stands_s, since_s; /* what left_s was when it last fell, and when that was by the clock */
     struct ifm_so_far so_far;
 };
 /* For a run's options; what it calls does nothing where no terminal shows it. */

@@ -77,17 +77,24 @@ static bool may_show(struct ifm_progress_line *line, int at)
     return true;
 }
 
-/* "about 12 s left". An estimate that grows holds the line; one that has more than doubled is no estimate. */
+/* "about 12 s left". An estimate that grows holds the line; one that has more than doubled is no estimate, nor is one
+ * that has stood for longer than it says. */
 static void say_left(struct ifm_progress_line *line, double left_s, char out[ROOM])
 {
     enum { MINUTE = 60 };
+    static const double FALLS_S = 0.5, LATE_S = 1;
+    const double now_s = 1e-9 * (double)ifm_clock_now().ns;
     line->left_s = line->reported ? fmin(line->left_s, left_s) : left_s;
-    if (left_s > 2 * line->left_s + 1)
+    if (!line->reported || line->left_s < line->stands_s - FALLS_S) {
+        line->stands_s = line->left_s;
+        line->since_s = now_s;
+    }
+    if (left_s > 2 * line->left_s + 1 || now_s > line->since_s + line->stands_s + LATE_S)
         snprintf(out, ROOM, "longer than expected");
     else if (line->left_s >= 2 * MINUTE)
         snprintf(out, ROOM, "about %.0f min left", line->left_s / MINUTE);
     else
-        snprintf(out, ROOM, "about %.0f s left", line->left_s);
+        snprintf(out, ROOM, "about %.0f s left", fmax(line->left_s, 1)); /* while it runs, some are */
 }
 
 static void say_percent(const struct ifm_progress_line *line, char out[ROOM])

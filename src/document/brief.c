@@ -303,8 +303,9 @@ static void shorten_reasons(struct ifm_builder *builder, struct ifm_block *block
             const char *at = ifm_is_empty(result->reason) ? NULL : strstr(span->text, result->reason);
             if (at == NULL)
                 continue;
-            span->text = ifm_arena_printf(builder->arena, "%.*s%s", (int)(at - span->text), span->text,
-                                          reason_beside_trust(builder, result, trust));
+            const char *kept = reason_beside_trust(builder, result, trust);
+            span->text = ifm_arena_printf(builder->arena, "%.*s%s%s", (int)(at - span->text), span->text, kept,
+                                          kept == result->reason ? at + strlen(result->reason) : "");
             break;
         }
     for (struct ifm_block *inner = block->first; inner != NULL; inner = inner->next)

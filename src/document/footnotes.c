@@ -302,8 +302,8 @@ static void add_unlike(const struct ifm_builder *builder, const struct ifm_trust
     }
 }
 
-/* "undecided after 30 blocks, though a margin of 16 % would call them equal" of an open comparison, without what more
- * blocks would do, which the line of what is next says of the nearest. `*behind`: it says something else before. */
+/* "undecided after 30 blocks, though a margin of 16 % would call this run equal" of an open comparison, without
+ * what more blocks do, which the line of what is next says of the nearest. `*behind`: it says something else before. */
 static const char *bare_open(const struct ifm_builder *builder, const struct ifm_note *note, bool *behind)
 {
     static const char undecided[] = "undecided after ";

@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "document/build.h"
 #include "document/quantity.h"
+#include "document/trust.h"
 #include "model/machine_facts.h"
 #include <ctype.h>
 #include <string.h>
@@ -218,6 +219,32 @@ static struct outcome_look verdict_look(const struct ifm_builder *builder)
     return look;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), own = strlen(end);
+    return own <= n && strcmp(text + n - own, end) == 0;
+}
+
+/* ", in 340 s: --cap 350s" behind the blocks that an open gate's sentence foretells; "" where it foretells none, or
+ * where `next`, what helps first, tells it. */
+static const char *takes(const struct ifm_builder *builder, const char *sentence, const char *next)
+{
+    const struct ifm_publication *from = builder->from;
+    for (size_t i = 0; i < from->verdict->n_gates && strstr(next, " more block") == NULL; i++) {
+        const struct ifm_gate_result *gate = &from->verdict->gates[i];
+        const struct ifm_undecided of = {from->derived, from->verdict, from->events,
+                                         ifm_plan_cell(from->plan, gate->cell), gate->arm};
+        if (gate->outcome != IFM_OUTCOME_INCONCLUSIVE || gate->further == 0 || !gate->observed.has_interval ||
+            of.cell == NULL || strcmp(gate->further_of, "blocks") != 0 || !ends_with(sentence, gate->reason))
+            continue;
+        const struct ifm_more more = ifm_judge_more_for(&of, gate->further, builder->arena);
+        if (more.seconds > 0)
+            return ifm_arena_printf(builder->arena, ", in %s%s%s", ifm_more_time(&more, builder->arena),
+                                    more.flag[0] == '\0' ? "" : ": ", more.flag);
+    }
+    return "";
+}
+
 void ifm_build_lead(struct ifm_builder *builder)
 {
     const struct ifm_verdict *verdict = builder->from->verdict;
@@ -231,9 +258,13 @@ void ifm_build_lead(struct ifm_builder *builder)
     section->id = "answer";
     section->tone = look.tone;
     struct ifm_block *reasons = ifm_add_list(builder, section, IFM_AS_REASONS);
+    const char *next =
+        verdict->outcome == IFM_OUTCOME_INCONCLUSIVE ? ifm_trust_of(builder->from, builder->arena).remedy : "";
     for (size_t i = 0; asked && i < verdict->n_reasons; i++)
-        ifm_add_sentence(builder, reasons, verdict->reasons[i])->level =
-            i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
+        ifm_add_sentence(
+            builder, reasons,
+            ifm_arena_printf(builder->arena, "%s%s", verdict->reasons[i], takes(builder, verdict->reasons[i], next)))
+            ->level = i < REASONS_SHOWN ? IFM_LEVEL_ALWAYS : IFM_LEVEL_VERBOSE;
     if (!ifm_is_empty(verdict->rollback_advice))
         ifm_add_line(builder, section, IFM_LEVEL_ALWAYS, IFM_AS_STRONG, verdict->rollback_advice);
     if (builder->most < IFM_LEVEL_FOLDED) /* a terminal has its sentences below the tables */

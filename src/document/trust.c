@@ -362,6 +362,8 @@ static bool may_be_none(const struct decisions *d)
     return ifm_is_ok(change) && !d->nearest.few && change->has_interval && change->low <= 0 && change->high >= 0;
 }
 
+#define ENOUGH " where that is enough (probably equal then)"
+
 /* The same cause and the same first step as the note of the comparison. */
 static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
                                      struct ifm_arena *arena)
@@ -374,7 +376,7 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
         d->undecided > 1 ? "would probably decide one of them" IFM_IF_NOISE_STAYS : ifm_more_tells(&d->of, arena);
     const char *words = ifm_more_words(more, arena),
                *what = more->flag[0] != '\0' ? more->flag : ifm_remedy_longer(from, arena);
-    const char *known = one ? ifm_judge_margin_that_holds(&d->of, arena) : "", *instead = remedy_of_open(d, one, arena);
+    const char *known = one ? ifm_judge_margin_for_next(&d->of, arena) : "", *instead = remedy_of_open(d, one, arena);
     struct ifm_trust trust = blank;
     trust.word = d->noise ? IFM_TRUST_NOISY : IFM_TRUST_UNDECIDED;
     trust.cause = decision_words(d, arena);
@@ -394,12 +396,12 @@ static struct ifm_trust by_decisions(const struct ifm_publication *from, const s
     else if (other_work)
         trust.remedy = one ? ifm_judge_quiet_first(&d->of, arena) : ifm_judge_quiet(&d->of, arena);
     else if (more->hopeless)
-        trust.remedy = ifm_arena_printf(arena, "an hour more may not decide: %s, or a quieter machine",
-                                        known[0] != '\0' ? ifm_arena_printf(arena, "%s where that is enough", known)
-                                                         : "a wider margin");
+        trust.remedy =
+            ifm_arena_printf(arena, "an hour more may not decide: %s, or a quieter machine",
+                             known[0] != '\0' ? ifm_arena_printf(arena, "%s" ENOUGH, known) : "a wider margin");
     else if (words[0] != '\0')
-        trust.remedy = ifm_arena_printf(arena, "%s%s%s: %s %s", known,
-                                        known[0] != '\0' ? " where that is enough, or " : "", what, words, tells);
+        trust.remedy =
+            ifm_arena_printf(arena, "%s%s%s: %s %s", known, known[0] != '\0' ? ENOUGH ", or " : "", what, words, tells);
     else if (instead[0] != '\0')
         trust.remedy = instead;
     else

@@ -99,6 +99,8 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
 struct ifm_more ifm_judge_more_for(const struct ifm_undecided *of, uint64_t blocks, struct ifm_arena *arena);
 /* Do the gates ask about processor time, and nothing else? */
 bool ifm_judge_asks_processor_alone(const struct ifm_verdict *verdict);
+/* "40 s", "28 min"; "" = not known. */
+const char *ifm_more_time(const struct ifm_more *more, struct ifm_arena *arena);
 /* "about 172 more blocks (40 s)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
 #define IFM_IF_NOISE_STAYS ", if noise stays as it is"
@@ -140,8 +142,9 @@ double ifm_judge_no_difference(const struct ifm_undecided *of);
 /* What tells more where an estimate lies within its noise of a gate's limit: "--repeats 4000, which about halves ...".
  */
 const char *ifm_judge_at_limit(const struct ifm_undecided *of, struct ifm_arena *arena);
-/* "--margin 1.5%", where a comparison that would take minutes more is as good as equal by it; "" elsewhere. */
-const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena);
+/* "--margin 1.5%", by which a next run of as many blocks is probably equal, where to decide would take minutes more; ""
+ * elsewhere. */
+const char *ifm_judge_margin_for_next(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* What a rule found that took the word of the comparison; NULL = none did. */
 const struct ifm_finding *ifm_judge_took(const struct ifm_undecided *of);
 /* Why there is no word on a comparison, "undecided after 24 blocks: ..."; "" where it has one, or no number. */

@@ -3,6 +3,7 @@
 
 #include "model/longer.h"
 #include "model/machine_facts.h"
+#include "stats/foretell.h"
 #include "stats/paired.h"
 #include <math.h>
 #include <string.h>
@@ -126,19 +127,24 @@ struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena 
     return more;
 }
 
-const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
+const char *ifm_more_time(const struct ifm_more *more, struct ifm_arena *arena)
 {
     const double s = ifm_longer_rounded(more->seconds), minutes = ceil(more->seconds / 60); /* as --cap is, to 15 min */
+    if (more->seconds <= 0)
+        return "";
+    if (more->seconds < 1)
+        return "less than 1 s";
+    return s < 900 ? ifm_arena_printf(arena, "%.0f s", s) : ifm_arena_printf(arena, "%.0f min", minutes);
+}
+
+const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
+{
     const unsigned long long n = (unsigned long long)more->blocks;
-    const char *blocks = n == 1 ? "block" : "blocks";
+    const char *blocks = n == 1 ? "block" : "blocks", *time = ifm_more_time(more, arena);
     if (more->blocks == 0 || more->hopeless)
         return "";
-    if (more->seconds <= 0)
-        return ifm_arena_printf(arena, "about %llu more %s", n, blocks);
-    if (more->seconds < 1)
-        return ifm_arena_printf(arena, "about %llu more %s (less than 1 s)", n, blocks);
-    return s < 900 ? ifm_arena_printf(arena, "about %llu more %s (%.0f s)", n, blocks, s)
-                   : ifm_arena_printf(arena, "about %llu more %s (%.0f min)", n, blocks, minutes);
+    return time[0] == '\0' ? ifm_arena_printf(arena, "about %llu more %s", n, blocks)
+                           : ifm_arena_printf(arena, "about %llu more %s (%s)", n, blocks, time);
 }
 
 const char *ifm_more_tells(const struct ifm_undecided *of, struct ifm_arena *arena)
@@ -195,15 +201,28 @@ const char *ifm_judge_quiet(const struct ifm_undecided *of, struct ifm_arena *ar
 
 enum { LONG_S = 60 };
 
-/* The far end of an interval that holds zero, rounded up to two digits, in percent; 0 where there is none. */
-static double far_end(const struct ifm_undecided *of)
+/* An undecided change whose interval holds zero; NULL where there is none. */
+static const struct ifm_value *around_zero(const struct ifm_undecided *of)
 {
     const struct ifm_value *change = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_PERCENT);
-    if (!ifm_is_ok(change) || !change->has_interval || change->low > 0 || change->high < 0 ||
-        change->n < IFM_BLOCKS_NEEDED || strcmp(change->text, "undecided") != 0)
-        return 0;
-    const double far = fmax(-change->low, change->high), unit = pow(10, floor(log10(far)) - 1);
-    return far > 0 ? ceil(far / unit - 1e-9) * unit : 0;
+    return !ifm_is_ok(change) || !change->has_interval || change->low > 0 || change->high < 0 ||
+                   change->n < IFM_BLOCKS_NEEDED || strcmp(change->text, "undecided") != 0
+               ? NULL
+               : change;
+}
+
+/* To two digits. */
+static double rounded_up(double percent)
+{
+    const double unit = pow(10, floor(log10(percent)) - 1);
+    return percent > 0 ? ceil(percent / unit - 1e-9) * unit : 0;
+}
+
+/* The far end of an interval that holds zero, in percent; 0 where there is none. */
+static double far_end(const struct ifm_undecided *of)
+{
+    const struct ifm_value *change = around_zero(of);
+    return change == NULL ? 0 : rounded_up(fmax(-change->low, change->high));
 }
 
 /* Do the medians show a difference, or one beyond `far` percent? */
@@ -227,25 +246,39 @@ double ifm_judge_no_difference(const struct ifm_undecided *of)
     return further > 0 && further <= (uint64_t)change->n ? 0 : far;
 }
 
-/* The margin that would hold; 0 where more of the same run soon tells more, or the question is a gate's. */
-static double equal_within(const struct ifm_undecided *of, const struct ifm_more *more)
+/* Margins in percent; 0 where more of the same run soon tells more, the question is a gate's, or none is that wide. */
+struct margins {
+    double here;  /* by which this run is equal */
+    double again; /* by which a next one of as many blocks probably is: this one's end may be chance */
+};
+
+static struct margins equal_within(const struct ifm_undecided *of, const struct ifm_more *more)
 {
+    const double most = 99;
     const bool soon = more->blocks > 0 && !more->hopeless && more->seconds < LONG_S;
-    const double far = far_end(of), most = 99; /* percent: no margin may be wider */
-    return soon || far >= most || open_gate(of->verdict, of->cell->name, of->arm) != NULL ? 0 : far;
+    const struct ifm_value *change = around_zero(of);
+    if (change == NULL || soon || open_gate(of->verdict, of->cell->name, of->arm) != NULL)
+        return (struct margins){0};
+    const double low = log1p(change->low / 100), high = log1p(change->high / 100); /* a margin is of logarithms */
+    const double level_equal = 1 - 2 * (1 - change->level),                        /* of two one-sided tests */
+        edge = ifm_stats_foretell_edge((low + high) / 2, (high - low) / 2, (uint64_t)change->n, change->level,
+                                       level_equal);
+    const double here = rounded_up(100 * expm1(fmax(-low, high))), again = rounded_up(100 * expm1(edge));
+    return (struct margins){here < most ? here : 0, again < most ? again : 0};
 }
 
 static const char *equal_words(const struct ifm_undecided *of, const struct ifm_more *more, struct ifm_arena *arena)
 {
-    const double percent = equal_within(of, more);
-    return percent > 0 ? ifm_arena_printf(arena, ", though a margin of %.2g %% would call them equal", percent) : "";
+    const double percent = equal_within(of, more).here;
+    return percent > 0 ? ifm_arena_printf(arena, ", though a margin of %.2g %% would call this run equal", percent)
+                       : "";
 }
 
-const char *ifm_judge_margin_that_holds(const struct ifm_undecided *of, struct ifm_arena *arena)
+const char *ifm_judge_margin_for_next(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     const struct ifm_more more = ifm_judge_more(of, arena);
     const bool session = strcmp(of->cell->workload, "session") == 0;
-    const double percent = equal_within(of, &more);
+    const double percent = equal_within(of, &more).again;
     return percent > 0 ? ifm_arena_printf(arena, session ? "measure.margin=%.2g%%" : "--margin %.2g%%", percent) : "";
 }
 

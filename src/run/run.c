@@ -37,10 +37,12 @@ struct execution {
     double passes_s, pass_s;       /* that the cell's finished passes have taken, and the open one */
 };
 
-/* Assumes that later cells last as long as this one: good enough for a progress line. */
+/* Assumes that later cells last as long as this one, and checks behind the blocks as long as before them: good enough
+ * for a progress line. */
 static void report_cell(const struct execution *execution, double done_s, double left_s)
 {
     const struct ifm_progress *progress = &execution->options->progress;
+    left_s += execution->session.parts.seconds[IFM_PART_CHECKS];
     double cells = (double)execution->plan->n_cells, of_cell = left_s > 0 ? done_s / (done_s + left_s) : 1;
     double later_s = (cells - execution->cells_done - 1) * (done_s + left_s);
     progress->report(progress->context, execution->cell, (execution->cells_done + of_cell) / cells, left_s + later_s);

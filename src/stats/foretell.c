@@ -31,12 +31,23 @@ static double half_of(const struct forecast *f, uint64_t all, double level)
 }
 
 /* The estimate is as uncertain as its run is short, and the next run's differs from it by the noise of both. */
+static double apart(const struct forecast *f, uint64_t all)
+{
+    return f->se * sqrt(1.0 + (double)f->n / (double)all);
+}
+
+/* That the next run's interval lies within the edge. */
+static double chance_within(const struct forecast *f, uint64_t all)
+{
+    const double inner = f->level_equal > 0 ? f->edge - half_of(f, all, f->level_equal) : 0, noise = apart(f, all);
+    return inner > 0 ? below((inner - f->at) / noise) - below((-inner - f->at) / noise) : 0;
+}
+
+/* That it lies beyond or within. */
 static double chance(const struct forecast *f, uint64_t all)
 {
-    const double apart = f->se * sqrt(1.0 + (double)f->n / (double)all), outer = f->edge + half_of(f, all, f->level),
-                 inner = f->level_equal > 0 ? f->edge - half_of(f, all, f->level_equal) : 0;
-    const double beyond = below((f->at - outer) / apart) + below((-f->at - outer) / apart);
-    return inner > 0 ? beyond + below((inner - f->at) / apart) - below((-inner - f->at) / apart) : beyond;
+    const double outer = f->edge + half_of(f, all, f->level), noise = apart(f, all);
+    return below((f->at - outer) / noise) + below((-f->at - outer) / noise) + chance_within(f, all);
 }
 
 /* In standard deviations of one observation: the distance from which n observations probably exclude a bound. */
@@ -115,4 +126,20 @@ uint64_t ifm_stats_foretell_word(const struct ifm_log_mean *mean, bool holds_zer
         return 0;
     const uint64_t more = needed > equal ? needed : equal;
     return more > mean->n ? more : mean->n + 1;
+}
+
+double ifm_stats_foretell_edge(double at, double half, uint64_t n, double level, double level_equal)
+{
+    enum { HALVINGS = 50, FAR = 4 }; /* times the half-width: beyond it no run probably lies */
+    double bound;
+    if (n < 2 || !(half > 0) || !isfinite(at + half) ||
+        ifm_stats_t_quantile(0.5 + 0.5 * level, (double)n - 1.0, &bound) != IFM_STAT_OK)
+        return 0;
+    struct forecast f = {.at = at, .se = half / bound, .n = n, .edge = 0, .level = level, .level_equal = level_equal};
+    double low = fabs(at), high = low + FAR * half;
+    for (int i = 0; i < HALVINGS; i++) {
+        f.edge = 0.5 * (low + high);
+        *(chance_within(&f, n) >= PROBABLY ? &high : &low) = f.edge;
+    }
+    return high;
 }

@@ -22,5 +22,8 @@ uint64_t ifm_stats_foretell_more(uint64_t all, uint64_t n, double each);
  * sensible number. */
 uint64_t ifm_stats_foretell_word(const struct ifm_log_mean *mean, bool holds_zero, double edge, double level,
                                  double level_equal);
+/* Within so much of zero the interval of `level_equal` of a next run of as many observations probably lies, where this
+ * one's of `level` is `at` and `half` to either side; 0 = not known. */
+double ifm_stats_foretell_edge(double at, double half, uint64_t n, double level, double level_equal);
 
 #endif

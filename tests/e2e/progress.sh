@@ -43,6 +43,8 @@ def check(width, lines):
             sys.exit(f"cut off at {width} columns: {line}")
     if not percents or percents != sorted(percents) or percents[-1] > 99:
         sys.exit(f"at {width} columns it runs backwards, or ends before the end: {percents}")
+    if any(re.search(r"about 0 s", line) for line in said):
+        sys.exit(f"at {width} columns it says that no time is left, and goes on")
     if not left or left != sorted(left, reverse=True):
         sys.exit(f"at {width} columns the time that is left grows: {left}")
     for words in "setting up", "checking", "calibrating", "warming up":
@@ -60,7 +62,8 @@ for width in 40, 60, 120:
 P
 python3 watch.py "$INFEROMETER" || fail "the line of progress"
 # On no terminal a dry run that takes seconds says so once, and a quiet one nothing.
-"$INFEROMETER" exec 'sleep 5.1' true --dry-run >plan 2>said || fail "$(cat said)"
+"$INFEROMETER" exec 'sleep 5.1' true --repeats 12 --dry-run >plan 2>said || fail "$(cat said)"
+grep -q '^note: cell command: 12 runs of each take about 7' said || fail "no time of fixed repeats: $(cat said)"
 [ "$(grep -c "^note: a dry run does what a run does" said)" = 1 ] || fail "it says nothing: $(cat said)"
 "$INFEROMETER" exec 'sleep 5.1' true --dry-run --quiet >plan 2>said || fail "$(cat said)"
 ! grep -q 'a dry run does' said || fail "it is not quiet: $(cat said)"

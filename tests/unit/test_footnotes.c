@@ -1,4 +1,4 @@
-/* Footnotes of the brief document. */
+/* Footnotes of the brief document, and its sentence about an open gate. */
 #include "trust_sample.h"
 
 #include <locale.h>
@@ -87,6 +87,31 @@ static void equal_notes_are_one(void **state)
     free(text);
 }
 
+/* What the blocks of an open gate take stands once: with the gate where what helps first is another thing. */
+static void the_blocks_of_an_open_gate_have_their_time_and_option(void **state)
+{
+    (void)state;
+    static const struct ifm_finding unlike = {IFM_SEVERITY_WARNING,       "rule-12",          D, "half",
+                                              "its output depends on it", .takes_word = false};
+    static const char *reasons[] = {"gate \"margin\" (arm half): 33 more blocks would do"};
+    for (size_t found = 0; found < 2; found++) {
+        struct sample *s = sample_of(&unlike, found);
+        struct ifm_gate_result result = on_limit;
+        result.reason = "33 more blocks would do";
+        result.further_of = "blocks";
+        result.observed = s->numbers[CHANGE].value;
+        ended(s, "cap", 24, 10);
+        s->verdict.gates = &result;
+        s->verdict.n_gates = s->verdict.n_reasons = 1;
+        s->verdict.reasons = reasons;
+        s->verdict.outcome = result.outcome = IFM_OUTCOME_INCONCLUSIVE;
+        char *text = brief(s);
+        assert_int_equal(strstr(text, "would do, in 15 s: --cap 25s") != NULL, found);
+        assert_int_equal(count_of(text, "--cap 25s"), 1);
+        free(text);
+    }
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8"); /* as tables are drawn */
@@ -95,6 +120,7 @@ int main(void)
         cmocka_unit_test(larger_than_its_tokens_is_explained),
         cmocka_unit_test(a_change_of_processor_time_is_known_beside_times_that_are_not),
         cmocka_unit_test(equal_notes_are_one),
+        cmocka_unit_test(the_blocks_of_an_open_gate_have_their_time_and_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,38 @@ static void so_many_decide_in_four_of_five_runs(void **state)
     }
 }
 
+/* Runs whose interval holds zero: how many of the next ones of as many observations lie within the edge that is named?
+ * By the far end of the first one's interval far fewer do. */
+static void the_edge_holds_the_next_run(void **state)
+{
+    (void)state;
+    enum { RUNS = 6000, WIDE = 8 /* standard errors */ };
+    struct ifm_random random = ifm_random_start(11, 0);
+    for (uint64_t n = 6; n <= 96; n *= 4) {
+        unsigned told = 0, held = 0, by_end = 0;
+        for (unsigned run = 0; run < RUNS; run++) {
+            const double truth = WIDE * (2 * ifm_random_uniform(&random) - 1) / sqrt((double)n);
+            const struct ifm_interval now = interval_of(&random, truth, n, 0.95),
+                                      next = interval_of(&random, truth, n, 0.90);
+            if (now.low > 0 || now.high < 0)
+                continue;
+            const double at = (now.low + now.high) / 2, half = (now.high - now.low) / 2,
+                         far = fmax(-next.low, next.high), edge = ifm_stats_foretell_edge(at, half, n, 0.95, 0.90);
+            told++;
+            held += far < edge;
+            by_end += far < fabs(at) + half;
+        }
+        const double share = held / (double)told, bare = by_end / (double)told;
+        print_message("%d observations: %.3f within the edge, %.3f within the end\n", (int)n, share, bare);
+        if (share < 0.75 || share > 0.85 || bare > 0.7)
+            fail_msg("%d observations: %g of the next runs are within the edge, %g within the end", (int)n, share,
+                     bare);
+    }
+    assert_true(ifm_stats_foretell_edge(0, 1, 1, 0.95, 0.9) == 0 &&
+                ifm_stats_foretell_edge(0, NAN, 12, 0.95, 0.9) == 0);
+    assert_true(ifm_stats_foretell_edge(0, 0, 12, 0.95, 0.9) == 0);
+}
+
 /* The same in spreads takes the same multiple of the observations, but for the quantiles of t. */
 static void the_root_of_the_observations(void **state)
 {
@@ -181,6 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_many_decide_in_four_of_five_runs),
+        cmocka_unit_test(the_edge_holds_the_next_run),
         cmocka_unit_test(the_root_of_the_observations),
         cmocka_unit_test(no_sensible_number),
         cmocka_unit_test(told_blocks_decide),

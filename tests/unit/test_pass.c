@@ -160,7 +160,7 @@ static void run_until_the_trace(struct fixture *f)
     struct signal signal = {COUNTDOWN, 0};
     f->options.progress = (struct ifm_progress){.report = interrupt_later, .context = &signal};
     run(f, IFM_OK);
-    assert_true(signal.fraction == 1);
+    assert_true(signal.fraction > 0.9 && signal.fraction <= 1);
     signal = (struct signal){COUNTDOWN - signal.countdown - BLOCKS + 3, 0};
     new_folder(f);
     run(f, IFM_INTERRUPTED);

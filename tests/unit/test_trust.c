@@ -381,7 +381,7 @@ static void one_run_has_one_main_cause(void **state)
     s->numbers[NEEDED].value.number = 4000;
     s->numbers[CHANGE].value.low = -1.32;
     s->numbers[CHANGE].value.high = 1.1;
-    assert_has(why(s), "undecided after 24 blocks under load, though a margin of 1.4 % would call them equal");
+    assert_has(why(s), "undecided after 24 blocks under load, though a margin of 1.4 % would call this run equal");
     s->numbers[CHANGE].value = was;
     s->numbers[NEEDED].value = needed;
     s->numbers[CHANGE].value.n = 8;

@@ -88,14 +88,15 @@ static void what_is_known_comes_before_minutes_more(void **state)
     static const struct {
         double low, high, needed;
         const char *cause, *remedy;
-    } rows[] = {{-1.32, 1.1, 4000, ", though a margin of 1.4 % would call them equal",
-                 "--margin 1.4% where that is enough, or --cap 1700s: about 3976 more blocks (28 min) would "
+    } rows[] = {{-1.32, 1.1, 4000, ", though a margin of 1.4 % would call this run equal",
+                 "--margin 2.1% where that is enough (probably equal then), or --cap 1700s: about 3976 more blocks (28 "
+                 "min) would "
                  "probably tell whether equal within 0.3 %, if noise stays as it is"},
                 {0.05, 1.1, 40, "",
                  "--cap 20s: about 16 more blocks (7 s) would probably tell slower from equal within 0.3 %, if"},
                 {0.1, 1.1, 4000, "", "--cap 1700s: about 3976 more blocks (28 min) would probably tell slower from"},
-                {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call them equal",
-                 "an hour more may not decide: --margin 1.4% where"}};
+                {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call this run equal",
+                 "an hour more may not decide: --margin 2.1% where"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct sample *s = open_sample(NULL, 0);
         s->numbers[CHANGE].value.number = rows[i].low > 0 ? 0.6 : -0.002;

@@ -323,12 +323,13 @@ static enum ifm_status read_bounds(struct ifm_cell_run *cell, struct ifm_error *
     return status;
 }
 
-/* Steps of a caller's own may take seconds: tell beforehand how long the shortest run takes, without its hooks, where
- * that is worth knowing. */
+/* Steps of a caller's own may take seconds: tell beforehand how long fixed repeats of them take, without their hooks.
+ * Other runs have a cap, of which note_cap speaks where it does not hold. */
 static void note_expected_time(const struct ifm_cell_run *cell)
 {
     enum { WORTH_S = 5 };
     const struct ifm_measure *measure = &cell->plan->measure;
+    const double blocks = fmax(1, ceil((double)measure->repeats / (cell->rows * (double)cell->arms[0].samples)));
     double window_s = 0;
     bool gaps = false;
     char least[48];
@@ -337,11 +338,11 @@ static void note_expected_time(const struct ifm_cell_run *cell)
         gaps |= arm->plan->gaps;
         window_s += arm->samples * arm->step_ns * 1e-9;
     }
-    const double least_s = window_s * (2 + cell->rows * (double)measure->blocks_min);
-    if (!gaps || least_s < WORTH_S)
+    const double least_s = window_s * (2 + cell->rows * blocks);
+    if (!gaps || measure->stop != IFM_STOP_REPEATS || least_s < WORTH_S)
         return;
-    ifm_note("cell %s: warm-up and %llu blocks take about %s", cell->plan->name,
-             (unsigned long long)measure->blocks_min, ifm_format_human(least_s, "s", least));
+    ifm_note("cell %s: %llu runs of each take about %s", cell->plan->name, (unsigned long long)measure->repeats,
+             ifm_format_human(least_s, "s", least));
 }
 
 /* Two digits, hardly below `seconds`. */

@@ -4,6 +4,7 @@
 #include "run/cell/watch.h"
 
 #include "run/cell/instruments.h"
+#include <math.h>
 #include <string.h>
 
 /* The kinds of passes; model/pass.c says what they admit. */
@@ -35,7 +36,8 @@ static enum ifm_status run_blocks(struct ifm_pass_run *pass, struct ifm_error *e
         pass->elapsed_s += (double)(now.ns - last.ns) * 1e-9;
         last = now;
         reason = pass->hooks->reason(pass);
-        ifm_pass_report(pass, pass->hooks->left_s(pass, block_s));
+        /* a forecast may be over before the blocks are: another one comes */
+        ifm_pass_report(pass, fmax(pass->hooks->left_s(pass, block_s), reason == NULL ? block_s : 0));
     }
     IFM_TRY(ifm_pass_round(pass, true, error));
     IFM_TRY(pass->hooks->end(pass, reason, error));
