@@ -114,7 +114,7 @@ struct estimate {
 };
 
 /* Slots from .. to, and what is known of them. */
-struct stretch {
+struct run_part {
     size_t from, to;
     struct estimate change; /* of both arms */
     bool told, sure;        /* is it known; is it alike for both arms, and no chance */
@@ -122,7 +122,7 @@ struct stretch {
 
 /* Of `n_arms` from `arm` on, without the ends: a slot that is moved to another CPU while it runs may be long by that
  * alone. */
-static bool estimate_of(const struct groups *groups, size_t arm, size_t n_arms, const struct stretch *in,
+static bool estimate_of(const struct groups *groups, size_t arm, size_t n_arms, const struct run_part *in,
                         struct estimate *out)
 {
     const struct changes *room = groups->changes[0];
@@ -160,9 +160,9 @@ static bool is_alike(double one, double two)
 }
 
 /* The same for both arms: a program that is slow on a CPU by its own doing says nothing of the machine. */
-static struct stretch stretch_of(const struct groups *groups, size_t from, size_t to, double level)
+static struct run_part stretch_of(const struct groups *groups, size_t from, size_t to, double level)
 {
-    struct stretch in = {.from = from, .to = to};
+    struct run_part in = {.from = from, .to = to};
     struct estimate of[2];
     if (!estimate_of(groups, 0, 1, &in, &of[0]) || !estimate_of(groups, 1, 1, &in, &of[1]) ||
         !estimate_of(groups, 0, 2, &in, &in.change))
@@ -175,15 +175,16 @@ static struct stretch stretch_of(const struct groups *groups, size_t from, size_
 
 /* The run in one, or in two parts where these surely differ by more than a factor: at the slot where they do so most.
  */
-static size_t split(const struct groups *groups, double level, struct stretch parts[2])
+static size_t split(const struct groups *groups, double level, struct run_part parts[2])
 {
     const double each = 1 - (1 - level) / (PARTS - 1);
     double most = 1;
     parts[0] = stretch_of(groups, 0, groups->n_slots, level);
-    parts[1] = (struct stretch){.from = groups->n_slots, .to = groups->n_slots};
+    parts[1] = (struct run_part){.from = groups->n_slots, .to = groups->n_slots};
     for (size_t i = 1; i < PARTS; i++) {
         const size_t at = groups->n_slots * i / PARTS;
-        const struct stretch one = stretch_of(groups, 0, at, each), two = stretch_of(groups, at, groups->n_slots, each);
+        const struct run_part one = stretch_of(groups, 0, at, each),
+                              two = stretch_of(groups, at, groups->n_slots, each);
         const struct estimate apart = difference(one.change, two.change);
         if (!one.told || !two.told || !(one.sure || two.sure) || is_alike(one.change.mean, two.change.mean) ||
             !(sureness(&apart, each) > most))
@@ -233,7 +234,7 @@ static struct groups gather(const struct ifm_arm_work *const arms[2], struct ifm
 
 /* By how much more of its slots on these two CPUs one arm has on the first than the other, in a stretch; 0 where that
  * may be chance, which scatters blocks and so is in the interval. */
-static double excess_on(const struct groups *groups, size_t a, size_t b, const struct stretch *in)
+static double excess_on(const struct groups *groups, size_t a, size_t b, const struct run_part *in)
 {
     const double sure = 3;
     double n[2] = {0, 0}, share[2] = {0, 0};
@@ -251,13 +252,13 @@ static double excess_on(const struct groups *groups, size_t a, size_t b, const s
     return fabs(share[0] - share[1]) > sure * by_chance ? share[0] - share[1] : 0;
 }
 
-static bool turns(const struct stretch parts[2])
+static bool turns(const struct run_part parts[2])
 {
     return parts[0].sure && parts[1].sure && parts[0].change.mean * parts[1].change.mean < 0;
 }
 
 /* "by about 33 %, longer on CPU 0 than on CPU 1"; of a run in two parts by the one that is surely so, or more. */
-static const char *words_of(const struct stretch parts[2], size_t said, size_t n, const struct ifm_places *found,
+static const char *words_of(const struct run_part parts[2], size_t said, size_t n, const struct ifm_places *found,
                             struct ifm_arena *arena)
 {
     const char *words =
@@ -271,7 +272,7 @@ static const char *words_of(const struct stretch parts[2], size_t said, size_t n
                                   : words;
 }
 
-static struct ifm_places places_of(const struct groups *groups, size_t a, size_t b, const struct stretch parts[2],
+static struct ifm_places places_of(const struct groups *groups, size_t a, size_t b, const struct run_part parts[2],
                                    size_t n, struct ifm_arena *arena)
 {
     const double first = parts[0].change.mean, second = parts[1].change.mean;
@@ -300,7 +301,7 @@ struct ifm_places ifm_derive_places(const struct ifm_arm_work *arm)
             pairs += is_enough(&groups, a) && is_enough(&groups, b);
     for (size_t a = 0; a < groups.n; a++)
         for (size_t b = a + 1; b < groups.n; b++) {
-            struct stretch parts[2];
+            struct run_part parts[2];
             if (!is_enough(&groups, a) || !is_enough(&groups, b))
                 continue;
             find_changes(&groups, 0, a, b);
