@@ -24,15 +24,20 @@ static double seconds(const struct timeline_sheet *sheet, int64_t ns)
     return (double)(ns - sheet->chart->picture->start_ns) * 1e-9;
 }
 
-/* The drift, where its interval leaves zero out, and derive does not say that it is something else. */
+/* The drift, where its interval leaves zero out, and derive does not say that it is something else: a step, a burst,
+ * the CPUs. */
 static const struct ifm_value *visible_drift(const struct timeline_sheet *sheet, const struct ifm_strip *strip)
 {
     const struct ifm_derived *derived = sheet->chart->doc->derived;
     const struct ifm_value *drift = ifm_chart_shown(sheet->chart, strip->arm->name, IFM_M_DRIFT_PERCENT);
     bool visible = drift != NULL && drift->has_interval && (drift->low > 0 || drift->high < 0);
-    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, sheet->chart->cell->name, f)) != NULL;)
-        visible = visible && !(f->kind == IFM_FINDING_TIME_CHANGES && strcmp(f->arm, strip->arm->name) == 0);
-    return visible ? drift : NULL;
+    bool drifts = false, other = false;
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(derived, sheet->chart->cell->name, f)) != NULL;) {
+        const bool own = strcmp(f->arm, strip->arm->name) == 0;
+        drifts |= own && f->kind == IFM_FINDING_TIME_DRIFTS;
+        other |= (own && f->kind == IFM_FINDING_TIME_CHANGES) || f->kind == IFM_FINDING_ALTERNATES;
+    }
+    return visible && (drifts || !other) ? drift : NULL;
 }
 
 static const char *time_text(const struct timeline_sheet *sheet, double ns)

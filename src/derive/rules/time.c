@@ -36,21 +36,27 @@ static double peak_of(const struct trend *t, size_t *at)
     return cusum.peak * sqrt(independent_share(t, cusum.at, t->rest));
 }
 
-/* Of an arm's logarithm over the pass, where a line through it is visibly not level, beyond the margin: how far it
- * drifts, or how far it rises and falls, where start and end are level; or there is one step, as which it is said. */
+/* Of an arm's logarithm over the pass, where a line through it is visibly not level, beyond the margin, so that the
+ * interval of its time is widened: how far it drifts, or how far it rises and falls, where start and end are level; or
+ * there is one step, as which it is said. */
 struct movement {
-    double drift, within;
-    bool step;
+    double drift, within, step;
 };
 
-/* Is less left of the squares beside the means before and behind block `at` than beside a line, and less than half of
- * all? A burst has a mean before its end, too. */
-static bool is_step(const struct trend *t, const struct ifm_slope *line, size_t at)
+/* From start to end. */
+static double shift_of(const struct movement *m)
+{
+    return m->step != 0 ? m->step : m->drift;
+}
+
+/* The step from the mean before block `at` to that behind it, where less is left of the squares beside them than beside
+ * a line, and less than half of all: a burst has a mean before its end, too. Else 0. */
+static double step_of(const struct trend *t, const struct ifm_slope *line, size_t at)
 {
     double all, before, after, of_line = 0, of_step = 0, of_all = 0;
     if (ifm_stats_mean(t->logs, t->n, &all) != IFM_STAT_OK || ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
         ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK)
-        return false;
+        return 0;
     for (size_t i = 0; i < t->n; i++) {
         const double l = t->logs[i] - line->intercept - line->slope * t->mid[i];
         const double s = t->logs[i] - (i < at ? before : after);
@@ -58,24 +64,25 @@ static bool is_step(const struct trend *t, const struct ifm_slope *line, size_t 
         of_step += s * s;
         of_all += (t->logs[i] - all) * (t->logs[i] - all);
     }
-    return of_step < of_line && of_step < of_all / 2;
+    return of_step < of_line && of_step < of_all / 2 ? after - before : 0;
 }
 
 static struct movement movement_of(const struct ifm_arm_work *arm, const struct trend *t)
 {
-    struct movement out = {.drift = 0, .within = 0, .step = false};
+    struct movement out = {.drift = 0, .within = 0, .step = 0};
+    struct ifm_interval held;
     struct ifm_slope line;
     double fifths[IFM_FIFTHS];
     size_t at;
-    if (ifm_stats_slope(t->mid, t->logs, t->n, 0.99, &line) != IFM_STAT_OK)
+    if (!ifm_derive_drift_ends(arm, NULL, &held) || ifm_stats_slope(t->mid, t->logs, t->n, 0.99, &line) != IFM_STAT_OK)
         return out;
     const double change = line.slope * (t->mid[t->n - 1] - t->mid[0]);
     const bool visible = line.interval.low > 0 || line.interval.high < 0;
     if (!visible || fabs(change) <= log1p(arm->work->cell->measure.margin))
         return out;
     ifm_derive_fifths(t->logs, t->n, fifths);
-    out.step = peak_of(t, &at) > IFM_CUSUM_1_PERCENT && is_step(t, &line, at);
-    if (out.step)
+    out.step = peak_of(t, &at) > IFM_CUSUM_1_PERCENT ? step_of(t, &line, at) : 0;
+    if (out.step != 0)
         return out;
     if ((fifths[IFM_FIFTHS - 1] - fifths[0]) / change >= 0.5) {
         out.drift = change;
@@ -151,14 +158,15 @@ static void say_shared_drift(const struct ifm_arm_work *arm, const struct moveme
     const struct ifm_arm_work *base = arm->work->baseline;
     if (base == NULL || !ifm_derive_is_compared(arm))
         return;
-    const double own = moved[arm->index].drift, its = moved[base->index].drift;
+    const double own = shift_of(&moved[arm->index]), its = shift_of(&moved[base->index]);
     if (own * its <= 0 || 100 * expm1(fmin(fabs(own), fabs(its))) <= least_allowed(arm))
         return;
     ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
-        "it drifts together with %s (%s %+.3g %%, %s %+.3g %%), by more than a gate's limit: a ratio does not see what "
+        "it %s together with %s (%s %+.3g %%, %s %+.3g %%), by more than a gate's limit: a ratio does not see what "
         "both share, be it the machine or what one leaves behind for both; a run of each alone tells",
-        base->arm->name, arm->arm->name, 100 * expm1(own), base->arm->name, 100 * expm1(its));
+        moved[arm->index].step != 0 ? "changes" : "drifts", base->arm->name, arm->arm->name, 100 * expm1(own),
+        base->arm->name, 100 * expm1(its));
 }
 
 static void look_for_change(const struct ifm_arm_work *arm, const struct trend *t, bool held)
@@ -377,15 +385,15 @@ static void look_over_time(struct ifm_cell_work *work)
     look_at_disturbances(work);
     look_at_warmup(work);
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        moved[a] = take_trend(&work->arms[a], &places[a], &t) ? movement_of(&work->arms[a], &t)
-                                                              : (struct movement){0, 0, false};
+        moved[a] =
+            take_trend(&work->arms[a], &places[a], &t) ? movement_of(&work->arms[a], &t) : (struct movement){0, 0, 0};
     for (size_t a = 0; a < work->cell->n_arms; a++)
         say_shared_drift(&work->arms[a], moved);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
         say_drift(&work->arms[a], moved[a].drift);
         say_within(&work->arms[a], moved[a].within);
         if (take_trend(&work->arms[a], &places[a], &t))
-            look_for_change(&work->arms[a], &t, moved[a].step);
+            look_for_change(&work->arms[a], &t, moved[a].step != 0);
     }
     ifm_arena_destroy(scratch);
 }
