@@ -97,7 +97,8 @@ static enum ifm_status own_lines(struct gate_request *request, struct ifm_gate_l
     IFM_TRY(judge_all(request, verdict, error));
     if ((*verdict)->n_gates == 0 && (*verdict)->exit_code == IFM_OK)
         return without_gates(request, error);
-    ifm_gate_lines_run(*verdict, request->arena, lines);
+    const struct ifm_run_view run = {request->folder.plan, request->folder.derived, request->folder.events};
+    ifm_gate_lines_run(&run, *verdict, request->arena, lines);
     return IFM_OK;
 }
 

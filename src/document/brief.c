@@ -285,9 +285,10 @@ static const char *reason_beside_trust(const struct ifm_builder *builder, const 
     if (at != NULL) /* with what it is, and not how much: that stands there */
         return ifm_arena_printf(builder->arena, "%.*s", (int)((size_t)(at - reason) + ifm_first_clause(at)), reason);
     const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
-    const bool foretold =
-        told[0] != '\0' && strcmp(result->arm, trust->arm) == 0 && result->outcome == IFM_OUTCOME_INCONCLUSIVE &&
-        (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) && foretells(builder, result, trust);
+    const bool of_it = result->further > 0 || (told[0] != '\0' && strcmp(result->arm, trust->arm) == 0);
+    const bool foretold = of_it && result->outcome == IFM_OUTCOME_INCONCLUSIVE &&
+                          (metric == IFM_M_CHANGE_PERCENT || metric == IFM_M_SPEEDUP) &&
+                          foretells(builder, result, trust);
     at = foretold ? strstr(reason, ": ") : NULL;
     return at == NULL ? reason : ifm_arena_printf(builder->arena, "%.*s", (int)(at - reason), reason);
 }

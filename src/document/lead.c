@@ -225,8 +225,7 @@ static bool ends_with(const char *text, const char *end)
     return own <= n && strcmp(text + n - own, end) == 0;
 }
 
-/* ", in 340 s: --cap 350s" behind the blocks that an open gate's sentence foretells; "" where it foretells none, or
- * where `next`, what helps first, tells it. */
+/* What the blocks take that a sentence foretells of an open gate; "" where `next`, what helps first, tells it. */
 static const char *takes(const struct ifm_builder *builder, const char *sentence, const char *next)
 {
     const struct ifm_publication *from = builder->from;
@@ -234,13 +233,8 @@ static const char *takes(const struct ifm_builder *builder, const char *sentence
         const struct ifm_gate_result *gate = &from->verdict->gates[i];
         const struct ifm_undecided of = {from->derived, from->verdict, from->events,
                                          ifm_plan_cell(from->plan, gate->cell), gate->arm};
-        if (gate->outcome != IFM_OUTCOME_INCONCLUSIVE || gate->further == 0 || !gate->observed.has_interval ||
-            of.cell == NULL || strcmp(gate->further_of, "blocks") != 0 || !ends_with(sentence, gate->reason))
-            continue;
-        const struct ifm_more more = ifm_judge_more_for(&of, gate->further, builder->arena);
-        if (more.seconds > 0)
-            return ifm_arena_printf(builder->arena, ", in %s%s%s", ifm_more_time(&more, builder->arena),
-                                    more.flag[0] == '\0' ? "" : ": ", more.flag);
+        if (!ifm_is_empty(gate->reason) && ends_with(sentence, gate->reason))
+            return ifm_judge_takes(&of, gate, builder->arena);
     }
     return "";
 }
@@ -258,8 +252,8 @@ void ifm_build_lead(struct ifm_builder *builder)
     section->id = "answer";
     section->tone = look.tone;
     struct ifm_block *reasons = ifm_add_list(builder, section, IFM_AS_REASONS);
-    const char *next =
-        verdict->outcome == IFM_OUTCOME_INCONCLUSIVE ? ifm_trust_of(builder->from, builder->arena).remedy : "";
+    const struct ifm_trust trust = ifm_trust_of(builder->from, builder->arena);
+    const char *next = verdict->outcome == IFM_OUTCOME_INCONCLUSIVE ? ifm_trust_lines(builder, &trust).next : "";
     for (size_t i = 0; asked && i < verdict->n_reasons; i++)
         ifm_add_sentence(
             builder, reasons,

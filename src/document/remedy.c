@@ -101,6 +101,11 @@ const char *ifm_remedy_more_blocks(const struct ifm_publication *from, const cha
                             : ifm_arena_printf(arena, "measure more blocks, with %s", ifm_remedy_of_few(from, name));
 }
 
+static bool has_programs(const struct ifm_plan *plan)
+{
+    return plan->n_cells > 0 && ifm_cell_counts_programs(plan->cells);
+}
+
 /* What most often helps against what a rule found. */
 static const char *remedy_of(const char *rule, const struct ifm_publication *from, struct ifm_arena *arena)
 {
@@ -136,8 +141,8 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
         [IFM_FINDING_WARM_UP] = {"", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap",
                                  NULL},
         [IFM_FINDING_CACHES] = {"", "a shape that the caches do not hold either way", NULL, NULL},
-        [IFM_FINDING_UNSTEADY] = {"", "see what changes in this arm, or warm up for longer: --warmup-cap",
-                                  "see what changes in this arm, or a longer measure.warmup_cap", NULL},
+        [IFM_FINDING_UNSTEADY] = {"", "warm up for longer: --warmup-cap; if it stays, see what changes in this arm",
+                                  "a longer measure.warmup_cap; if it stays, see what changes in this arm", NULL},
         [IFM_FINDING_RATIO_DRIFTS] = {"", "see what changes in this arm alone", NULL, NULL},
         [IFM_FINDING_TIME_CHANGES] = {"", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
                                       "run it again; if it changes again, see what changes in this arm"},
@@ -162,6 +167,8 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
         return "";
     if (finding != NULL && finding->of_all)
         return ifm_remedy_in(&machine, from);
+    if (kind == IFM_FINDING_UNSTEADY && has_programs(from->plan)) /* each run starts anew: no warm-up steadies it */
+        return "run it again; if it is this program alone again, see what changes in it";
     if (kind == IFM_FINDING_FEW_BLOCKS)
         return ifm_remedy_more_blocks(from, finding->cell, arena);
     if (kind == IFM_FINDING_WEAK_BASELINE)
@@ -174,11 +181,6 @@ static const char *replaced(const char *text, const char *part, const char *by, 
 {
     const char *at = strstr(text, part);
     return at == NULL ? text : ifm_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, by, at + strlen(part));
-}
-
-static bool has_programs(const struct ifm_plan *plan)
-{
-    return plan->n_cells > 0 && ifm_cell_counts_programs(plan->cells);
 }
 
 /* With the words of programs, and a value that can be typed: twice as long as it was. */

@@ -4,36 +4,13 @@
 
 #include "document/build.h"
 #include "document/remedy.h"
+#include "document/trust_open.h"
 #include "model/machine_facts.h"
 #include "stats/paired.h"
 #include <string.h>
 
 static const struct ifm_trust blank = {
     .word = IFM_TRUST_SOLID, .place = "", .cause = "", .brief = "", .told = "", .arm = "", .rule = "", .remedy = ""};
-
-/* Of one pair of programs the arm says which is meant. */
-static const char *place_in(const struct ifm_publication *from, const char *cell, const char *arm,
-                            struct ifm_arena *arena)
-{
-    const bool alone = from->plan->n_cells == 1 && ifm_cell_counts_programs(from->plan->cells);
-    return alone ? ifm_is_empty(arm) ? "" : arm : ifm_document_place(cell, arm, arena);
-}
-
-/* Of a warning: what spoils a comparison without any noise in it lies in an arm, or in how the two were set up. */
-static enum ifm_trust_word word_of(const struct ifm_finding *finding)
-{
-    switch (finding->kind) {
-    case IFM_FINDING_WEAK_BASELINE:
-        return IFM_TRUST_WEAK;
-    case IFM_FINDING_CACHES:
-    case IFM_FINDING_ORDER:
-    case IFM_FINDING_DISTURBS:
-    case IFM_FINDING_CLOCKS:
-        return IFM_TRUST_BIASED;
-    default:
-        return IFM_TRUST_NOISY;
-    }
-}
 
 /* "rule-03" of a reason that begins with it. */
 static const char *rule_of(const char *reason, struct ifm_arena *arena)
@@ -95,13 +72,6 @@ static const struct ifm_number *refused(const struct ifm_publication *from)
     return first;
 }
 
-/* Do two texts differ in their numbers alone? */
-static bool are_alike(const char *a, const char *b)
-{
-    const char *end = ifm_text_alike(a, b);
-    return end != NULL && *end == '\0';
-}
-
 /* The reason without its rule and, of a comparison that is refused for its baseline, without that one's name; `*arm` is
  * the arm to blame. */
 static const char *bare_reason(const struct ifm_publication *from, const struct ifm_number *number, const char **arm,
@@ -161,7 +131,7 @@ static size_t rows_of(const struct ifm_publication *from, const char *name)
 static const char *place_with(const struct ifm_publication *from, const struct ifm_finding *finding, size_t others,
                               const char *one, struct ifm_arena *arena)
 {
-    const char *place = place_in(from, finding->cell, finding->arm, arena);
+    const char *place = ifm_trust_place(from, finding->cell, finding->arm, arena);
     return others == 0   ? place
            : others == 1 ? ifm_arena_printf(arena, "%s (%s too)", place, one)
                          : ifm_arena_printf(arena, "%s (%zu more too)", place, others);
@@ -213,7 +183,7 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
     const char *reason = has ? bare_reason(from, number, &arm, arena) : "a number is refused";
     return (struct ifm_trust){
         .word = IFM_TRUST_DO_NOT_USE,
-        .place = place_in(from, number->cell, arm, arena),
+        .place = ifm_trust_place(from, number->cell, arm, arena),
         .cause = reason,
         .brief = "",
         .told = "",
@@ -225,227 +195,42 @@ static struct ifm_trust by_number(const struct ifm_publication *from, const stru
     };
 }
 
-/* ---- undecided ---- */
-
-/* Too few blocks for any word: that is why a comparison is open. */
-static bool is_few(const struct ifm_finding *finding)
-{
-    return finding->kind == IFM_FINDING_FEW_BLOCKS;
-}
-
-/* Was anything found that makes times spread? */
-static bool is_noise_found(const struct ifm_publication *from)
-{
-    for (size_t i = 0; i < from->derived->n_findings; i++) {
-        const struct ifm_finding *f = &from->derived->findings[i];
-        if (ifm_gravity_of(from, f) == IFM_TOUCHES_NUMBERS && word_of(f) == IFM_TRUST_NOISY && !is_few(f))
-            return true;
-    }
-    double all;
-    return from->derived->busy || ifm_most_marked(from, &all) > 0;
-}
-
-struct decisions {
-    size_t n, answered, undecided, unanswered; /* unanswered: absent or refused */
-    bool noise;                                /* somebody else was at work beside an open one, or a warning is there */
-    struct ifm_more nearest;                   /* of the one that needs fewest */
-    struct ifm_undecided of;                   /* that one, or the first */
-    const struct ifm_finding *took;            /* the first that took a word; NULL = none did */
-    size_t alike;                              /* words that it, or its like, took */
-};
-
-/* Of gates on processor time alone. One that is inconclusive has a word of its own. */
-static struct decisions decisions_of_gates(const struct ifm_publication *from, bool noise)
-{
-    struct decisions d = {.n = from->verdict->n_gates, .nearest = {.flag = ""}, .noise = noise};
-    for (size_t i = 0; i < from->verdict->n_gates; i++) {
-        const enum ifm_outcome outcome = from->verdict->gates[i].outcome;
-        d.answered += outcome == IFM_OUTCOME_PASS || outcome == IFM_OUTCOME_FAIL;
-        d.unanswered += outcome == IFM_OUTCOME_BLOCKED;
-    }
-    return d;
-}
-
-static struct decisions decisions_of(const struct ifm_publication *from, struct ifm_arena *arena)
-{
-    struct decisions d = {.nearest = {.flag = ""}, .noise = is_noise_found(from)};
-    if (ifm_judge_asks_processor_alone(from->verdict))
-        return decisions_of_gates(from, d.noise);
-    for (size_t i = 0; i < from->derived->n_numbers; i++) {
-        const struct ifm_number *number = &from->derived->numbers[i];
-        if (number->metric != IFM_M_CHANGE_PERCENT || ifm_is_left_out(from, number->cell, number->arm))
-            continue;
-        d.n++;
-        d.unanswered += !ifm_is_ok(&number->value);
-        const bool open = ifm_is_ok(&number->value) && strcmp(number->value.text, "undecided") == 0;
-        d.answered += ifm_is_ok(&number->value) && !open;
-        if (!open)
-            continue;
-        const struct ifm_undecided of = {from->derived, from->verdict, from->events,
-                                         ifm_plan_cell(from->plan, number->cell), number->arm};
-        const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""} : ifm_judge_more(&of, arena);
-        const struct ifm_finding *took = of.cell == NULL ? NULL : ifm_judge_took(&of);
-        if (of.cell != NULL && ifm_judge_is_answered(from->verdict, of.cell, of.arm)) {
-            d.answered++; /* the margin was not asked about */
-            continue;
-        }
-        d.took = d.took == NULL ? took : d.took;
-        d.alike += took != NULL && are_alike(took->text, d.took->text);
-        d.noise |= more.disturbed || more.busy;
-        const bool nearer = more.blocks > 0 && (d.nearest.blocks == 0 || more.blocks < d.nearest.blocks);
-        if (d.undecided++ == 0 || nearer) {
-            d.nearest = more;
-            d.of = of;
-        }
-    }
-    return d;
-}
-
-/* "3 of 12 comparisons are undecided, 1 has no answer"; behind the word undecided without it. */
-static const char *decision_words(const struct decisions *d, struct ifm_arena *arena)
-{
-    const size_t first = d->undecided > 0 ? d->undecided : d->unanswered;
-    const char *text = ifm_arena_printf(arena, "%zu of %zu comparison%s%s", first, d->n, d->n == 1 ? "" : "s",
-                                        d->undecided == 0 ? first == 1 ? " has no answer" : " have no answer"
-                                        : !d->noise       ? ""
-                                        : first == 1      ? " is undecided"
-                                                          : " are undecided");
-    if (d->undecided == 0 || d->unanswered == 0)
-        return text;
-    return ifm_arena_printf(arena, "%s, %zu %s no answer", text, d->unanswered, d->unanswered == 1 ? "has" : "have");
-}
+/* ---- beside open comparisons ---- */
 
 /* What leaves a comparison open is the run's main cause, as it is that comparison's: before other noise, but not before
  * a bias or an end that is missing, which no further block mends. */
-static bool is_open(const struct decisions *d, const struct ifm_finding *finding)
+static bool is_open(const struct ifm_decisions *d, const struct ifm_finding *finding)
 {
-    return d->undecided > 0 && !is_unfinished(finding) && word_of(finding) == IFM_TRUST_NOISY && !is_few(finding);
+    return d->undecided > 0 && !is_unfinished(finding) && ifm_trust_word_of(finding) == IFM_TRUST_NOISY &&
+           !ifm_trust_is_few(finding);
 }
 
-static enum ifm_trust_word word_beside(const struct decisions *d, const struct ifm_finding *finding)
+static enum ifm_trust_word word_beside(const struct ifm_decisions *d, const struct ifm_finding *finding)
 {
-    return is_few(finding) && d->n > 0 && !d->noise ? IFM_TRUST_UNDECIDED : word_of(finding);
+    return ifm_trust_is_few(finding) && d->n > 0 && !d->noise ? IFM_TRUST_UNDECIDED : ifm_trust_word_of(finding);
 }
 
-/* What the one open comparison says of itself, without its remedy: "undecided after 24 blocks". */
-static const char *cause_of_one(const char *told, bool foretold, struct ifm_arena *arena)
+static bool is_answered(const struct ifm_publication *from, const struct ifm_decisions *d)
 {
-    const char *end = strstr(told, foretold ? ": " : IFM_REMEDY), *remedy = strstr(told, IFM_REMEDY);
-    end = remedy != NULL && (end == NULL || remedy < end) ? remedy : end;
-    return end == NULL ? told : ifm_arena_printf(arena, "%.*s", (int)(end - told), told);
+    const enum ifm_outcome outcome = from->verdict->outcome;
+    return outcome == IFM_OUTCOME_PASS || outcome == IFM_OUTCOME_FAIL ||
+           (outcome == IFM_OUTCOME_NOT_GATED && d->n > 0 && d->equal == d->n);
 }
 
-/* Behind the word undecided. */
-static const char *without_word(const char *cause)
+/* Times that wander are averaged by more blocks, which is what helps a gate that is open; and nothing is left to do
+ * where what was asked is answered without a size. `own`: what helps else. */
+static const char *remedy_of_wandering(const struct ifm_publication *from, const struct ifm_decisions *d,
+                                       const struct ifm_finding *finding, const char *own, struct ifm_arena *arena)
 {
-    static const char word[] = "undecided";
-    const char *rest = strncmp(cause, word, sizeof word - 1) == 0 ? cause + sizeof word - 1 : cause;
-    return rest + strspn(rest, ": ");
-}
-
-/* What helps where more blocks do not, by the comparison's own words or the number that says so. */
-static const char *remedy_of_open(const struct decisions *d, bool one, struct ifm_arena *arena)
-{
-    const struct ifm_undecided *of = &d->of;
-    const char *own = of->cell == NULL ? NULL : strstr(ifm_judge_undecided(of, arena), IFM_REMEDY);
-    if (own != NULL || !one)
-        return own != NULL ? own + strlen(IFM_REMEDY) : "";
-    const struct ifm_value *needed = ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_BLOCKS_NEEDED);
-    return needed == NULL || needed->state != IFM_STATE_ABSENT || ifm_is_empty(needed->remedy) ? "" : needed->remedy;
-}
-
-/* Of one that may be none at all no longer run is promised to decide. */
-static bool may_be_none(const struct decisions *d)
-{
-    const struct ifm_value *change =
-        d->of.cell == NULL ? NULL : ifm_derived_value(d->of.derived, d->of.cell->name, d->of.arm, IFM_M_CHANGE_PERCENT);
-    return ifm_is_ok(change) && !d->nearest.few && change->has_interval && change->low <= 0 && change->high >= 0;
-}
-
-#define ENOUGH " where that is enough (probably equal then)"
-
-/* The same cause and the same first step as the note of the comparison. */
-static struct ifm_trust by_decisions(const struct ifm_publication *from, const struct decisions *d,
-                                     struct ifm_arena *arena)
-{
-    static const struct ifm_remedy wider = {"", "a wider --margin", "a wider measure.margin", NULL};
-    const struct ifm_more *more = &d->nearest;
-    const bool other_work = d->undecided > 0 && (more->disturbed || more->busy);
-    const bool one = d->undecided == 1 && d->unanswered == 0 && d->of.cell != NULL;
-    const char *tells =
-        d->undecided > 1 ? "would probably decide one of them" IFM_IF_NOISE_STAYS : ifm_more_tells(&d->of, arena);
-    const char *words = ifm_more_words(more, arena),
-               *what = more->flag[0] != '\0' ? more->flag : ifm_remedy_longer(from, arena);
-    const char *known = one ? ifm_judge_margin_for_next(&d->of, arena) : "", *instead = remedy_of_open(d, one, arena);
-    struct ifm_trust trust = blank;
-    trust.word = d->noise ? IFM_TRUST_NOISY : IFM_TRUST_UNDECIDED;
-    trust.cause = decision_words(d, arena);
-    if (one) {
-        trust.arm = d->of.arm;
-        trust.told = ifm_judge_undecided(&d->of, arena);
-        trust.cause = cause_of_one(trust.told, words[0] != '\0' || more->hopeless, arena);
-        trust.cause = d->noise ? trust.cause : without_word(trust.cause);
-        trust.place = place_in(from, d->of.cell->name, d->of.arm, arena);
-    } else if (other_work) {
-        trust.cause = ifm_arena_printf(arena, "%s%s", trust.cause,
-                                       more->busy ? " on a machine under load" : ": other work disturbed most blocks");
-    }
-    if (one && ifm_derived_all_blocks(from->derived, d->of.cell->name, d->of.arm) < IFM_BLOCKS_NEEDED)
-        trust.remedy = ifm_arena_printf(arena, "%s%s", ifm_remedy_more_blocks(from, d->of.cell->name, arena),
-                                        other_work ? ", on a quiet machine" : "");
-    else if (other_work)
-        trust.remedy = one ? ifm_judge_quiet_first(&d->of, arena) : ifm_judge_quiet(&d->of, arena);
-    else if (more->hopeless)
-        trust.remedy =
-            ifm_arena_printf(arena, "an hour more may not decide: %s, or a quieter machine",
-                             known[0] != '\0' ? ifm_arena_printf(arena, "%s" ENOUGH, known) : "a wider margin");
-    else if (words[0] != '\0')
-        trust.remedy =
-            ifm_arena_printf(arena, "%s%s%s: %s %s", known, known[0] != '\0' ? ENOUGH ", or " : "", what, words, tells);
-    else if (instead[0] != '\0')
-        trust.remedy = instead;
-    else
-        trust.remedy =
-            ifm_arena_printf(arena, "%s, or a quieter machine", may_be_none(d) ? ifm_remedy_in(&wider, from) : what);
-    if (!more->disturbed && !more->busy)
-        trust.remedy = ifm_trust_remedy_of_places(from->derived, trust.remedy, arena);
-    return trust;
-}
-
-/* A gate that is inconclusive, beside comparisons that are not: nothing is wrong with the numbers, and they do not
- * answer what was asked. */
-static const struct ifm_gate_result *inconclusive(const struct ifm_publication *from)
-{
-    for (size_t i = 0; from->verdict->outcome == IFM_OUTCOME_INCONCLUSIVE && i < from->verdict->n_gates; i++)
-        if (from->verdict->gates[i].outcome == IFM_OUTCOME_INCONCLUSIVE)
-            return &from->verdict->gates[i];
-    return NULL;
-}
-
-static struct ifm_trust by_gate(const struct ifm_publication *from, const struct ifm_gate_result *gate,
-                                struct ifm_arena *arena)
-{
-    const struct ifm_undecided of = {from->derived, from->verdict, from->events, ifm_plan_cell(from->plan, gate->cell),
-                                     gate->arm};
-    const bool of_processor = ifm_metric_of(gate->gate->metric) == IFM_M_CHANGE_CPU_PERCENT;
-    const struct ifm_more more = of.cell == NULL ? (struct ifm_more){.flag = ""}
-                                 : of_processor  ? ifm_judge_more_for(&of, gate->further, arena)
-                                                 : ifm_judge_more(&of, arena);
-    const char *words = ifm_more_words(&more, arena), *longer = ifm_remedy_longer(from, arena);
-    return (struct ifm_trust){
-        .word = is_noise_found(from) || more.disturbed ? IFM_TRUST_NOISY : IFM_TRUST_UNDECIDED,
-        .place = place_in(from, gate->cell, gate->arm, arena),
-        .cause = "the gate's limit lies inside the interval",
-        .brief = "",
-        .told = "",
-        .arm = "",
-        .rule = "",
-        .remedy = gate->further == 0 || more.hopeless ? ifm_judge_at_limit(&of, arena)
-                  : words[0] != '\0'
-                      ? ifm_arena_printf(arena, "%s: %s would probably decide the gate" IFM_IF_NOISE_STAYS,
-                                         more.flag[0] != '\0' ? more.flag : longer, words)
-                      : ifm_arena_printf(arena, "%s, or a quieter machine", longer),
-    };
+    const struct ifm_gate_result *gate = ifm_gate_left_open(from);
+    const bool wanders = finding->kind == IFM_FINDING_UNSTEADY || finding->kind == IFM_FINDING_TIME_CHANGES ||
+                         finding->kind == IFM_FINDING_TIME_DRIFTS;
+    double all;
+    if (!wanders || from->derived->busy || ifm_most_marked(from, &all) > 0)
+        return own;
+    if (gate != NULL)
+        return ifm_trust_remedy_of_places(from->derived, ifm_trust_by_gate(from, gate, arena).remedy, arena);
+    return is_answered(from, d) ? "" : own;
 }
 
 /* ---- numbers without an interval ---- */
@@ -480,7 +265,7 @@ static struct ifm_trust by_nothing(const struct ifm_publication *from, bool comp
     trust.cause = clean;
     if (bare.step != NULL && !compares) {
         trust.word = IFM_TRUST_NOISY;
-        trust.place = place_in(from, bare.step->cell, bare.step->arm, arena);
+        trust.place = ifm_trust_place(from, bare.step->cell, bare.step->arm, arena);
         trust.cause = ifm_arena_printf(arena, "the time has no interval: %s", bare.step->value.text);
         trust.remedy = ifm_arena_printf(arena, "go by p50, or %s", ifm_remedy_longer(from, arena));
     } else if (bare.n > 0) {
@@ -511,7 +296,7 @@ static const char *scope_of(const struct ifm_publication *from, const struct ifm
 }
 
 /* Of too few blocks: what brings more of them, and what else would spoil these. */
-static void add_few(const struct ifm_publication *from, const struct decisions *d, struct ifm_trust *trust,
+static void add_few(const struct ifm_publication *from, const struct ifm_decisions *d, struct ifm_trust *trust,
                     struct ifm_arena *arena)
 {
     double all;
@@ -524,7 +309,7 @@ static void add_few(const struct ifm_publication *from, const struct decisions *
 }
 
 /* A gate that has no answer was asked too. */
-static bool is_settled(const struct ifm_publication *from, const struct decisions *d)
+static bool is_settled(const struct ifm_publication *from, const struct ifm_decisions *d)
 {
     const enum ifm_outcome outcome = from->verdict->outcome;
     return d->answered > 0 && d->undecided == 0 && outcome != IFM_OUTCOME_INCONCLUSIVE &&
@@ -542,7 +327,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     enum ifm_gravity gravity;
     const struct ifm_finding *finding = gravest(from, &gravity), *beside = NULL;
     const struct ifm_number *number = refused(from);
-    const struct decisions decisions = decisions_of(from, arena);
+    const struct ifm_decisions decisions = ifm_decisions_of(from, arena);
     const size_t warnings = ifm_count_warnings(from);
     bool told = false;
     if (gravity == IFM_TOUCHES_RECORD || (gravity == IFM_TOUCHES_OUTPUT && number == NULL)) {
@@ -560,15 +345,16 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
             trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         trust.word = IFM_TRUST_DO_NOT_USE;
         trust.cause = told ? trust.cause : reason_of(from);
-    } else if (ifm_judge_asks_processor_alone(from->verdict) && inconclusive(from) != NULL) {
-        trust = by_gate(from, inconclusive(from), arena); /* before noise of the time */
+    } else if (ifm_judge_asks_processor_alone(from->verdict) && ifm_gate_left_open(from) != NULL) {
+        trust = ifm_trust_by_gate(from, ifm_gate_left_open(from), arena); /* before noise of the time */
     } else if (gravity == IFM_TOUCHES_NUMBERS && !is_open(&decisions, finding)) {
         trust = by_finding(from, finding, word_beside(&decisions, finding), arena);
+        trust.remedy = remedy_of_wandering(from, &decisions, finding, trust.remedy, arena);
         told = true;
-        if (is_few(finding))
+        if (ifm_trust_is_few(finding))
             add_few(from, &decisions, &trust, arena);
     } else if (decisions.took != NULL) {
-        trust = by_finding(from, decisions.took, word_of(decisions.took), arena);
+        trust = by_finding(from, decisions.took, ifm_trust_word_of(decisions.took), arena);
         if (decisions.nearest.disturbed && trust.word == IFM_TRUST_NOISY && trust.remedy[0] != '\0')
             trust.remedy = ifm_judge_quiet(&decisions.of, arena); /* what most blocks had is the main cause */
         told = ifm_gravity_of(from, decisions.took) > 0;
@@ -578,17 +364,17 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
                 ifm_arena_printf(arena, "%zu of %zu comparisons are %s", decisions.alike, decisions.n, trust.cause);
         }
     } else if (decisions.undecided + decisions.unanswered > 0) {
-        trust = by_decisions(from, &decisions, arena);
+        trust = ifm_trust_by_decisions(from, &decisions, arena);
         told = decisions.undecided > 0 && decisions.nearest.busy; /* the load is one of the warnings */
         beside = gravity == IFM_TOUCHES_NUMBERS && !told && !decisions.nearest.disturbed ? finding : NULL;
-    } else if (inconclusive(from) != NULL) {
-        trust = by_gate(from, inconclusive(from), arena);
+    } else if (ifm_gate_left_open(from) != NULL) {
+        trust = ifm_trust_by_gate(from, ifm_gate_left_open(from), arena);
     } else {
         trust = by_nothing(from, decisions.n > 0, arena);
     }
     trust.warnings = warnings - ((told || beside != NULL) && warnings > 0);
     trust.also = ifm_trust_also(from, &trust, beside,
-                                beside == NULL ? "" : place_in(from, beside->cell, beside->arm, arena), arena);
+                                beside == NULL ? "" : ifm_trust_place(from, beside->cell, beside->arm, arena), arena);
     trust.settled = is_settled(from, &decisions);
     trust.scope = scope_of(from, &trust, decisions.answered > 0);
     if (trust.word == IFM_TRUST_SOLID && strcmp(from->plan->device, "fake") == 0)

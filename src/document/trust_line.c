@@ -221,6 +221,10 @@ const char *ifm_trust_remedy_typed(const char *remedy, struct ifm_arena *arena)
 static const char *next_line(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
     const char *remedy = ifm_trust_remedy_typed(remedy_beside(builder, trust->remedy), builder->arena), *less;
+    const char *hedge = strstr(remedy, IFM_IF_NOISE_STAYS);
+    if (!fits("next", remedy) && hedge != NULL)
+        remedy = ifm_arena_printf(builder->arena, "%.*s%s", (int)(hedge - remedy), remedy,
+                                  hedge + strlen(IFM_IF_NOISE_STAYS));
     while (!fits("next", remedy) && (less = fewer_remedies(remedy, builder->arena)) != NULL)
         remedy = less;
     return remedy;

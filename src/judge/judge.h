@@ -95,6 +95,8 @@ struct ifm_more {
     const char *flag; /* what to type: "--cap 75s"; "" = no setting alone brings them */
 };
 struct ifm_more ifm_judge_more(const struct ifm_undecided *of, struct ifm_arena *arena);
+/* What to type for an even chance of a word where nothing within the hour is probable: "--cap 180s"; "" = nothing. */
+const char *ifm_judge_even(const struct ifm_undecided *of, struct ifm_arena *arena);
 /* How long so many take, in a run like this one, and what to type; `disturbed`, `busy` and `few` are not asked. */
 struct ifm_more ifm_judge_more_for(const struct ifm_undecided *of, uint64_t blocks, struct ifm_arena *arena);
 /* Do the gates ask about processor time, and nothing else? */
@@ -103,6 +105,9 @@ bool ifm_judge_asks_processor_alone(const struct ifm_verdict *verdict);
 const char *ifm_more_time(const struct ifm_more *more, struct ifm_arena *arena);
 /* "about 172 more blocks (40 s)"; "" where there is no number, or no use. */
 const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena);
+/* ", in 340 s: --cap 350s" behind the blocks that an open gate's reason foretells; "" where it foretells none. */
+const char *ifm_judge_takes(const struct ifm_undecided *of, const struct ifm_gate_result *gate,
+                            struct ifm_arena *arena);
 #define IFM_IF_NOISE_STAYS ", if noise stays as it is"
 /* What they do: "would probably decide the gate, if ...", "would probably tell slower from equal within 0.3 %, if ...".
  */

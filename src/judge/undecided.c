@@ -147,6 +147,17 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
                            : ifm_arena_printf(arena, "about %llu more %s (%s)", n, blocks, time);
 }
 
+const char *ifm_judge_takes(const struct ifm_undecided *of, const struct ifm_gate_result *gate, struct ifm_arena *arena)
+{
+    if (gate->outcome != IFM_OUTCOME_INCONCLUSIVE || gate->further == 0 || !gate->observed.has_interval ||
+        of->cell == NULL || strcmp(gate->further_of, "blocks") != 0)
+        return "";
+    const struct ifm_more more = ifm_judge_more_for(of, gate->further, arena);
+    return more.seconds <= 0 ? ""
+                             : ifm_arena_printf(arena, ", in %s%s%s", ifm_more_time(&more, arena),
+                                                more.flag[0] == '\0' ? "" : ": ", more.flag);
+}
+
 const char *ifm_more_tells(const struct ifm_undecided *of, struct ifm_arena *arena)
 {
     const struct ifm_value *change =
@@ -246,6 +257,12 @@ double ifm_judge_no_difference(const struct ifm_undecided *of)
     return further > 0 && further <= (uint64_t)change->n ? 0 : far;
 }
 
+/* Of two one-sided tests. */
+static double level_equal(const struct ifm_value *change)
+{
+    return 1 - 2 * (1 - change->level);
+}
+
 /* Margins in percent; 0 where more of the same run soon tells more, the question is a gate's, or none is that wide. */
 struct margins {
     double here;  /* by which this run is equal */
@@ -259,12 +276,27 @@ static struct margins equal_within(const struct ifm_undecided *of, const struct 
     const struct ifm_value *change = around_zero(of);
     if (change == NULL || soon || open_gate(of->verdict, of->cell->name, of->arm) != NULL)
         return (struct margins){0};
-    const double low = log1p(change->low / 100), high = log1p(change->high / 100); /* a margin is of logarithms */
-    const double level_equal = 1 - 2 * (1 - change->level),                        /* of two one-sided tests */
+    const double low = log1p(change->low / 100), high = log1p(change->high / 100), /* a margin is of logarithms */
         edge = ifm_stats_foretell_edge((low + high) / 2, (high - low) / 2, (uint64_t)change->n, change->level,
-                                       level_equal);
+                                       level_equal(change));
     const double here = rounded_up(100 * expm1(fmax(-low, high))), again = rounded_up(100 * expm1(edge));
     return (struct margins){here < most ? here : 0, again < most ? again : 0};
+}
+
+const char *ifm_judge_even(const struct ifm_undecided *of, struct ifm_arena *arena)
+{
+    const struct ifm_value *change =
+        of->cell == NULL ? NULL : ifm_derived_value(of->derived, of->cell->name, of->arm, IFM_M_CHANGE_PERCENT);
+    const struct ifm_event_stop *stop =
+        of->cell == NULL || of->events == NULL ? NULL : IFM_LAST(of->events, stop, of->cell->name, NULL);
+    if (!ifm_is_ok(change) || !change->has_interval || stop == NULL)
+        return "";
+    const double low = log1p(change->low / 100), high = log1p(change->high / 100);
+    const uint64_t times = ifm_stats_foretell_even((low + high) / 2, (high - low) / 2, (uint64_t)change->n,
+                                                   log1p(of->cell->measure.margin), change->level, level_equal(change));
+    return times == 0 || (double)times * stop->elapsed_s > IFM_MORE_MOST_S
+               ? ""
+               : ifm_longer(of->cell, of->events, (double)times, arena);
 }
 
 static const char *equal_words(const struct ifm_undecided *of, const struct ifm_more *more, struct ifm_arena *arena)

@@ -93,7 +93,8 @@ void ifm_publish_gate_junit(const struct ifm_publication *publication, struct if
 {
     const struct ifm_trust trust = ifm_trust_of(publication, arena);
     struct ifm_gate_lines lines = {.trust = ifm_trust_words(&trust, arena)};
-    ifm_gate_lines_run(publication->verdict, arena, &lines);
+    const struct ifm_run_view run = {publication->plan, publication->derived, publication->events};
+    ifm_gate_lines_run(&run, publication->verdict, arena, &lines);
     ifm_gate_lines_junit(&lines, publication->plan->run_id, out);
 }
 

@@ -27,12 +27,15 @@ static const char *seen_of(const struct ifm_gate_result *result, const struct if
                             usual ? "" : ifm_arena_printf(arena, " at %.4g %%", 100 * people->level));
 }
 
-void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out)
+static void add_gates(const struct ifm_run_view *run, const struct ifm_verdict *verdict, struct ifm_arena *arena,
+                      struct ifm_gate_lines *out)
 {
     for (size_t i = 0; i < verdict->n_gates; i++) {
         const struct ifm_gate_result *result = &verdict->gates[i];
         const enum ifm_metric_id metric = ifm_metric_of(result->gate->metric);
         const struct ifm_value *people = ifm_quantity_for_people(metric, &result->observed, arena);
+        const struct ifm_undecided of = {run->derived, verdict, run->events, ifm_plan_cell(run->plan, result->cell),
+                                         result->arm};
         *add_line(out, arena) = (struct ifm_gate_line){
             .name = ifm_judge_gate_name(result->gate),
             .cell = result->cell,
@@ -47,7 +50,7 @@ void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena 
                 ifm_arena_printf(arena, "%s %s%s", result->gate->op == IFM_GATE_AT_MOST ? "at most" : "at least",
                                  ifm_quantity_limit(result->gate, arena),
                                  ifm_judge_by_interval(result->gate, &result->observed) ? ", whole interval" : ""),
-            .reason = result->reason,
+            .reason = ifm_arena_printf(arena, "%s%s", result->reason, ifm_judge_takes(&of, result, arena)),
             .caveat = ifm_judge_unseen_words(result, arena),
             .remedy = result->remedy,
         };
@@ -68,9 +71,10 @@ void ifm_gate_lines_block(struct ifm_gate_lines *out, struct ifm_arena *arena, c
     };
 }
 
-void ifm_gate_lines_run(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out)
+void ifm_gate_lines_run(const struct ifm_run_view *run, const struct ifm_verdict *verdict, struct ifm_arena *arena,
+                        struct ifm_gate_lines *out)
 {
-    ifm_gate_lines_verdict(verdict, arena, out);
+    add_gates(run, verdict, arena, out);
     if (verdict->exit_code != IFM_OK && ifm_gate_lines_status(out) == IFM_OK)
         ifm_gate_lines_block(out, arena, "the run itself", verdict->reasons[0]);
 }

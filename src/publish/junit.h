@@ -29,9 +29,9 @@ struct ifm_gate_lines {
     const char *trust; /* the run's word of trust with its cause: no gate asks about its baseline; NULL = not known */
 };
 
-/* The gates that a verdict judged; and with a line for what else keeps the run from passing. */
-void ifm_gate_lines_verdict(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out);
-void ifm_gate_lines_run(const struct ifm_verdict *verdict, struct ifm_arena *arena, struct ifm_gate_lines *out);
+/* The gates that a verdict of the run judged, and a line for what else keeps it from passing. */
+void ifm_gate_lines_run(const struct ifm_run_view *run, const struct ifm_verdict *verdict, struct ifm_arena *arena,
+                        struct ifm_gate_lines *out);
 /* A line for a reason outside the gates that blocks the answer; without it files would show the run as passed. */
 void ifm_gate_lines_block(struct ifm_gate_lines *out, struct ifm_arena *arena, const char *name, const char *reason);
 /* The ratios of interleaved arms that the reference holds, and beside the speed-up of an arm that compresses what its

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define PROBABLY 0.8
+#define EVEN 0.5
 /* Of a word. A limit in multiples of the blocks at hand would let those estimates pass whose noise was met too low, and
  * break most of its promises. */
 #define MOST_OF_A_WORD 1000000
@@ -48,6 +49,13 @@ static double chance(const struct forecast *f, uint64_t all)
 {
     const double outer = f->edge + half_of(f, all, f->level), noise = apart(f, all);
     return below((f->at - outer) / noise) + below((-f->at - outer) / noise) + chance_within(f, all);
+}
+
+/* That it lies within, were zero the truth. */
+static double chance_if_equal(const struct forecast *f, uint64_t all)
+{
+    const double inner = f->edge - half_of(f, all, f->level_equal), noise = f->se * sqrt((double)f->n / (double)all);
+    return inner > 0 ? 1 - 2 * below(-inner / noise) : 0;
 }
 
 /* In standard deviations of one observation: the distance from which n observations probably exclude a bound. */
@@ -128,14 +136,38 @@ uint64_t ifm_stats_foretell_word(const struct ifm_log_mean *mean, bool holds_zer
     return more > mean->n ? more : mean->n + 1;
 }
 
-double ifm_stats_foretell_edge(double at, double half, uint64_t n, double level, double level_equal)
+/* Of the interval of `level` around `at`; false where it tells nothing. */
+static bool forecast_of(double at, double half, uint64_t n, double level, struct forecast *out)
 {
-    enum { HALVINGS = 50, FAR = 4 }; /* times the half-width: beyond it no run probably lies */
     double bound;
     if (n < 2 || !(half > 0) || !isfinite(at + half) ||
         ifm_stats_t_quantile(0.5 + 0.5 * level, (double)n - 1.0, &bound) != IFM_STAT_OK)
+        return false;
+    *out = (struct forecast){.at = at, .se = half / bound, .n = n, .level = level};
+    return true;
+}
+
+uint64_t ifm_stats_foretell_even(double at, double half, uint64_t n, double edge, double level, double level_equal)
+{
+    struct forecast f;
+    if (!forecast_of(at, half, n, level, &f))
         return 0;
-    struct forecast f = {.at = at, .se = half / bound, .n = n, .edge = 0, .level = level, .level_equal = level_equal};
+    f.edge = edge;
+    f.level_equal = level_equal;
+    const bool holds_zero = fabs(at) <= half;
+    for (uint64_t times = 2; times <= IFM_FORETELL_FACTOR; times *= 2)
+        if (chance(&f, times * n) >= EVEN && (!holds_zero || chance_if_equal(&f, times * n) >= EVEN))
+            return times;
+    return 0;
+}
+
+double ifm_stats_foretell_edge(double at, double half, uint64_t n, double level, double level_equal)
+{
+    enum { HALVINGS = 50, FAR = 4 }; /* times the half-width: beyond it no run probably lies */
+    struct forecast f;
+    if (!forecast_of(at, half, n, level, &f))
+        return 0;
+    f.level_equal = level_equal;
     double low = fabs(at), high = low + FAR * half;
     for (int i = 0; i < HALVINGS; i++) {
         f.edge = 0.5 * (low + high);

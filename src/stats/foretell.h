@@ -22,6 +22,10 @@ uint64_t ifm_stats_foretell_more(uint64_t all, uint64_t n, double each);
  * sensible number. */
 uint64_t ifm_stats_foretell_word(const struct ifm_log_mean *mean, bool holds_zero, double edge, double level,
                                  double level_equal);
+/* How many times the n observations at hand give the next run an even chance of a word, by the same two intervals, were
+ * the estimate `at` as uncertain as `half` of `level` says, and if that may be zero, were it zero too: 2, 4, 8, ...; 0
+ * = none below IFM_FORETELL_FACTOR. */
+uint64_t ifm_stats_foretell_even(double at, double half, uint64_t n, double edge, double level, double level_equal);
 /* Within so much of zero the interval of `level_equal` of a next run of as many observations probably lies, where this
  * one's of `level` is `at` and `half` to either side; 0 = not known. */
 double ifm_stats_foretell_edge(double at, double half, uint64_t n, double level, double level_equal);

@@ -178,7 +178,8 @@ static void no_listing_lets_it_through(void **state)
     struct ifm_arena *arena = ifm_arena_create();
     struct ifm_gate_lines lines = {0};
     struct ifm_text text = {0};
-    ifm_gate_lines_verdict(publication.verdict, arena, &lines);
+    const struct ifm_run_view run = {publication.plan, publication.derived, publication.events};
+    ifm_gate_lines_run(&run, publication.verdict, arena, &lines);
     struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
     static const enum ifm_format formats[] = {IFM_FORMAT_TABLE, IFM_FORMAT_MD, IFM_FORMAT_CSV};
     for (size_t i = 0; i < COUNT(formats); i++) {

@@ -99,6 +99,38 @@ static void the_edge_holds_the_next_run(void **state)
     assert_true(ifm_stats_foretell_edge(0, 0, 12, 0.95, 0.9) == 0);
 }
 
+/* Runs without a word: how many of the next ones, so many times as long, have one? Times are powers of 2, so that the
+ * chance may be better than even. */
+static void an_even_chance_of_a_word(void **state)
+{
+    (void)state;
+    enum { RUNS = 3000, N = 24, FAR = 16 /* margins */ };
+    const double margin = 0.5 / sqrt(N); /* half a standard error */
+    struct ifm_random random = ifm_random_start(13, 0);
+    unsigned told = 0, held = 0;
+    for (unsigned run = 0; run < RUNS; run++) {
+        const double truth = FAR * margin * (2 * ifm_random_uniform(&random) - 1);
+        const struct ifm_interval now = interval_of(&random, truth, N, 0.95);
+        const uint64_t times =
+            ifm_stats_foretell_even((now.low + now.high) / 2, (now.high - now.low) / 2, N, margin, 0.95, 0.9);
+        if (now.low > margin || now.high < -margin || times == 0)
+            continue;
+        assert_true(times >= 2 && times <= IFM_FORETELL_FACTOR);
+        const struct ifm_interval next = interval_of(&random, truth, times * N, 0.95);
+        const double within = (next.high - next.low) / 2 * t_of(0.95, (double)(times * N) - 1) /
+                              t_of(0.975, (double)(times * N) - 1),
+                     at = (next.high + next.low) / 2;
+        told++;
+        held += next.low > margin || next.high < -margin || fabs(at) + within < margin;
+    }
+    print_message("%u told, %.3f kept\n", told, held / (double)told);
+    if (told < RUNS / 4 || held < 0.5 * told || held > 0.75 * told)
+        fail_msg("%u of %u", held, told);
+    assert_int_equal(ifm_stats_foretell_even(0.5, 1, 12, 0.05, 0.95, 0.9), 0); /* equal ones would not be found */
+    assert_int_equal(ifm_stats_foretell_even(0, 1, 12, 0.001, 0.95, 0.9), 0); /* a hundred times as long does not */
+    assert_int_equal(ifm_stats_foretell_even(0, 1, 1, 0.1, 0.95, 0.9), 0);
+}
+
 /* The same in spreads takes the same multiple of the observations, but for the quantiles of t. */
 static void the_root_of_the_observations(void **state)
 {
@@ -214,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(so_many_decide_in_four_of_five_runs),
         cmocka_unit_test(the_edge_holds_the_next_run),
+        cmocka_unit_test(an_even_chance_of_a_word),
         cmocka_unit_test(the_root_of_the_observations),
         cmocka_unit_test(no_sensible_number),
         cmocka_unit_test(told_blocks_decide),

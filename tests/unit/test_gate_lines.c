@@ -12,6 +12,10 @@
 #include "publish/junit.h"
 #include <string.h>
 
+/* No run behind the verdict: what blocks would take is not known. */
+static const struct ifm_plan no_plan = {.n_cells = 0};
+static const struct ifm_run_view no_run = {.plan = &no_plan};
+
 static struct ifm_gate_line line(const char *name, enum ifm_outcome outcome, bool missing)
 {
     return (struct ifm_gate_line){.name = name,
@@ -77,7 +81,7 @@ static void a_gate_on_the_output_error_is_read_in_percent(void **state)
     assert_string_equal(result.reason, "output error is 11.9 %, above 3.12 % (the value alone, without an interval)");
     const struct ifm_verdict verdict = {.gates = &result, .n_gates = 1};
     struct ifm_gate_lines lines = {0};
-    ifm_gate_lines_verdict(&verdict, arena, &lines);
+    ifm_gate_lines_run(&no_run, &verdict, arena, &lines);
     assert_string_equal(lines.items[0].name, "output error");
     assert_string_equal(lines.items[0].threshold, "at most 3.12 %");
     assert_string_equal(lines.items[0].metric, "loss_rms_rel");
@@ -115,7 +119,7 @@ static void a_change_is_spelled_once(void **state)
     assert_facts(result.reason, "change in time is -49.92 % [-49.94, -49.91] at 97.5 % (1.997x the speed)");
     const struct ifm_verdict verdict = {.gates = &result, .n_gates = 1};
     struct ifm_gate_lines lines = {0};
-    ifm_gate_lines_verdict(&verdict, arena, &lines);
+    ifm_gate_lines_run(&no_run, &verdict, arena, &lines);
     struct ifm_listing listing = ifm_gate_lines_listing(&lines, arena);
     struct ifm_text text = {0};
     ifm_listing_compose(&listing, IFM_FORMAT_MD, &text);
@@ -381,7 +385,7 @@ static void files_say_what_few_runs_may_miss(void **state)
         results[i].observed = line("", IFM_OUTCOME_PASS, false).observed;
     const struct ifm_verdict verdict = {.gates = results, .n_gates = sizeof results / sizeof *results};
     struct ifm_gate_lines lines = {0};
-    ifm_gate_lines_verdict(&verdict, arena, &lines);
+    ifm_gate_lines_run(&no_run, &verdict, arena, &lines);
     struct ifm_text text = {0};
     ifm_gate_lines_junit(&lines, "id", &text);
     static const char words[] = "60 runs are too few to see slow ones rarer than 1 in 20: such ones are not in this "

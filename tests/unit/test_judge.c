@@ -356,7 +356,8 @@ static void a_remedy_is_of_its_reason(void **state)
         assert_true(fx.verdict->gates[0].observed.remedy[0] != '\0');
         assert_int_equal(fx.verdict->gates[0].remedy[0] == '\0', invalid);
         struct ifm_gate_lines lines = {0};
-        ifm_gate_lines_verdict(fx.verdict, fx.arena, &lines);
+        const struct ifm_run_view run = {&fx.plan, fx.derived, NULL};
+        ifm_gate_lines_run(&run, fx.verdict, fx.arena, &lines);
         struct ifm_listing listing = ifm_gate_lines_listing(&lines, fx.arena);
         assert_int_equal(strstr(listing.notes[0], "Remedy") == NULL, invalid);
         ifm_listing_end(&listing);

@@ -244,7 +244,7 @@ static void what_would_decide_is_told_as_time(void **state)
     ended(s, "mde", 24, 10); /* a longer cap alone changes nothing */
     assert_has(why(s), ": --mde 0.044 --cap 55s");
     assert_has(again(s).remedy, "--mde 0.044 --cap 55s: about 100 more blocks");
-    ended(s, "cap", 24, 900); /* 3750 s */
+    ended(s, "cap", 24, 2000); /* 8333 s */
     assert_string_equal(why(s), "undecided after 24 blocks: an hour more may not decide. Remedy: a wider margin");
     assert_has(again(s).remedy, "an hour more may not decide");
 }

@@ -88,15 +88,15 @@ static void what_is_known_comes_before_minutes_more(void **state)
     static const struct {
         double low, high, needed;
         const char *cause, *remedy;
-    } rows[] = {{-1.32, 1.1, 4000, ", though a margin of 1.4 % would call this run equal",
-                 "--margin 2.1% where that is enough (probably equal then), or --cap 1700s: about 3976 more blocks (28 "
-                 "min) would "
-                 "probably tell whether equal within 0.3 %, if noise stays as it is"},
-                {0.05, 1.1, 40, "",
-                 "--cap 20s: about 16 more blocks (7 s) would probably tell slower from equal within 0.3 %, if"},
-                {0.1, 1.1, 4000, "", "--cap 1700s: about 3976 more blocks (28 min) would probably tell slower from"},
-                {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call this run equal",
-                 "an hour more may not decide: --margin 2.1% where"}};
+    } rows[] = {
+        {-1.32, 1.1, 4000, ", though a margin of 1.4 % would call this run equal",
+         "--cap 1700s, or --margin 2.1% where that is enough: either probably decides, if noise stays as it is"},
+        {0.05, 1.1, 40, "",
+         "--cap 20s: about 16 more blocks (7 s) would probably tell slower from equal within 0.3 %, if"},
+        {0.1, 1.1, 4000, "", "--cap 1700s: about 3976 more blocks (28 min) would probably tell slower from"},
+        {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call this run equal",
+         "--cap 320s for an even chance of a word, or --margin 2.1% where that is enough (probably equal then)"},
+        {-90, 200, 1e6, "", "an hour more may not decide: a wider margin, or a quieter machine"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct sample *s = open_sample(NULL, 0);
         s->numbers[CHANGE].value.number = rows[i].low > 0 ? 0.6 : -0.002;
@@ -175,66 +175,6 @@ static void a_gate_that_passes_leaves_no_margin_open(void **state)
         assert_int_equal(again(s).word, asked ? IFM_TRUST_UNDECIDED : IFM_TRUST_SOLID);
         const struct ifm_undecided of = {s->publication.derived, &s->verdict, NULL, &plan.cells[0], "half"};
         assert_int_equal(ifm_judge_undecided(&of, s->arena)[0] != '\0', asked);
-    }
-}
-
-/* What decides an open gate is said under load too, behind what comes first; where nobody asked, that alone. */
-static void load_keeps_what_decides_a_gate(void **state)
-{
-    (void)state;
-    struct ifm_gate_result far = on_limit;
-    far.further = 100000;
-    const struct {
-        const struct ifm_gate_result *gate;
-        const char *remedy;
-    } rows[] = {{NULL, ""},
-                {&on_limit,
-                 "; else about 33 more blocks (15 s) would probably decide the gate, if noise stays as it is: --cap "},
-                {&far, ": an hour more may not decide"}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct sample *s = open_sample(NULL, 0);
-        struct ifm_gate_result gate = rows[i].gate == NULL ? on_limit : *rows[i].gate;
-        s->derived.busy = true;
-        ended(s, "cap", 24, 10);
-        s->verdict.gates = &gate;
-        s->verdict.n_gates = rows[i].gate != NULL;
-        s->verdict.outcome = rows[i].gate != NULL ? IFM_OUTCOME_INCONCLUSIVE : IFM_OUTCOME_NOT_GATED;
-        const struct ifm_trust trust = again(s);
-        assert_has(trust.remedy, "end other work");
-        assert_has(trust.remedy, rows[i].remedy);
-        assert_true(rows[i].gate != NULL || (strstr(trust.remedy, "else") == NULL && trust.remedy[0] == 'e'));
-    }
-}
-
-/* Where gates ask about processor time alone, what disturbed the time is no cause, and a quiet machine no remedy. */
-static void a_gate_on_processor_time_is_not_about_the_time(void **state)
-{
-    (void)state;
-    static const struct ifm_gate gate = {
-        .name = "cpu", .metric = "change_cpu_percent", .cell = "", .arm = "", .threshold = 3, .interval = true};
-    static const struct ifm_finding took = {IFM_SEVERITY_WARNING,
-                                            "rule-02",
-                                            D,
-                                            "half",
-                                            "undecided: the machine disturbed 24 of 24 blocks. Remedy: end other work",
-                                            .takes_word = true};
-    for (int open = 0; open < 2; open++) {
-        struct sample *s = open_sample(&took, 1);
-        struct ifm_gate_result result = on_limit;
-        result.gate = &gate;
-        result.outcome = open ? IFM_OUTCOME_INCONCLUSIVE : IFM_OUTCOME_PASS;
-        ended(s, "cap", 24, 10);
-        s->verdict.gates = &result;
-        s->verdict.n_gates = 1;
-        s->verdict.outcome = result.outcome;
-        const struct ifm_trust trust = again(s);
-        assert_lacks(trust.cause, "disturbed");
-        assert_lacks(trust.remedy, "other work");
-        assert_string_equal(trust.cause, open ? "the gate's limit lies inside the interval"
-                                              : "no number was refused, and no warning touches what is compared");
-        assert_string_equal(
-            trust.remedy,
-            open ? "--cap 25s: about 33 more blocks (15 s) would probably decide the gate" IFM_IF_NOISE_STAYS : "");
     }
 }
 
@@ -557,8 +497,6 @@ int main(void)
         cmocka_unit_test(the_direction_holds_beside_noise),
         cmocka_unit_test(load_refuses_rates_above_a_ceiling),
         cmocka_unit_test(words_decide_nothing),
-        cmocka_unit_test(load_keeps_what_decides_a_gate),
-        cmocka_unit_test(a_gate_on_processor_time_is_not_about_the_time),
         cmocka_unit_test(every_kind_has_a_remedy),
         cmocka_unit_test(a_limit_stands_alone),
         cmocka_unit_test(an_undecided_comparison_is_no_noise),
