@@ -256,7 +256,7 @@ static void say_unsteady(const struct ifm_cell_work *work, const struct nearest 
     const char *of = near->known
                          ? ifm_arena_printf(arena,
                                             "a %s ceiling that moved between %s (10th percentile) and %s "
-                                            "(the most seen)",
+                                            "(taken as the ceiling)",
                                             kind, ends.low, ends.high)
                          : ifm_arena_printf(arena, "its %s ceiling, of which one round of probes was taken", kind);
     const char *brief = ifm_arena_printf(arena, "%s reaches %s%s %%%s of %s: %s cannot be told",

@@ -511,13 +511,12 @@ static void say_places(const struct ifm_arm_work *arm, const struct ifm_places *
     const char *moves =
         fabs(places->moves) < VISIBLE
             ? ""
-            : ifm_arena_printf(arm->d->arena, ": moves the comparison by a factor of %.3g, which its interval holds",
-                               exp(places->moves));
+            : ifm_arena_printf(arm->d->arena, ": moves the comparison by %+.2g %%, which its interval holds",
+                               100 * expm1(places->moves));
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
         IFM_PLACES_WORDS " (%s)" IFM_ALTERNATES_END "%s%s" IFM_REMEDY
-                         "pin all to one CPU, whichever (`taskset -c %lld inferometer ...`), if one is what "
-                         "the programs need",
+                         "pin all to any one CPU (`taskset -c %lld inferometer ...`), if one is enough",
         places->words, moves, changes_the_word ? ": undecided" : "", (long long)places->fast);
     said->kind = IFM_FINDING_ALTERNATES;
     said->takes_word = changes_the_word;
@@ -539,8 +538,8 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
         return;
     const char *moves =
         ifm_derive_is_carried(carried)
-            ? ifm_arena_printf(arm->d->arena, "moves the comparison by a factor of %.3g, block by block",
-                               exp(carried->usual))
+            ? ifm_arena_printf(arm->d->arena, "moves the comparison by %+.2g %%, as its slots are mixed",
+                               100 * expm1(carried->usual))
             : ifm_arena_printf(arm->d->arena, "may move the comparison by %+.2g to %+.2g %%", 100 * expm1(carried->low),
                                100 * expm1(carried->high));
     struct ifm_finding *said = ifm_derive_say_arm(

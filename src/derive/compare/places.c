@@ -264,10 +264,10 @@ static const char *words_of(const struct run_part parts[2], size_t said, size_t 
     const char *words =
         ifm_arena_printf(arena, "%sby about %.2g %%, longer on CPU %lld than on CPU %lld",
                          n == 1 || turns(parts) ? ""
-                         : said == 0            ? "at first "
-                                                : "later ",
+                         : said == 0            ? "early in the run "
+                                                : "late in the run ",
                          100 * expm1(found->change[said]), (long long)found->slow, (long long)found->fast);
-    return n == 2 && turns(parts) ? ifm_arena_printf(arena, "%s, later by %.2g %% the other way round", words,
+    return n == 2 && turns(parts) ? ifm_arena_printf(arena, "%s, late in the run by %.2g %% the other way round", words,
                                                      100 * expm1(-found->change[1]))
                                   : words;
 }
