@@ -126,13 +126,14 @@ static const char *left_out(const struct ifm_run_view *original, const struct if
                : ifm_arena_printf(arena, "the original has another %s: it is not held against its repeats", unlike);
 }
 
-static const char *caveat_of(const struct ifm_folder *folders, const char *const *dirs, size_t n,
-                             struct ifm_arena *arena)
+static const char *caveat_of(const struct ifm_sessions *sessions, const struct ifm_folder *folders,
+                             const char *const *dirs, struct ifm_arena *arena)
 {
+    const size_t n = sessions->n_runs;
     enum ifm_trust_word *words = IFM_ARENA_ARRAY(arena, enum ifm_trust_word, n);
     for (size_t i = 0; i < n; i++)
         words[i] = ifm_trust_of(&folders[i].publication, arena).word;
-    return ifm_sessions_caveat(words, dirs, n, arena);
+    return ifm_sessions_caveat(sessions, words, dirs, n, arena);
 }
 
 /* The original's folder stands behind those of its sessions. */
@@ -153,9 +154,8 @@ static enum ifm_status tell(const struct ifm_options *options, const struct ifm_
         ifm_sessions_listing(&sessions, views, dirs, again->times, beside, again->epsilon, arena);
     if (why[0] != '\0')
         ifm_listing_remark(&listing, why);
-    ifm_listing_remark(&listing,
-                       ifm_sessions_answer(&sessions, again->times, again->epsilon,
-                                           caveat_of(folders, dirs, again->times + (beside != NULL), arena), arena));
+    ifm_listing_remark(&listing, ifm_sessions_answer(&sessions, again->times, again->epsilon,
+                                                     caveat_of(&sessions, folders, dirs, arena), arena));
     listing.folds = true; /* long names, and nobody cuts columns of it: files have them all */
     ifm_cli_listing(&listing, options->format, &text);
     ifm_cli_print(&text, stdout);

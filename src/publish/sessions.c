@@ -109,6 +109,19 @@ static const char *modes_of(const struct quote *a, const struct ifm_sessions_row
                                   ifm_sessions_runs(row), row->modes->text);
 }
 
+/* A range is of the time that its runs cover. Up to an hour, that is one state of the machine. */
+static const char *span_of(const struct quote *a)
+{
+    enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
+    const double s = a->sessions->span_s;
+    if (!(s > 0) || a->sessions->scripted)
+        return "";
+    const double unit = s <= 90 ? 1 : s <= 2 * HOUR ? MINUTE : s <= 2 * DAY ? HOUR : DAY;
+    const char *name = s <= 90 ? "s" : s <= 2 * HOUR ? "min" : s <= 2 * DAY ? "h" : "days";
+    return ifm_arena_printf(a->arena, "; all runs within %.0f %s%s", ceil(s / unit), name,
+                            s < HOUR ? ": another hour may differ by more" : "");
+}
+
 /* It repeats with the run, whose length it is of. */
 static const char *drift_of(const struct quote *a, const struct ifm_sessions_row *row, const char *lead)
 {
@@ -210,9 +223,9 @@ static const char *answer_of(const struct quote *a, const char *caveat)
                                     name_of(a, &sessions->rows[i]));
     const char *yes = list(a, true), *no = list(a, false), *what = is_ratio(sessions) ? "speed-up" : "time";
     if (yes[0] == '\0')
-        return ifm_arena_printf(a->arena, "quote no %s: %s%s", what, no, others_of(a, "nor"));
-    return ifm_arena_printf(a->arena, "quote %s%s%s%s%s", yes, no[0] == '\0' ? "" : "; not ", no, others_of(a, "not"),
-                            caveat);
+        return ifm_arena_printf(a->arena, "quote no %s: %s%s%s", what, no, others_of(a, "nor"), span_of(a));
+    return ifm_arena_printf(a->arena, "quote %s%s%s%s%s%s", yes, no[0] == '\0' ? "" : "; not ", no, others_of(a, "not"),
+                            caveat, span_of(a));
 }
 
 const char *ifm_sessions_answer(const struct ifm_sessions *sessions, size_t n, double epsilon, const char *caveat,
@@ -226,9 +239,33 @@ const char *ifm_sessions_answer(const struct ifm_sessions *sessions, size_t n, d
                                   answer);
 }
 
-const char *ifm_sessions_caveat(const enum ifm_trust_word *words, const char *const *dirs, size_t n,
-                                struct ifm_arena *arena)
+/* Of the first speed-up that may be quoted and moves with memory; else of one whose baseline may be weak. */
+static const char *ceiling_caveat(const struct quote *a, const char *const *dirs)
 {
+    const struct ifm_sessions_row *unclear = NULL;
+    for (size_t i = 0; i < a->sessions->n; i++) {
+        const struct ifm_sessions_row *row = &a->sessions->rows[i];
+        if (row->quotable != IFM_REPEATABLE_YES)
+            continue;
+        if (row->memory != NULL)
+            return ifm_arena_printf(
+                a->arena, "; with care, as the memory changed its speed (%s%s), and the ratios are of that speed",
+                ends_of(a, row->memory), is_one_cell(a) ? "" : ifm_arena_printf(a->arena, " in %s", row->cell));
+        unclear = unclear == NULL && row->unclear > 0 ? row : unclear;
+    }
+    return unclear == NULL
+               ? ""
+               : ifm_arena_printf(
+                     a->arena,
+                     "; with care, as %zu of %zu runs cannot tell how weak the baseline is (inferometer report %s "
+                     "--verbose)",
+                     unclear->unclear, ifm_sessions_runs(unclear), dirs[unclear->first_unclear]);
+}
+
+const char *ifm_sessions_caveat(const struct ifm_sessions *sessions, const enum ifm_trust_word *words,
+                                const char *const *dirs, size_t n, struct ifm_arena *arena)
+{
+    const struct quote a = {.sessions = sessions, .n = n, .arena = arena};
     enum ifm_trust_word worst = IFM_TRUST_NOISY;
     size_t first = 0, alike = 0;
     for (size_t i = 0; i < n; i++) {
@@ -236,6 +273,9 @@ const char *ifm_sessions_caveat(const enum ifm_trust_word *words, const char *co
         alike = words[i] > worst ? 1 : alike + (words[i] == worst && alike > 0);
         worst = words[i] > worst ? words[i] : worst;
     }
+    const char *of_ceiling = worst == IFM_TRUST_DO_NOT_USE ? "" : ceiling_caveat(&a, dirs);
+    if (of_ceiling[0] != '\0')
+        return of_ceiling;
     return alike == 0 ? ""
                       : ifm_arena_printf(arena, "; with care, as %zu of %zu runs %s: %s (inferometer summary %s)",
                                          alike, n, alike == 1 ? "says" : "say", ifm_trust_label(worst), dirs[first]);
@@ -272,7 +312,7 @@ static const char *quote_word(const struct quote *a, const struct ifm_sessions_r
     if (strcmp(row->outputs, "differ") == 0)
         return "no: outputs differ";
     if (row->quotable == IFM_REPEATABLE_YES)
-        return row->drifting > 0 ? "with care" : "yes";
+        return row->drifting > 0 || row->memory != NULL || row->unclear > 0 ? "with care" : "yes";
     if (row->contradicts)
         return "no: not decided alike";
     if (row->answer == IFM_REPEATABLE_NO)
@@ -354,9 +394,10 @@ struct ifm_listing ifm_sessions_listing(const struct ifm_sessions *sessions, con
         add(&a, views[0].plan, &sessions->rows[i], dirs, &listing);
     for (size_t i = 0; i < n; i++)
         json_array_append_new(runs, json_string(views[i].plan->run_id));
-    listing.members = json_pack("{s:s, s:s, s:s, s:f, s:o, s:s?}", "quotable", quotable_words[sessions->quotable],
+    listing.members = json_pack("{s:s, s:s, s:s, s:f, s:o, s:s?, s:o}", "quotable", quotable_words[sessions->quotable],
                                 "repeatable", ifm_repeatable_words(sessions->answer), "speedups",
                                 ifm_repeatable_words(sessions->ratios), "epsilon_percent", 100 * epsilon, "sessions",
-                                runs, "original", original == NULL ? NULL : original->plan->run_id);
+                                runs, "original", original == NULL ? NULL : original->plan->run_id, "span_s",
+                                isnan(sessions->span_s) ? json_null() : json_real(sessions->span_s));
     return listing;
 }

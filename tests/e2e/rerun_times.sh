@@ -32,6 +32,7 @@ d = json.load(open("json"))
 assert d["quotable"] == "not answered" and "it would be: quote int4 2.0" in d["notes"][-1], d
 assert d["repeatable"] == d["speedups"] == "repeatable" and d["epsilon_percent"] == 1, d
 assert len(set(d["sessions"] + [d["original"]])) == 3, d
+assert 0 < d["span_s"] < 3600 and "all runs within" not in d["notes"][-1], d
 assert {(r["arm"], r["metric"]) for r in d["rows"]} == {("f16", "step_ns"), ("int4", "step_ns"), ("int4", "speedup")}, d
 for r in d["rows"]:
     assert 0 < r["least"] <= r["mean"] <= r["most"] and 0 < r["original"], r
@@ -62,7 +63,7 @@ import json, sys
 d = json.load(open("json"))
 assert d["repeatable"] == "not repeatable" and d["speedups"] == "repeatable", d
 assert d["quotable"] == {"0": "yes", "3": "not answered"}[sys.argv[1]], d
-assert "the times of arm2, arm1" in d["notes"][-1], d
+assert "the times of arm2, arm1" in d["notes"][-1] and "another hour may differ by more" in d["notes"][-1], d
 P
 
 # A program that was built anew since is another one: said, and its times are not held against the original's.

@@ -141,7 +141,7 @@ static void the_table_answers_in_the_names_of_the_run(void **state)
     const char *first = strchr(table, '\n');
     assert_non_null(first);
     assert_int_equal(strncmp(table, "arm           number        quote", 33), 0);
-    assert_int_equal(strncmp(first, "\ndozen-letter  vs baseline   yes               2.00x to 2.00x  ", 61), 0);
+    assert_int_equal(strncmp(first, "\ndozen-letter  vs baseline   with care         2.00x to 2.00x  ", 61), 0);
     assert_non_null(strstr(table, "/step     yes               123 to 128 us "));
     assert_non_null(strstr(table, " +-2.4 % "));
     assert_non_null(strstr(table, "\n              fastest read  no: beyond +-5 %  "));

@@ -226,6 +226,62 @@ static void join_quotable(struct ifm_sessions *out)
     out->quotable = out->scripted ? IFM_REPEATABLE_UNKNOWN : out->quotable;
 }
 
+/* It does not tell how much of a compressed arm's speed-up is the baseline's weakness: the ceiling moved, or the
+ * interval is wide. Warnings of rule 3 about a whole cell say nothing else. */
+static bool is_unclear(const struct ifm_run_view *run, const char *cell, const struct ifm_value *bound)
+{
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(run->derived, cell, f)) != NULL;)
+        if (f->severity == IFM_SEVERITY_WARNING && f->rule != NULL && strcmp(f->rule, "rule-03") == 0 &&
+            ifm_is_empty(f->arm) && (f->kind != IFM_FINDING_WEAK_BASELINE || !ifm_is_ok(bound)))
+            return true;
+    return false;
+}
+
+static const struct ifm_sessions_row *moved_memory(const struct ifm_sessions *all, const char *cell)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->rows[i].metric == IFM_M_CEILING_READ && all->rows[i].answer == IFM_REPEATABLE_NO &&
+            strcmp(all->rows[i].cell, cell) == 0)
+            return &all->rows[i];
+    return NULL;
+}
+
+/* What a ceiling leaves of a speed-up is derived of compressed arms only: their ratio moves with memory's speed. */
+static void find_ceilings(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original,
+                          const struct ifm_sessions *all, struct ifm_sessions_row *row)
+{
+    for (size_t i = 0; i <= n; i++) {
+        const struct ifm_run_view *run = run_with(views, n, original, row, i);
+        const struct ifm_value *bound =
+            run == NULL ? NULL : ifm_derived_value(run->derived, row->cell, row->arm, IFM_M_SPEEDUP_AT_CEILING);
+        if (bound == NULL)
+            continue;
+        if (!ifm_is_ok(bound) || strcmp(bound->text, "read") == 0) /* and not "flops" */
+            row->memory = moved_memory(all, row->cell);
+        if (is_unclear(run, row->cell, bound) && row->unclear++ == 0)
+            row->first_unclear = i;
+    }
+}
+
+/* The original counts where a number of it is among those of the runs. */
+static double span_of(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original,
+                      const struct ifm_sessions *all)
+{
+    bool counts = false;
+    int64_t first = INT64_MAX, last = 0;
+    for (size_t i = 0; i < all->n; i++)
+        counts |= !isnan(all->rows[i].original);
+    for (size_t i = 0; i < n + (original != NULL && counts); i++) {
+        const struct ifm_events *events = i < n ? views[i].events : original->events;
+        if (events == NULL || events->n == 0 || events->items[events->n - 1].t_ns <= events->items[0].t_ns)
+            return NAN;
+        const int64_t end = events->items[events->n - 1].t_ns;
+        first = events->items[0].t_ns < first ? events->items[0].t_ns : first;
+        last = end > last ? end : last;
+    }
+    return 1e-9 * (double)(last - first);
+}
+
 void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_run_view *original, double epsilon,
                   struct ifm_arena *arena, struct ifm_sessions *out)
 {
@@ -248,7 +304,11 @@ void ifm_sessions(const struct ifm_run_view *views, size_t n, const struct ifm_r
         if (value_of(&views[0], &row) != NULL)
             add(views, n, original, epsilon, arena, out, row);
     }
+    for (size_t i = 0; i < out->n; i++)
+        if (out->rows[i].metric == IFM_M_SPEEDUP)
+            find_ceilings(views, n, original, out, &out->rows[i]);
     join_quotable(out);
+    out->span_s = span_of(views, n, original, out);
 }
 
 const char *ifm_programs_unlike(const struct ifm_events *first, const struct ifm_events *second,

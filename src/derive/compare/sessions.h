@@ -29,13 +29,16 @@ struct ifm_sessions_row {
     enum ifm_repeatable quotable;
     const struct ifm_value *modes; /* of a time: those of the first run that says that they mislead; NULL = none */
     size_t modal, drifting;        /* runs that say so; runs in which it drifts from start to end */
+    const struct ifm_sessions_row *memory; /* the read ceiling of a speed-up that it bounds, if it does not repeat */
+    size_t unclear, first_unclear; /* runs that cannot tell how weak the baseline is; the first, `n` is the original */
 };
 
 struct ifm_sessions {
     struct ifm_sessions_row *rows;
     size_t n, capacity;
-    bool scripted;              /* of the device fake: nothing is quotable */
-    size_t n_runs;              /* sessions, and the original where there is one */
+    bool scripted; /* of the device fake: nothing is quotable */
+    size_t n_runs; /* sessions, and the original where there is one */
+    double span_s; /* by the wall clock, from the first start to the last end of runs with numbers; NaN = unknown */
     enum ifm_repeatable answer; /* of all rows but those of ceilings: no outweighs unknown */
     enum ifm_repeatable ratios; /* of the speed-ups alone, which a change of the whole machine leaves alone */
     enum ifm_repeatable others; /* of times and energy */
