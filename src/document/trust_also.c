@@ -56,7 +56,8 @@ const char *ifm_trust_also(const struct ifm_publication *from, const struct ifm_
             finding->severity == IFM_SEVERITY_WARNING && finding->kind == IFM_FINDING_LOAD)
             return "noisy: the machine is under load";
     }
-    if (beside == NULL)
+    if (beside == NULL ||
+        strncmp(beside->text, IFM_PLACES_WORDS, strlen(IFM_PLACES_WORDS)) == 0) /* its footnote has it */
         return "";
     const bool same = trust->arm[0] != '\0' && !ifm_is_empty(beside->arm) && strcmp(trust->arm, beside->arm) == 0;
     return ifm_arena_printf(arena, "%s%s%s", same ? "" : place, same || place[0] == '\0' ? "" : ": ",

@@ -122,7 +122,7 @@ static void say_within(const struct ifm_arm_work *arm, double within)
     const bool all = ifm_derive_all_drift(arm);
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
-        "%s rises and falls within the run, by %.2f %% from fifth to fifth of it%s; " IFM_HELD_WORDS " all fifths",
+        "%s rises and falls within the run, by %.3g %% from fifth to fifth of it%s; " IFM_HELD_WORDS " all fifths",
         time_words(arm), 100.0 * expm1(within), all ? ifm_derive_all_words(arm->work) : "");
     said->kind = IFM_FINDING_TIME_CHANGES;
     said->of_all = all;
