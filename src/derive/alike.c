@@ -6,8 +6,8 @@
 #include <math.h>
 
 /* Two arms change alike where neither does so by more than twice as much as the other, and each by more than so many
- * standard errors. */
-static const double ALIKE = 0.5, SURELY = 2;
+ * standard errors; one changes alone where the ratio to each other one does by more than so many. */
+static const double ALIKE = 0.5, SURELY = 2, ALONE = 3;
 
 struct course {
     size_t n;
@@ -104,38 +104,43 @@ static bool changes_with(double at_ns, const struct moved *own, const struct cou
            own->by / moved.by >= ALIKE;
 }
 
-/* `at_ns` NULL: over the pass. */
-static bool all_move(const struct ifm_arm_work *arm, const double *at_ns)
+/* Does the ratio of the two surely change as this one does? Two noises alone rarely look like that. */
+static bool moves_beside(const struct ifm_arm_work *arm, const struct ifm_arm_work *other, const double *at_ns,
+                         const struct moved *own, struct course *its)
+{
+    struct moved moved;
+    its->n = ifm_pair_logs(arm, other, NULL, its->logs, its->mid);
+    return its->n >= IFM_BLOCKS_NEEDED && (at_ns == NULL ? drifted(its, &moved) : moved_at(its, *at_ns, &moved)) &&
+           fabs(moved.by) > ALONE * moved.se && moved.by * own->by > 0;
+}
+
+enum ifm_shared ifm_derive_shared(const struct ifm_arm_work *arm, const double *at_ns)
 {
     const struct ifm_cell_work *work = arm->work;
     struct ifm_arena *scratch = ifm_arena_create();
     struct course own, its;
-    struct moved moved;
-    size_t others = 0;
-    bool alike = course_of(arm, scratch, &own) &&
-                 (at_ns == NULL ? drifted(&own, &moved) : moved_at(&own, *at_ns, &moved)) && is_sure(&moved);
-    for (size_t a = 0; alike && a < work->cell->n_arms; a++) {
+    struct moved moved = {0, 0};
+    size_t others = 0, alike = 0, unlike = 0;
+    const bool sure = course_of(arm, scratch, &own) &&
+                      (at_ns == NULL ? drifted(&own, &moved) : moved_at(&own, *at_ns, &moved)) && is_sure(&moved);
+    for (size_t a = 0; a < work->cell->n_arms; a++) {
         const struct ifm_arm_work *other = &work->arms[a];
         if (other == arm || !course_of(other, scratch, &its))
             continue;
         others++;
-        alike = at_ns == NULL ? drifts_with(arm, &own, other, &its) : changes_with(*at_ns, &moved, &its);
+        alike += sure && (at_ns == NULL ? drifts_with(arm, &own, other, &its) : changes_with(*at_ns, &moved, &its));
+        unlike += sure && moves_beside(arm, other, at_ns, &moved, &its);
     }
     ifm_arena_destroy(scratch);
-    return alike && others > 0;
+    return others > 0 && alike == others     ? IFM_SHARED_BY_ALL
+           : others == 0 || unlike == others ? IFM_SHARED_BY_NONE
+                                             : IFM_SHARED_PERHAPS;
 }
 
-bool ifm_derive_all_change(const struct ifm_arm_work *arm, double at_ns)
+const char *ifm_derive_shared_words(const struct ifm_cell_work *work, enum ifm_shared shared)
 {
-    return all_move(arm, &at_ns);
-}
-
-bool ifm_derive_all_drift(const struct ifm_arm_work *arm)
-{
-    return all_move(arm, NULL);
-}
-
-const char *ifm_derive_all_words(const struct ifm_cell_work *work)
-{
-    return ifm_plan_count_in_blocks(work->cell) == 2 ? ", in both arms" : ", in all arms";
+    return shared == IFM_SHARED_BY_NONE                ? ""
+           : shared == IFM_SHARED_PERHAPS              ? ", in one arm at least"
+           : ifm_plan_count_in_blocks(work->cell) == 2 ? ", in both arms"
+                                                       : ", in all arms";
 }

@@ -69,7 +69,7 @@ struct ifm_finding {
     enum ifm_finding_kind kind;
     struct ifm_weakness weak;
     double drift; /* of a time that drifts: of its logarithm */
-    bool of_all;  /* of a time that changes or drifts: those of all arms of the cell did so together */
+    bool of_one;  /* of a time that changes or drifts: the ratios to all other arms of the cell surely do so too */
 };
 #define IFM_REMEDY ". Remedy: "
 

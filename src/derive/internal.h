@@ -279,11 +279,15 @@ void ifm_derive_leave_to_intervals(const struct ifm_arm_work *arm, const bool *w
                                    const struct ifm_interval *change, const struct ifm_interval *equal, size_t first);
 
 /* ---- alike.c ---- */
-/* Do all arms of the cell change as this one at a time, or drift as it does? Then it is none's alone. */
-bool ifm_derive_all_change(const struct ifm_arm_work *arm, double at_ns);
-bool ifm_derive_all_drift(const struct ifm_arm_work *arm);
-/* ", in both arms" */
-const char *ifm_derive_all_words(const struct ifm_cell_work *work);
+/* Do all arms of the cell change as this one at a time, or, at_ns NULL, drift as it does? Then it is none's alone. */
+enum ifm_shared {
+    IFM_SHARED_BY_NONE = 0, /* the ratio to each other arm surely does, too; or there is no other */
+    IFM_SHARED_PERHAPS,
+    IFM_SHARED_BY_ALL,
+};
+enum ifm_shared ifm_derive_shared(const struct ifm_arm_work *arm, const double *at_ns);
+/* ", in both arms"; ", in one arm at least"; "" */
+const char *ifm_derive_shared_words(const struct ifm_cell_work *work, enum ifm_shared shared);
 
 /* ---- the numbers ---- */
 /* step.c: the course of logarithms over the pass, as the means of fifths of its blocks; n >= IFM_FIFTHS. */

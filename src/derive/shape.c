@@ -220,13 +220,14 @@ static double time_behind(const struct ifm_arm_work *arm, size_t samples)
 
 static void say_unsteady(const struct ifm_arm_work *arm, size_t from, size_t n)
 {
-    const bool all = ifm_derive_all_change(arm, time_behind(arm, from));
+    const double at_ns = time_behind(arm, from);
+    const enum ifm_shared shared = ifm_derive_shared(arm, &at_ns);
     struct ifm_finding *said = ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                                                   "no steady state%s: the level of the samples still changes in the "
                                                   "last quarter (last after %zu of %zu samples)",
-                                                  all ? ifm_derive_all_words(arm->work) : "", from, n);
+                                                  ifm_derive_shared_words(arm->work, shared), from, n);
     said->kind = IFM_FINDING_UNSTEADY;
-    said->of_all = all;
+    said->of_one = shared == IFM_SHARED_BY_NONE;
 }
 
 static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena, struct shape_series *s, bool tell)

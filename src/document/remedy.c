@@ -141,8 +141,7 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
         [IFM_FINDING_WARM_UP] = {"", "warm up for longer: --warmup-cap", "warm up for longer: measure.warmup_cap",
                                  NULL},
         [IFM_FINDING_CACHES] = {"", "a shape that the caches do not hold either way", NULL, NULL},
-        [IFM_FINDING_UNSTEADY] = {"", "warm up for longer: --warmup-cap; if it stays, see what changes in this arm",
-                                  "a longer measure.warmup_cap; if it stays, see what changes in this arm", NULL},
+        [IFM_FINDING_UNSTEADY] = {"", "warm up for longer: --warmup-cap", "a longer measure.warmup_cap", NULL},
         [IFM_FINDING_RATIO_DRIFTS] = {"", "see what changes in this arm alone", NULL, NULL},
         [IFM_FINDING_TIME_CHANGES] = {"", "lock the clocks (inferometer lock), or see what changes in this arm", NULL,
                                       "run it again; if it changes again, see what changes in this arm"},
@@ -165,10 +164,11 @@ static const char *usual_remedy(const char *cause, const char *rule, const struc
     const enum ifm_finding_kind kind = finding == NULL ? IFM_FINDING_OTHER : finding->kind;
     if (strstr(cause, "--") != NULL) /* it names an option itself */
         return "";
-    if (finding != NULL && finding->of_all)
+    /* What one arm alone surely does lies in it; a run of a program starts anew, so that no warm-up steadies it. */
+    const bool moves = kind == IFM_FINDING_TIME_CHANGES || kind == IFM_FINDING_TIME_DRIFTS ||
+                       (kind == IFM_FINDING_UNSTEADY && has_programs(from->plan));
+    if (moves && !(finding->of_one && kind != IFM_FINDING_UNSTEADY))
         return ifm_remedy_in(&machine, from);
-    if (kind == IFM_FINDING_UNSTEADY && has_programs(from->plan)) /* each run starts anew: no warm-up steadies it */
-        return "run it again; if it is this program alone again, see what changes in it";
     if (kind == IFM_FINDING_FEW_BLOCKS)
         return ifm_remedy_more_blocks(from, finding->cell, arena);
     if (kind == IFM_FINDING_WEAK_BASELINE)

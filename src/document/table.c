@@ -165,11 +165,28 @@ static const char *batch_of(const struct ifm_group *group)
     return batch;
 }
 
-/* A bound holds for a number of sequences, which the conditions do not say where it is the usual one. */
-static const char *with_batch(const struct ifm_builder *builder, const struct ifm_group *group, const char *heading)
+/* The read ceiling of all rows; "" where they differ. */
+static const char *read_ceiling_of(const struct ifm_builder *builder, const struct ifm_group *group)
 {
-    const char *batch = batch_of(group);
-    return batch == NULL ? heading : ifm_arena_printf(builder->arena, "%s (batch %s)", heading, batch);
+    const char *rate = "";
+    for (size_t i = 0; i < group->n; i++) {
+        const struct ifm_value *its = ifm_value_of(builder, &group->first[i], NULL, IFM_M_CEILING_READ);
+        char text[48];
+        if (!ifm_is_ok(its) || (i > 0 && strcmp(rate, ifm_format_human(its->number, "B/s", text)) != 0))
+            return "";
+        rate = ifm_arena_strdup(builder->arena, ifm_format_human(its->number, "B/s", text));
+    }
+    return rate;
+}
+
+/* A bound holds for a number of sequences, which the conditions do not say where it is the usual one, and for the rate
+ * at which this run read at most: another run may read faster. */
+static const char *of_bound(const struct ifm_builder *builder, const struct ifm_group *group, const char *heading)
+{
+    const char *batch = batch_of(group), *rate = read_ceiling_of(builder, group);
+    if (batch == NULL)
+        return rate[0] == '\0' ? heading : ifm_arena_printf(builder->arena, "%s (%s)", heading, rate);
+    return ifm_arena_printf(builder->arena, "%s (batch %s%s%s)", heading, batch, rate[0] == '\0' ? "" : ", ", rate);
 }
 
 /* The level of a column's intervals, in their brackets, where it is not the usual one: "vs baseline [98.3 %]", on a
@@ -179,7 +196,7 @@ static const char *heading_of(const struct ifm_builder *builder, const struct if
 {
     double least = 1, most = 0;
     if (spec->metric == IFM_M_TPOT_BOUND_NS)
-        return with_batch(builder, group, spec->heading);
+        return of_bound(builder, group, spec->heading);
     if (spec->metric == IFM_M_TOKENS_GENERATED_PER_S)
         return ifm_cell_tokens_heading(group->first, spec->heading);
     for (size_t i = 0; i < group->n; i++)

@@ -218,19 +218,25 @@ static bool is_answered(const struct ifm_publication *from, const struct ifm_dec
 }
 
 /* Times that wander are averaged by more blocks, which is what helps a gate that is open; and nothing is left to do
- * where what was asked is answered without a size. `own`: what helps else. */
-static const char *remedy_of_wandering(const struct ifm_publication *from, const struct ifm_decisions *d,
+ * where what was asked is answered without a size. `own`: what helps else, behind a CPU of one's own where these
+ * differ.
+ */
+static const char *remedy_beside_noise(const struct ifm_publication *from, const struct ifm_decisions *d,
                                        const struct ifm_finding *finding, const char *own, struct ifm_arena *arena)
 {
     const struct ifm_gate_result *gate = ifm_gate_left_open(from);
     const bool wanders = finding->kind == IFM_FINDING_UNSTEADY || finding->kind == IFM_FINDING_TIME_CHANGES ||
                          finding->kind == IFM_FINDING_TIME_DRIFTS;
     double all;
-    if (!wanders || from->derived->busy || ifm_most_marked(from, &all) > 0)
+    if (finding->kind == IFM_FINDING_ALTERNATES || from->derived->busy || ifm_most_marked(from, &all) > 0)
         return own;
-    if (gate != NULL)
-        return ifm_trust_remedy_of_places(from->derived, ifm_trust_by_gate(from, gate, arena).remedy, arena);
-    return is_answered(from, d) ? "" : own;
+    if (wanders && gate == NULL && is_answered(from, d))
+        return "";
+    if (wanders && gate != NULL)
+        own = ifm_trust_by_gate(from, gate, arena).remedy;
+    return ifm_trust_word_of(finding) != IFM_TRUST_NOISY || is_unfinished(finding) || own[0] == '\0'
+               ? own
+               : ifm_trust_remedy_of_places(from->derived, own, arena);
 }
 
 /* ---- numbers without an interval ---- */
@@ -349,7 +355,7 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
         trust = ifm_trust_by_gate(from, ifm_gate_left_open(from), arena); /* before noise of the time */
     } else if (gravity == IFM_TOUCHES_NUMBERS && !is_open(&decisions, finding)) {
         trust = by_finding(from, finding, word_beside(&decisions, finding), arena);
-        trust.remedy = remedy_of_wandering(from, &decisions, finding, trust.remedy, arena);
+        trust.remedy = remedy_beside_noise(from, &decisions, finding, trust.remedy, arena);
         told = true;
         if (ifm_trust_is_few(finding))
             add_few(from, &decisions, &trust, arena);

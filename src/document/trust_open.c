@@ -166,7 +166,7 @@ static const char *improbable(const struct ifm_decisions *d, bool one, const cha
     const char *even = one ? ifm_judge_even(&d->of, arena) : "",
                *margin = known[0] == '\0' ? "a wider margin"
                                           : ifm_arena_printf(arena, "%s" ENOUGH " (probably equal then)", known);
-    return even[0] != '\0' ? ifm_arena_printf(arena, "%s for an even chance of a word, or %s", even, margin)
+    return even[0] != '\0' ? ifm_arena_printf(arena, "%s for an even chance to decide, or %s", even, margin)
                            : ifm_arena_printf(arena, "an hour more may not decide: %s, or a quieter machine", margin);
 }
 

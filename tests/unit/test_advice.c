@@ -132,8 +132,12 @@ static void disturbed(struct run *run)
 static void drifting(struct run *run)
 {
     number(run, "int4", "drift_percent")->low = 1;
-    run->findings[0] = (struct ifm_finding){
-        .cell = "decode", .arm = "int4", .rule = "rule-07", .text = "", .kind = IFM_FINDING_TIME_DRIFTS};
+    run->findings[0] = (struct ifm_finding){.cell = "decode",
+                                            .arm = "int4",
+                                            .rule = "rule-07",
+                                            .text = "",
+                                            .kind = IFM_FINDING_TIME_DRIFTS,
+                                            .of_one = true};
     run->derived.findings = run->findings;
     run->derived.n_findings = 1;
 }

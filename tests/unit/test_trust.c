@@ -446,7 +446,7 @@ static void what_lies_in_an_arm_is_no_noise(void **state)
         IFM_SEVERITY_WARNING, "rule-07", D, "half", "no steady state: the level changes", .kind = IFM_FINDING_UNSTEADY};
     struct ifm_trust trust = trust_of(&found, 1);
     assert_int_equal(trust.word, IFM_TRUST_NOISY);
-    assert_has(trust.remedy, "in this arm");
+    assert_has(trust.remedy, "warm up for longer");
 }
 
 /* The finding that says why a number is refused is no other warning. */

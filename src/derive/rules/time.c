@@ -106,26 +106,26 @@ static void say_drift(const struct ifm_arm_work *arm, double drift)
 {
     if (drift == 0)
         return;
-    const bool all = ifm_derive_all_drift(arm);
+    const enum ifm_shared shared = ifm_derive_shared(arm, NULL);
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07", "%s drifts by %+.2f %% from start to end%s; " IFM_HELD_WORDS " both ends",
-        time_words(arm), 100.0 * expm1(drift), all ? ifm_derive_all_words(arm->work) : "");
+        time_words(arm), 100.0 * expm1(drift), ifm_derive_shared_words(arm->work, shared));
     said->kind = IFM_FINDING_TIME_DRIFTS;
     said->drift = drift;
-    said->of_all = all;
+    said->of_one = shared == IFM_SHARED_BY_NONE;
 }
 
 static void say_within(const struct ifm_arm_work *arm, double within)
 {
     if (within == 0)
         return;
-    const bool all = ifm_derive_all_drift(arm);
+    const enum ifm_shared shared = ifm_derive_shared(arm, NULL);
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
         "%s rises and falls within the run, by %.3g %% from fifth to fifth of it%s; " IFM_HELD_WORDS " all fifths",
-        time_words(arm), 100.0 * expm1(within), all ? ifm_derive_all_words(arm->work) : "");
+        time_words(arm), 100.0 * expm1(within), ifm_derive_shared_words(arm->work, shared));
     said->kind = IFM_FINDING_TIME_CHANGES;
-    said->of_all = all;
+    said->of_one = shared == IFM_SHARED_BY_NONE;
 }
 
 /* The change of time that a gate on the comparison allows, in percent; infinite = it is no such gate. */
@@ -175,13 +175,19 @@ static void look_for_change(const struct ifm_arm_work *arm, const struct trend *
     const double peak = peak_of(t, &at);
     if (peak <= IFM_CUSUM_1_PERCENT)
         return;
-    const bool all = ifm_derive_all_change(arm, (t->mid[at - 1] + t->mid[at]) / 2);
+    const double at_ns = (t->mid[at - 1] + t->mid[at]) / 2;
+    const enum ifm_shared shared = ifm_derive_shared(arm, &at_ns);
+    double before = 0, after = 0;
+    if (ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
+        ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK)
+        return;
     struct ifm_finding *said = ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-07", "%s changes after %zu of %zu blocks%s%s (CUSUM %.2f, limit %.2f)",
-        time_words(arm), at, t->n, all ? ifm_derive_all_words(arm->work) : "",
+        arm, IFM_SEVERITY_WARNING, "rule-07",
+        "%s changes by %+.2g %% after %zu of %zu blocks%s%s (CUSUM %.2f, limit %.2f)", time_words(arm),
+        100 * expm1(after - before), at, t->n, ifm_derive_shared_words(arm->work, shared),
         held ? "; " IFM_HELD_WORDS " all fifths of the run" : "", peak, IFM_CUSUM_1_PERCENT);
     said->kind = IFM_FINDING_TIME_CHANGES;
-    said->of_all = all;
+    said->of_one = shared == IFM_SHARED_BY_NONE;
 }
 
 enum { NAMED = 4 }; /* arms in one finding of a cell: a sweep has dozens, and a busy machine unsettles them all */

@@ -262,7 +262,7 @@ static void look_at_consistency(struct advising *g, const struct ifm_cell *cell)
                       "consistency", cell->name, cell->arms[worst].name,
                       ifm_arena_printf(g->c.arena, "the step time drifts by %.3g %% over the pass%s",
                                        number_of(g, cell, worst, IFM_M_DRIFT_PERCENT), and_more(g, drifting)),
-                      drift_of(g, cell, worst)->of_all ? "run it again, or on a quieter machine"
+                      !drift_of(g, cell, worst)->of_one ? "run it again, or on a quieter machine"
                       : ifm_lock_is_possible(g->c.events)
                           ? "a longer warm-up (--warmup, --warmup-cap), locked clocks (inferometer lock)"
                           : "a longer warm-up (--warmup, --warmup-cap)"});
