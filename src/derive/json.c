@@ -7,7 +7,7 @@
 static const char *const kind_names[] = {"amount", "level"};
 
 /* Of the files that this version writes: another one where a number has another definition. */
-enum { IFM_DERIVED_SCHEMA = 9 };
+enum { IFM_DERIVED_SCHEMA = 10 };
 
 /* Above it a double no longer holds every integer. */
 #define MOST_EXACT 9007199254740992.0

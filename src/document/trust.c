@@ -217,10 +217,38 @@ static bool is_answered(const struct ifm_publication *from, const struct ifm_dec
            (outcome == IFM_OUTCOME_NOT_GATED && d->n > 0 && d->equal == d->n);
 }
 
-/* Times that wander are averaged by more blocks, which is what helps a gate that is open; and nothing is left to do
- * where what was asked is answered without a size. `own`: what helps else, behind a CPU of one's own where these
- * differ.
+/* Noise of times, which more blocks average: then they are what helps a gate that is open. */
+static bool is_averaged(const struct ifm_finding *finding)
+{
+    switch (finding->kind) {
+    case IFM_FINDING_UNSTEADY:
+    case IFM_FINDING_TIME_CHANGES:
+    case IFM_FINDING_TIME_DRIFTS:
+    case IFM_FINDING_TYPICAL:
+    case IFM_FINDING_MODES:
+    case IFM_FINDING_LOPSIDED:
+        return true;
+    default: /* a drift that both arms share has no kind */
+        return finding->kind == IFM_FINDING_OTHER && strcmp(rule_text(finding), "rule-07") == 0;
+    }
+}
+
+/* What narrows an interval that holds what an order of arms may do, before what steadies a ceiling: that is done here.
  */
+static const char *remedy_of_order(const struct ifm_publication *from, const struct ifm_finding *finding,
+                                   const char *own, struct ifm_arena *arena)
+{
+    for (const struct ifm_finding *f = NULL; (f = ifm_derived_finding(from->derived, finding->cell, f)) != NULL;) {
+        const char *its =
+            f->kind == IFM_FINDING_ORDER && f->severity == IFM_SEVERITY_WARNING ? strstr(f->text, IFM_REMEDY) : NULL;
+        if (its != NULL && ifm_derived_widened(from->derived, f->cell, f->arm, IFM_M_SPEEDUP) == f)
+            return ifm_arena_printf(arena, "%s%s%s", its + strlen(IFM_REMEDY), own[0] == '\0' ? "" : "; then ", own);
+    }
+    return own;
+}
+
+/* Of noise that more blocks average nothing is left to do where what was asked is answered without a size. `own`: what
+ * helps else, behind a CPU of one's own where these differ. */
 static const char *remedy_beside_noise(const struct ifm_publication *from, const struct ifm_decisions *d,
                                        const struct ifm_finding *finding, const char *own, struct ifm_arena *arena)
 {
@@ -230,9 +258,11 @@ static const char *remedy_beside_noise(const struct ifm_publication *from, const
     double all;
     if (finding->kind == IFM_FINDING_ALTERNATES || from->derived->busy || ifm_most_marked(from, &all) > 0)
         return own;
+    if (strcmp(rule_text(finding), "rule-03") == 0)
+        return remedy_of_order(from, finding, own, arena);
     if (wanders && gate == NULL && is_answered(from, d))
         return "";
-    if (wanders && gate != NULL)
+    if (gate != NULL && is_averaged(finding))
         own = ifm_trust_by_gate(from, gate, arena).remedy;
     return ifm_trust_word_of(finding) != IFM_TRUST_NOISY || is_unfinished(finding) || own[0] == '\0'
                ? own

@@ -143,8 +143,10 @@ const char *ifm_more_words(const struct ifm_more *more, struct ifm_arena *arena)
     const char *blocks = n == 1 ? "block" : "blocks", *time = ifm_more_time(more, arena);
     if (more->blocks == 0 || more->hopeless)
         return "";
-    return time[0] == '\0' ? ifm_arena_printf(arena, "about %llu more %s", n, blocks)
-                           : ifm_arena_printf(arena, "about %llu more %s (%s)", n, blocks, time);
+    /* told for four of five runs, it is more than most take, and a run with a cap ends when it is decided */
+    const char *fewer = strncmp(more->flag, "--cap", 5) == 0 ? " or fewer" : "";
+    return time[0] == '\0' ? ifm_arena_printf(arena, "about %llu more %s%s", n, blocks, fewer)
+                           : ifm_arena_printf(arena, "about %llu more %s%s (%s)", n, blocks, fewer, time);
 }
 
 const char *ifm_judge_takes(const struct ifm_undecided *of, const struct ifm_gate_result *gate, struct ifm_arena *arena)

@@ -198,25 +198,25 @@ static void what_one_session_lacks_is_open(void **state)
 static void outputs_that_differ_are_no_repetition(void **state)
 {
     (void)state;
-    for (int other = 0; other < 2; other++) {
+    for (int k = 0; k < 3; k++) {
+        const int other = k == 1;
         struct bench b;
         start(&b);
+        b.arms[0].implementation = k == 2 ? "cudnn" : "scalar"; /* a library may sum in another order */
         for (size_t i = 0; i < SESSIONS; i++)
             json_array_append_new(b.journals[i],
                                   json_pack("{s:s, s:{s:s, s:s, s:s, s:b, s:f, s:f, s:i, s:b, s:s}}", "stage", "check",
                                             "meta", "cell", "null", "arm", "base", "when", "after", "done", 1,
                                             "error_rms_rel", 0.0, "error_max_rel", 0.0, "values", 1, "finite", 1,
-                                            "output_xxh3", other && i == 2 ? "00000000000000bb" : "00000000000000aa"));
-        const struct ifm_sessions_row *row = look(&b, 0.05, "base", IFM_M_STEP_NS);
-        assert_string_equal(row->outputs, other ? "differ" : "equal");
+                                            "output_xxh3", k > 0 && i == 2 ? "00000000000000bb" : "00000000000000aa"));
+        assert_string_equal(look(&b, 0.05, "base", IFM_M_STEP_NS)->outputs, k == 2 ? "" : other ? "differ" : "equal");
         assert_int_equal(b.sessions.answer, other ? IFM_REPEATABLE_NO : IFM_REPEATABLE_YES);
         assert_string_equal(look(&b, 0.05, "fast", IFM_M_STEP_NS)->outputs, "");
-        const char *text = ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena);
-        assert_string_equal(text, other ? "quote nothing: the outputs of base differ between runs of one seed"
-                                        : "quote fast 2.00x (2.00x to 2.00x over 3 runs)");
+        assert_string_equal(ifm_sessions_answer(&b.sessions, SESSIONS, 0.05, "", b.arena),
+                            other ? "quote nothing: the outputs of base differ between runs of one seed"
+                                  : "quote fast 2.00x (2.00x to 2.00x over 3 runs)");
         assert_int_equal(b.sessions.quotable, other ? IFM_REPEATABLE_NO : IFM_REPEATABLE_YES);
         struct ifm_listing listing = ifm_sessions_listing(&b.sessions, b.views, dirs, SESSIONS, NULL, 0.05, b.arena);
-        assert_int_equal(listing.n_rows, ROWS);
         assert_string_equal(json_string_value(json_object_get(listing.members, "repeatable")),
                             other ? "not repeatable" : "repeatable");
         ifm_listing_end(&listing);

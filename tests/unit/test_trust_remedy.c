@@ -92,8 +92,8 @@ static void what_is_known_comes_before_minutes_more(void **state)
         {-1.32, 1.1, 4000, ", though a margin of 1.4 % would call this run equal",
          "--cap 1700s, or --margin 2.1% where that is enough: either probably decides, if noise stays as it is"},
         {0.05, 1.1, 40, "",
-         "--cap 20s: about 16 more blocks (7 s) would probably tell slower from equal within 0.3 %, if"},
-        {0.1, 1.1, 4000, "", "--cap 1700s: about 3976 more blocks (28 min) would probably tell slower from"},
+         "--cap 20s: about 16 more blocks or fewer (7 s) would probably tell slower from equal within 0.3 %, if"},
+        {0.1, 1.1, 4000, "", "--cap 1700s: about 3976 more blocks or fewer (28 min) would probably tell slower from"},
         {-1.32, 1.1, 1e6, ", though a margin of 1.4 % would call this run equal",
          "--cap 320s for an even chance to decide, or --margin 2.1% where that is enough (probably equal then)"},
         {-90, 200, 1e6, "", "an hour more may not decide: a wider margin, or a quieter machine"}};

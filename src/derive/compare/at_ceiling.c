@@ -210,6 +210,8 @@ static bool is_surely_weak(const struct ifm_cell_work *work, const struct neares
     return near->high * lowered(work, near) < near->bar;
 }
 
+#define IFM_WHETHER_WEAK "whether the baseline %s is weak cannot be told: "
+
 /* The share alone looks weak, and its blocks do not show it: they hold other work's time, or vary too much. */
 static void say_open(const struct ifm_cell_work *work, const struct nearest *near)
 {
@@ -223,14 +225,15 @@ static void say_open(const struct ifm_cell_work *work, const struct nearest *nea
                       : unknown ? ", and its blocks give no interval"
                       : is_steady(near) || !near->known ? ", by its interval"
                                                         : ", as that moved";
-    ifm_derive_say_cell(
-        work, IFM_SEVERITY_WARNING, "rule-03",
-        "the baseline %s reaches %.1f%s %% of its %s ceiling%s: whether it is weak cannot be told" IFM_REMEDY "%s",
-        work->baseline->arm->name, ifm_shown_below(near->share, near->bar), to, ifm_ceiling_name(near->kind), why,
-        disturbed || ifm_was_loaded(work->d->facts->events)
-            ? ifm_quiet_remedy(work->d->facts->events, work->cell->workload, work->cell->threads, arena)
-        : is_steady(near) ? "measure longer"
-                          : remedy_of(near));
+    ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
+                        IFM_WHETHER_WEAK
+                        "it reaches %.1f%s %% of its %s ceiling%s, and is weak below %.0f %%" IFM_REMEDY "%s",
+                        work->baseline->arm->name, ifm_shown_below(near->share, near->bar), to,
+                        ifm_ceiling_name(near->kind), why, 100.0 * near->bar,
+                        disturbed || ifm_was_loaded(work->d->facts->events)
+                            ? ifm_quiet_remedy(work->d->facts->events, work->cell->workload, work->cell->threads, arena)
+                        : is_steady(near) ? "measure longer"
+                                          : remedy_of(near));
 }
 
 /* "46.1 to 62.0"; the lower share is of the most that was seen of the ceiling, the higher one of its 10th percentile.
@@ -251,21 +254,24 @@ static void say_unsteady(const struct ifm_cell_work *work, const struct nearest 
     const double most = near->share * lowered(work, near);
     const bool weak = most < near->bar;
     const char *range = range_of(work, near, most), *kind = ifm_ceiling_name(near->kind);
-    const char *below = weak ? ifm_arena_printf(arena, " (below %.0f %%)", 100.0 * near->bar) : "";
+    const char *below = ifm_arena_printf(arena, " (%sbelow %.0f %%)", weak ? "" : "weak ", 100.0 * near->bar);
     const struct ends ends = near->known ? ends_of(work, near) : (struct ends){"", ""};
-    const char *of = near->known
-                         ? ifm_arena_printf(arena,
-                                            "a %s ceiling that moved between %s (10th percentile) and %s "
-                                            "(taken as the ceiling)",
-                                            kind, ends.low, ends.high)
-                         : ifm_arena_printf(arena, "its %s ceiling, of which one round of probes was taken", kind);
-    const char *brief = ifm_arena_printf(arena, "%s reaches %s%s %%%s of %s: %s cannot be told",
-                                         work->baseline->arm->name, weak ? "only " : "", range, below, of,
-                                         weak ? "how much of a speed-up is its weakness" : "whether it is weak");
+    const char *of = ifm_arena_printf(arena, "%s %s ceiling", near->known ? "a" : "its", kind);
+    const char *moved =
+        near->known ? ifm_arena_printf(arena, " that moved between %s (10th percentile) and %s (taken as the ceiling)",
+                                       ends.low, ends.high)
+                    : ", of which one round of probes was taken";
+    if (!weak) {
+        ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
+                            IFM_WHETHER_WEAK "it reaches %s %% of %s%s%s" IFM_REMEDY "%s", work->baseline->arm->name,
+                            range, of, below, moved, remedy_of(near));
+        return;
+    }
+    const char *brief = ifm_arena_printf(
+        arena, "%s reaches only %s %%%s of %s%s: how much of a speed-up is its weakness cannot be told",
+        work->baseline->arm->name, range, below, of, moved);
     struct ifm_finding *said = ifm_derive_say_cell(work, IFM_SEVERITY_WARNING, "rule-03",
                                                    "the baseline %s" IFM_REMEDY "%s", brief, remedy_of(near));
-    if (!weak)
-        return;
     said->kind = IFM_FINDING_WEAK_BASELINE;
     const char *share = near->known ? ifm_arena_printf(arena, "%s %% of a %s ceiling that moved between %s and %s",
                                                        range, kind, ends.low, ends.high)

@@ -257,19 +257,20 @@ static bool turns(const struct run_part parts[2])
     return parts[0].sure && parts[1].sure && parts[0].change.mean * parts[1].change.mean < 0;
 }
 
-/* "by about 33 %, longer on CPU 0 than on CPU 1"; of a run in two parts by the one that is surely so, or more. */
+/* "by about 33 %, longer on CPU 0 than on CPU 1"; of a run in two parts by the one that is surely so, or more. Two
+ * parts do not tell when or how often the sides change, where they do. */
 static const char *words_of(const struct run_part parts[2], size_t said, size_t n, const struct ifm_places *found,
                             struct ifm_arena *arena)
 {
-    const char *words =
-        ifm_arena_printf(arena, "%sby about %.2g %%, longer on CPU %lld than on CPU %lld",
-                         n == 1 || turns(parts) ? ""
-                         : said == 0            ? "early in the run "
-                                                : "late in the run ",
-                         100 * expm1(found->change[said]), (long long)found->slow, (long long)found->fast);
-    return n == 2 && turns(parts) ? ifm_arena_printf(arena, "%s, late in the run by %.2g %% the other way round", words,
-                                                     100 * expm1(-found->change[1]))
-                                  : words;
+    const double by = 100 * expm1(found->change[said]);
+    if (n == 2 && turns(parts))
+        return ifm_arena_printf(arena, "by up to about %.2g %%, now longer on CPU %lld, now on CPU %lld", by,
+                                (long long)found->slow, (long long)found->fast);
+    return ifm_arena_printf(arena, "%sby about %.2g %%, longer on CPU %lld than on CPU %lld",
+                            n == 1      ? ""
+                            : said == 0 ? "early in the run "
+                                        : "late in the run ",
+                            by, (long long)found->slow, (long long)found->fast);
 }
 
 static struct ifm_places places_of(const struct groups *groups, size_t a, size_t b, const struct run_part parts[2],

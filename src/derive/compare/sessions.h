@@ -21,7 +21,7 @@ struct ifm_sessions_row {
     double within;            /* the widest half of an interval inside a session or the original; NaN = none has one */
     size_t with, lacks;       /* how many sessions have it; the first that does not, or their number */
     const char *reason;       /* why that one does not; "" = all have it */
-    const char *outputs;      /* "equal" or "differ"; "" where the last checks recorded none */
+    const char *outputs;      /* "equal" or "differ"; "" where the last checks recorded none, or a library sums */
     const char *word;         /* of a speed-up: what its runs decide, "faster"; "" = nothing, or not one thing */
     size_t undecided;         /* of a speed-up: sessions that have it and do not decide it */
     size_t open;              /* the same of all runs, the original among them */

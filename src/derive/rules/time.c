@@ -169,18 +169,18 @@ static void say_shared_drift(const struct ifm_arm_work *arm, const struct moveme
         base->arm->name, 100 * expm1(its));
 }
 
+/* A change within the margin is none that anybody asked about, as of a drift. */
 static void look_for_change(const struct ifm_arm_work *arm, const struct trend *t, bool held)
 {
     size_t at;
+    double before, after;
     const double peak = peak_of(t, &at);
-    if (peak <= IFM_CUSUM_1_PERCENT)
+    if (peak <= IFM_CUSUM_1_PERCENT || ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
+        ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK ||
+        fabs(after - before) <= log1p(arm->work->cell->measure.margin))
         return;
     const double at_ns = (t->mid[at - 1] + t->mid[at]) / 2;
     const enum ifm_shared shared = ifm_derive_shared(arm, &at_ns);
-    double before = 0, after = 0;
-    if (ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
-        ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK)
-        return;
     struct ifm_finding *said = ifm_derive_say_arm(
         arm, IFM_SEVERITY_WARNING, "rule-07",
         "%s changes by %+.2g %% after %zu of %zu blocks%s%s (CUSUM %.2f, limit %.2f)", time_words(arm),
