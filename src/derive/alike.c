@@ -140,7 +140,7 @@ enum ifm_shared ifm_derive_shared(const struct ifm_arm_work *arm, const double *
 const char *ifm_derive_shared_words(const struct ifm_cell_work *work, enum ifm_shared shared)
 {
     return shared == IFM_SHARED_BY_NONE                ? ""
-           : shared == IFM_SHARED_PERHAPS              ? ", in one arm at least"
+           : shared == IFM_SHARED_PERHAPS              ? IFM_ONE_ARM_WORDS
            : ifm_plan_count_in_blocks(work->cell) == 2 ? ", in both arms"
                                                        : ", in all arms";
 }

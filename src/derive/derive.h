@@ -72,6 +72,8 @@ struct ifm_finding {
     bool of_one;  /* of a time that changes or drifts: the ratios to all other arms of the cell surely do so too */
 };
 #define IFM_REMEDY ". Remedy: "
+/* Of a time that moves, where the ratio to another one does not surely do so. */
+#define IFM_ONE_ARM_WORDS ", in one arm at least"
 
 /* How a refusal begins that is the baseline's, of an arm compared with it; its name and ": " follow. */
 #define IFM_OF_BASELINE_WORDS "of the baseline "

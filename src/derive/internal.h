@@ -286,7 +286,7 @@ enum ifm_shared {
     IFM_SHARED_BY_ALL,
 };
 enum ifm_shared ifm_derive_shared(const struct ifm_arm_work *arm, const double *at_ns);
-/* ", in both arms"; ", in one arm at least"; "" */
+/* ", in both arms"; IFM_ONE_ARM_WORDS; "" */
 const char *ifm_derive_shared_words(const struct ifm_cell_work *work, enum ifm_shared shared);
 
 /* ---- the numbers ---- */

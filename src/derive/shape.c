@@ -218,14 +218,27 @@ static double time_behind(const struct ifm_arm_work *arm, size_t samples)
     return at_ns;
 }
 
-static void say_unsteady(const struct ifm_arm_work *arm, size_t from, size_t n)
+/* The mean behind the last change, over that of what lies between it and the one before. */
+static double last_change(const struct shape_series *s, const size_t *at, size_t n)
 {
+    const size_t last = at[n - 1], first = n > 1 ? at[n - 2] : 0;
+    double before = 0, after = 0;
+    for (size_t i = first; i < s->n; i++)
+        *(i < last ? &before : &after) += s->means[i];
+    return after / (double)(s->n - last) / (before / (double)(last - first)) - 1;
+}
+
+/* `by`: how much the last change is; within the margin it is none that anybody asked about. */
+static void say_unsteady(const struct ifm_arm_work *arm, double by, size_t from, size_t n)
+{
+    if (fabs(by) <= arm->work->cell->measure.margin)
+        return;
     const double at_ns = time_behind(arm, from);
     const enum ifm_shared shared = ifm_derive_shared(arm, &at_ns);
     struct ifm_finding *said = ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
                                                   "no steady state%s: the level of the samples still changes in the "
-                                                  "last quarter (last after %zu of %zu samples)",
-                                                  ifm_derive_shared_words(arm->work, shared), from, n);
+                                                  "last quarter (last by %+.2g %% after %zu of %zu samples)",
+                                                  ifm_derive_shared_words(arm->work, shared), 100 * by, from, n);
     said->kind = IFM_FINDING_UNSTEADY;
     said->of_one = shared == IFM_SHARED_BY_NONE;
 }
@@ -252,7 +265,7 @@ static void emit_changes(const struct ifm_arm_work *arm, struct ifm_arena *arena
         value.text = where_changed(arm->d, s, &changes, at, ifm_steadiness_name(steady.class));
     ifm_derive_emit(arm, IFM_M_CHANGE_POINTS, value);
     if (tell && steady.class == IFM_STEADY_NONE)
-        say_unsteady(arm, steady.from * s->every, s->n_samples);
+        say_unsteady(arm, last_change(s, at, changes.count), steady.from * s->every, s->n_samples);
 }
 
 static void emit_cut(const struct ifm_arm_work *arm, const struct shape_series *s)

@@ -401,6 +401,11 @@ static void say_cpu_change(struct ifm_builder *builder, struct ifm_line *line, c
     const char *number = ifm_quantity_number(cpu, builder->arena), *range = ifm_quantity_range(cpu, builder->arena);
     for (size_t g = 0; g < builder->from->plan->n_gates; g++)
         if (ifm_metric_of(builder->from->plan->gates[g].metric) == IFM_M_CHANGE_CPU_PERCENT) {
+            const struct ifm_gate *gate = &builder->from->plan->gates[g];
+            const bool limits = gate->op == IFM_GATE_AT_MOST && cpu->has_interval;
+            word = limits && cpu->high <= gate->threshold ? IFM_WITHIN_LIMIT
+                   : limits && cpu->low > gate->threshold ? "above the limit"
+                                                          : word;
             ifm_judge_seen(&builder->from->plan->gates[g], cpu, builder->arena, &number,
                            &range); /* as its reason has it */
             wanted = true;

@@ -137,21 +137,34 @@ static const char *place_with(const struct ifm_publication *from, const struct i
                          : ifm_arena_printf(arena, "%s (%zu more too)", place, others);
 }
 
+/* A ratio of programs does not have what moves the time of each. */
+static bool is_of_times(const struct ifm_publication *from, const struct ifm_finding *finding)
+{
+    return from->plan->n_cells > 0 && ifm_cell_counts_programs(from->plan->cells) &&
+           (finding->kind == IFM_FINDING_UNSTEADY || finding->kind == IFM_FINDING_TIME_CHANGES ||
+            finding->kind == IFM_FINDING_TIME_DRIFTS);
+}
+
 /* A finding may end with its own remedy. */
 static struct ifm_trust by_finding(const struct ifm_publication *from, const struct ifm_finding *finding,
                                    enum ifm_trust_word word, struct ifm_arena *arena)
 {
     const char *one = "";
     const size_t others = others_of(from, finding, &one);
-    const char *own = strstr(finding->text, IFM_REMEDY);
+    const char *own = strstr(finding->text, IFM_REMEDY), *perhaps = strstr(finding->text, IFM_ONE_ARM_WORDS);
+    const char *cause =
+        own == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(own - finding->text), finding->text);
+    if (others > 0 && perhaps != NULL) /* it is of these too */
+        cause = ifm_arena_printf(arena, "%.*s%s", (int)(perhaps - finding->text), finding->text,
+                                 cause + (perhaps - finding->text) + strlen(IFM_ONE_ARM_WORDS));
     return (struct ifm_trust){
         .word = word,
         .place = place_with(from, finding, others, one, arena),
-        .cause =
-            own == NULL ? finding->text : ifm_arena_printf(arena, "%.*s", (int)(own - finding->text), finding->text),
+        .cause = cause,
         .brief = finding->weak.brief == NULL ? "" : finding->weak.brief,
         .told = finding->text,
         .arm = finding->arm,
+        .of_times = is_of_times(from, finding),
         .rule = rule_text(finding),
         .remedy = own != NULL ? own + strlen(IFM_REMEDY)
                   : others > 0 && finding->kind == IFM_FINDING_TIME_DRIFTS && others + 1 == rows_of(from, finding->cell)
@@ -331,6 +344,23 @@ static const char *scope_of(const struct ifm_publication *from, const struct ifm
     return answers || (any && trust->word == IFM_TRUST_SOLID) ? ifm_remedy_in(&again, from) : "";
 }
 
+/* Where half of all blocks are disturbed, that is the main cause, and the finding stands beside it. */
+static bool by_marked(const struct ifm_publication *from, const struct ifm_finding *finding, struct ifm_arena *arena,
+                      struct ifm_trust *out)
+{
+    double all;
+    const double marked = ifm_most_marked(from, &all);
+    const struct ifm_cell *cell = from->plan->n_cells > 0 ? from->plan->cells : NULL;
+    if (marked <= 0 || cell == NULL || is_unfinished(finding) || ifm_trust_is_few(finding) ||
+        finding->kind == IFM_FINDING_DISTURBS || finding->kind == IFM_FINDING_LOAD || finding->takes_word)
+        return false;
+    *out = blank;
+    out->word = IFM_TRUST_NOISY;
+    out->cause = ifm_arena_printf(arena, "the machine disturbed %.0f of %.0f blocks", marked, all);
+    out->remedy = ifm_quiet_remedy(from->events, cell->workload, cell->threads, arena);
+    return true;
+}
+
 /* Of too few blocks: what brings more of them, and what else would spoil these. */
 static void add_few(const struct ifm_publication *from, const struct ifm_decisions *d, struct ifm_trust *trust,
                     struct ifm_arena *arena)
@@ -342,6 +372,16 @@ static void add_few(const struct ifm_publication *from, const struct ifm_decisio
         return;
     trust->cause = ifm_arena_printf(arena, "the machine disturbed %.0f of %.0f blocks; %s", marked, all, trust->cause);
     trust->remedy = ifm_arena_printf(arena, "%s, on a quiet machine", trust->remedy);
+}
+
+static struct ifm_trust by_noise(const struct ifm_publication *from, const struct ifm_decisions *d,
+                                 const struct ifm_finding *finding, struct ifm_arena *arena)
+{
+    struct ifm_trust trust = by_finding(from, finding, word_beside(d, finding), arena);
+    trust.remedy = remedy_beside_noise(from, d, finding, trust.remedy, arena);
+    if (ifm_trust_is_few(finding))
+        add_few(from, d, &trust, arena);
+    return trust;
 }
 
 /* A gate that has no answer was asked too. */
@@ -360,12 +400,11 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
 {
     struct ifm_error distrust = {0};
     struct ifm_trust trust = blank;
+    bool told = false;
     enum ifm_gravity gravity;
     const struct ifm_finding *finding = gravest(from, &gravity), *beside = NULL;
     const struct ifm_number *number = refused(from);
     const struct ifm_decisions decisions = ifm_decisions_of(from, arena);
-    const size_t warnings = ifm_count_warnings(from);
-    bool told = false;
     if (gravity == IFM_TOUCHES_RECORD || (gravity == IFM_TOUCHES_OUTPUT && number == NULL)) {
         trust = by_finding(from, finding, IFM_TRUST_DO_NOT_USE, arena);
         told = true;
@@ -384,11 +423,9 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     } else if (ifm_judge_asks_processor_alone(from->verdict) && ifm_gate_left_open(from) != NULL) {
         trust = ifm_trust_by_gate(from, ifm_gate_left_open(from), arena); /* before noise of the time */
     } else if (gravity == IFM_TOUCHES_NUMBERS && !is_open(&decisions, finding)) {
-        trust = by_finding(from, finding, word_beside(&decisions, finding), arena);
-        trust.remedy = remedy_beside_noise(from, &decisions, finding, trust.remedy, arena);
-        told = true;
-        if (ifm_trust_is_few(finding))
-            add_few(from, &decisions, &trust, arena);
+        trust = by_noise(from, &decisions, finding, arena);
+        told = !by_marked(from, finding, arena, &trust);
+        beside = told ? NULL : finding;
     } else if (decisions.took != NULL) {
         trust = by_finding(from, decisions.took, ifm_trust_word_of(decisions.took), arena);
         if (decisions.nearest.disturbed && trust.word == IFM_TRUST_NOISY && trust.remedy[0] != '\0')
@@ -408,7 +445,8 @@ struct ifm_trust ifm_trust_of(const struct ifm_publication *from, struct ifm_are
     } else {
         trust = by_nothing(from, decisions.n > 0, arena);
     }
-    trust.warnings = warnings - ((told || beside != NULL) && warnings > 0);
+    trust.warnings = ifm_count_warnings(from);
+    trust.warnings -= (told || beside != NULL) && trust.warnings > 0;
     trust.also = ifm_trust_also(from, &trust, beside,
                                 beside == NULL ? "" : ifm_trust_place(from, beside->cell, beside->arm, arena), arena);
     trust.settled = is_settled(from, &decisions);

@@ -27,6 +27,7 @@ struct ifm_trust {
     const char *remedy; /* "" = the cause names it */
     const char *also;   /* what that hides, in few words: "weak baseline: f16 at 47 % of ..."; "" = nothing */
     const char *scope;  /* that intervals are of one run, where there are some to use; "" = there are none */
+    bool of_times;      /* the cause is in times of programs, which their ratio does not have */
     bool settled;       /* speed-ups stand as answers, and no comparison is undecided */
     size_t warnings;    /* kinds of them beside the cause that touch what is compared */
 };

@@ -162,7 +162,7 @@ static const char *without_word(const char *cause, struct ifm_arena *arena)
 }
 
 /* "faster or slower all the same, by how much is not settled; ": what noise leaves standing is the direction. */
-static const char *held_words(const struct ifm_builder *builder)
+static const char *held_words(const struct ifm_builder *builder, const struct ifm_trust *trust)
 {
     static const char *const words[] = {"faster", "slower", "equivalent"};
     enum { WORDS = 3, SIZED = 2 /* the first of them are of a size */ };
@@ -182,7 +182,7 @@ static const char *held_words(const struct ifm_builder *builder)
             text = ifm_arena_printf(builder->arena, "%s%s%s", text, text[0] == '\0' ? "" : " or ", words[k]);
     }
     return ifm_arena_printf(builder->arena, "%s all the same%s; ", text[0] == '\0' ? "decided" : text,
-                            sized ? ", by how much is not settled" : "");
+                            sized && !trust->of_times ? ", by how much is not settled" : "");
 }
 
 /* Whole clauses of the cause, else its first words; a cause that ends in its word keeps it. */
@@ -196,7 +196,7 @@ static const char *cause_line(const struct ifm_builder *builder, const struct if
     const size_t place = strlen(trust->place) + strlen(gap);
     const char *also = trust->also[0] == '\0' ? "" : ifm_arena_printf(arena, "; also %s", trust->also);
     const bool gated = builder->from->verdict->n_gates > 0;
-    const char *held = !settled ? "" : gated ? "the gate decides all the same; " : held_words(builder);
+    const char *held = !settled ? "" : gated ? "the gate decides all the same; " : held_words(builder, trust);
     for (const char *cause = whole, *less;; cause = ifm_arena_printf(arena, "%.*s%s", (int)place, whole, less)) {
         const bool lost = strstr(whole, "undecided") != NULL && strstr(cause, "undecided") == NULL;
         const char *tail = ifm_arena_printf(arena, "%s%s", lost ? ": undecided" : "", also),

@@ -218,3 +218,27 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *v,
     if (result->outcome == IFM_OUTCOME_INCONCLUSIVE)
         result->reason = ifm_arena_printf(arena, "%s: %s", result->reason, what_would_help(result, foretells, arena));
 }
+
+/* By the limit of the gate, where it is one of a regression: nobody asked about another. */
+static const char *side_of_time(const struct ifm_gate *gate, const struct ifm_value *change)
+{
+    return gate->op != IFM_GATE_AT_MOST || !change->has_interval ? change->text
+           : change->high <= gate->threshold                     ? IFM_WITHIN_LIMIT " too"
+           : change->low > gate->threshold                       ? "above the limit"
+                                                                 : "on both sides of the limit";
+}
+
+const char *ifm_judge_beside_processor(const struct ifm_verdict *verdict, const struct ifm_derived *derived,
+                                       struct ifm_arena *arena)
+{
+    const struct ifm_gate_result *of = NULL;
+    for (size_t i = 0; i < verdict->n_gates; i++) {
+        of = &verdict->gates[i];
+        if (ifm_metric_of(of->gate->metric) != IFM_M_CHANGE_CPU_PERCENT)
+            return "";
+    }
+    if (of == NULL)
+        return "";
+    const struct ifm_value *change = ifm_derived_value(derived, of->cell, of->arm, IFM_M_CHANGE_PERCENT);
+    return ifm_is_ok(change) ? ifm_arena_printf(arena, "; its time is %s", side_of_time(of->gate, change)) : "";
+}

@@ -19,6 +19,9 @@ void ifm_judge_decide(struct ifm_gate_result *result, const struct ifm_value *va
 bool ifm_judge_is_open(const struct ifm_gate *gate, const struct ifm_value *value);
 /* "change_percent is 11.2 % [2.35, 31.2], on both sides of 5": where the value lies, whatever may be decided. */
 const char *ifm_judge_held(const struct ifm_gate *gate, const struct ifm_value *value, struct ifm_arena *arena);
+/* Where gates on processor time alone pass, what they do not see: "; its time is within the limit too"; else "". */
+const char *ifm_judge_beside_processor(const struct ifm_verdict *verdict, const struct ifm_derived *derived,
+                                       struct ifm_arena *arena);
 
 /* output.c: the finding that puts the output of the arm in doubt, or for a comparison that of its baseline; NULL = none
  * does. What is measured of such an arm is measured of nobody knows what. */

@@ -506,25 +506,6 @@ static enum ifm_status not_gated(struct judging *j)
     return nothing != IFM_OK ? nothing : meters_gave(j);
 }
 
-/* What a gate on processor time alone does not see stands where it passes: "; by CPU time alone, ...". */
-static const char *beside_processor(const struct judging *j)
-{
-    const struct ifm_verdict *v = j->verdict;
-    const struct ifm_gate_result *of = NULL;
-    for (size_t i = 0; i < v->n_gates; i++) {
-        const enum ifm_metric_id metric = ifm_metric_of(v->gates[i].gate->metric);
-        if (metric != IFM_M_CHANGE_CPU_PERCENT)
-            return "";
-        of = &v->gates[i];
-    }
-    const struct ifm_value *change =
-        of == NULL ? NULL : ifm_derived_value(j->derived, of->cell, of->arm, IFM_M_CHANGE_PERCENT);
-    if (of == NULL)
-        return "";
-    return ifm_arena_printf(j->arena, ", by CPU time alone: waiting, I/O and GPUs are not in it%s%s",
-                            ifm_is_ok(change) ? "; its time is " : "", ifm_is_ok(change) ? change->text : "");
-}
-
 static void conclude(struct judging *j)
 {
     struct ifm_verdict *v = j->verdict;
@@ -565,9 +546,10 @@ static void conclude(struct judging *j)
         v->exit_code = blocked > 0 ? IFM_MISSING : v->n_gates > 0 ? IFM_OK : not_gated(j);
     if (v->outcome == IFM_OUTCOME_PASS) {
         if (v->n_gates == 1)
-            collect(j, IFM_OUTCOME_PASS, beside_processor(j));
+            collect(j, IFM_OUTCOME_PASS, ifm_judge_beside_processor(j->verdict, j->derived, j->arena));
         else
-            add_reason(j, ifm_arena_printf(j->arena, "every gate (%zu results)%s", v->n_gates, beside_processor(j)));
+            add_reason(j, ifm_arena_printf(j->arena, "every gate (%zu results)%s", v->n_gates,
+                                           ifm_judge_beside_processor(j->verdict, j->derived, j->arena)));
         (void)meters_gave(j); /* gates on times alone: a lost meter touches no time, but it is said */
     } else if (v->outcome == IFM_OUTCOME_NOT_GATED && v->n_reasons == 0)
         add_reason(j, "the run has no gates: nothing was accepted or rejected");

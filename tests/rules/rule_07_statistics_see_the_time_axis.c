@@ -231,7 +231,7 @@ static void what_is_no_drift_is_not_said_as_one(void **state)
         const char *together; /* NULL = back where it was */
     } cases[] = {{line, "drifts by", "rises and falls", "it drifts together with base (other +5.13 %|base +5.13 %"},
                  {burst, "rises and falls within the run", "drifts by", NULL},
-                 {step_up, "changes by +5.1 % after ", "drifts by",
+                 {step_up, " % longer after ", "drifts by",
                   "it changes together with base (other +5.13 %|base +5.13 %"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct fixture fx;
@@ -376,10 +376,10 @@ static void a_change_point_is_found(void **state)
     (void)state;
     struct fixture fx;
     step_in_the_middle(&fx, 3000);
-    assert_non_null(fx_finding(&fx, "rule-07", " % after 15 of 30 blocks"));
+    assert_non_null(fx_finding(&fx, "rule-07", " % longer after 15 of 30 blocks than before"));
     fx_stop(&fx);
     step_in_the_middle(&fx, 150);
-    assert_null(fx_finding(&fx, "rule-07", " % after 15 of 30 blocks"));
+    assert_null(fx_finding(&fx, "rule-07", " % longer after 15 of 30 blocks than before"));
     fx_stop(&fx);
 }
 

@@ -69,7 +69,7 @@ static void a_late_change_is_a_warning(void **state)
     assert_non_null(finding);
     assert_int_equal(finding->severity, IFM_SEVERITY_WARNING);
     assert_string_equal(finding->arm, "other");
-    assert_facts(finding->text, "last after 816 of 960 samples");
+    assert_facts(finding->text, " after 816 of 960 samples)");
     assert_true(fx_value(&fx, "base", "change_points")->number == 0);
     fx_stop(&fx);
 }

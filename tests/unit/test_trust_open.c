@@ -90,12 +90,47 @@ static void times_that_wander_leave_a_gate_its_blocks(void **state)
     }
 }
 
+/* Half of all blocks disturbed are the main cause, whatever else was found, which stands beside it. */
+static void most_blocks_disturbed_come_first(void **state)
+{
+    (void)state;
+    static const struct ifm_finding found = {IFM_SEVERITY_WARNING,     "rule-03", D, "", "whether it is weak: no",
+                                             .kind = IFM_FINDING_OTHER};
+    for (int most = 0; most < 2; most++) {
+        struct sample *s = sample_of(&found, 1);
+        add_number(s, "half", IFM_M_BLOCKS_MARKED, (struct ifm_value){.number = most ? 16 : 4, .n = 30});
+        add_number(s, "half", IFM_M_BLOCKS_COUNT, (struct ifm_value){.number = 30, .n = 30});
+        sample_fill(s->derived.numbers, s->derived.n_numbers);
+        const struct ifm_trust trust = again(s);
+        assert_string_equal(trust.cause, most ? "the machine disturbed 16 of 30 blocks" : found.text);
+        assert_int_equal(strstr(trust.also, "whether it is weak") != NULL, most);
+        assert_int_equal(strstr(trust.remedy, "end other work") != NULL, most);
+        assert_int_equal(trust.warnings, 0);
+    }
+}
+
+/* What two arms have each is not "in one arm at least". */
+static void what_others_have_too_is_not_one_arms(void **state)
+{
+    (void)state;
+    static const struct ifm_finding both[] = {{IFM_SEVERITY_WARNING, "rule-07", D, "half",
+                                               "it drifts" IFM_ONE_ARM_WORDS "; so", .kind = IFM_FINDING_TIME_DRIFTS},
+                                              {IFM_SEVERITY_WARNING, "rule-07", D, "plain",
+                                               "it drifts" IFM_ONE_ARM_WORDS "; so", .kind = IFM_FINDING_TIME_DRIFTS}};
+    assert_string_equal(trust_of(both, 1).cause, "it drifts, in one arm at least; so");
+    const struct ifm_trust trust = trust_of(both, 2);
+    assert_string_equal(trust.cause, "it drifts; so");
+    assert_has(trust.place, " too)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(load_keeps_what_decides_a_gate),
         cmocka_unit_test(a_gate_on_processor_time_is_not_about_the_time),
         cmocka_unit_test(times_that_wander_leave_a_gate_its_blocks),
+        cmocka_unit_test(most_blocks_disturbed_come_first),
+        cmocka_unit_test(what_others_have_too_is_not_one_arms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,23 +169,32 @@ static void say_shared_drift(const struct ifm_arm_work *arm, const struct moveme
         base->arm->name, 100 * expm1(its));
 }
 
+/* How much longer blocks take from `at` on than before, as their times were, CPUs' part and all; a logarithm. */
+static double longer_after(const struct ifm_arm_work *arm, const struct trend *t, size_t at)
+{
+    double before = 0, after = 0;
+    ifm_arm_logs(arm, NULL, t->rest, t->mid);
+    for (size_t i = 0; i < t->n; i++)
+        *(i < at ? &before : &after) += exp(t->rest[i]);
+    return log(after / (double)(t->n - at) / (before / (double)at));
+}
+
 /* A change within the margin is none that anybody asked about, as of a drift. */
 static void look_for_change(const struct ifm_arm_work *arm, const struct trend *t, bool held)
 {
     size_t at;
-    double before, after;
     const double peak = peak_of(t, &at);
-    if (peak <= IFM_CUSUM_1_PERCENT || ifm_stats_mean(t->logs, at, &before) != IFM_STAT_OK ||
-        ifm_stats_mean(t->logs + at, t->n - at, &after) != IFM_STAT_OK ||
-        fabs(after - before) <= log1p(arm->work->cell->measure.margin))
+    const double longer = peak > IFM_CUSUM_1_PERCENT ? longer_after(arm, t, at) : 0;
+    if (fabs(longer) <= log1p(arm->work->cell->measure.margin))
         return;
     const double at_ns = (t->mid[at - 1] + t->mid[at]) / 2;
     const enum ifm_shared shared = ifm_derive_shared(arm, &at_ns);
-    struct ifm_finding *said = ifm_derive_say_arm(
-        arm, IFM_SEVERITY_WARNING, "rule-07",
-        "%s changes by %+.2g %% after %zu of %zu blocks%s%s (CUSUM %.2f, limit %.2f)", time_words(arm),
-        100 * expm1(after - before), at, t->n, ifm_derive_shared_words(arm->work, shared),
-        held ? "; " IFM_HELD_WORDS " all fifths of the run" : "", peak, IFM_CUSUM_1_PERCENT);
+    struct ifm_finding *said =
+        ifm_derive_say_arm(arm, IFM_SEVERITY_WARNING, "rule-07",
+                           "%s is %.2g %% %s after %zu of %zu blocks than before%s%s (CUSUM %.2f, limit %.2f)",
+                           time_words(arm), 100 * fabs(expm1(longer)), longer > 0 ? "longer" : "shorter", at, t->n,
+                           ifm_derive_shared_words(arm->work, shared),
+                           held ? "; " IFM_HELD_WORDS " all fifths of the run" : "", peak, IFM_CUSUM_1_PERCENT);
     said->kind = IFM_FINDING_TIME_CHANGES;
     said->of_one = shared == IFM_SHARED_BY_NONE;
 }
