@@ -271,7 +271,7 @@ static const char *remedy_beside_noise(const struct ifm_publication *from, const
     double all;
     if (finding->kind == IFM_FINDING_ALTERNATES || from->derived->busy || ifm_most_marked(from, &all) > 0)
         return own;
-    if (strcmp(rule_text(finding), "rule-03") == 0)
+    if (strcmp(rule_text(finding), "rule-03") == 0 || finding->kind == IFM_FINDING_RATIO_DRIFTS)
         return remedy_of_order(from, finding, own, arena);
     if (wanders && gate == NULL && is_answered(from, d))
         return "";
@@ -350,14 +350,13 @@ static bool by_marked(const struct ifm_publication *from, const struct ifm_findi
 {
     double all;
     const double marked = ifm_most_marked(from, &all);
-    const struct ifm_cell *cell = from->plan->n_cells > 0 ? from->plan->cells : NULL;
-    if (marked <= 0 || cell == NULL || is_unfinished(finding) || ifm_trust_is_few(finding) ||
-        finding->kind == IFM_FINDING_DISTURBS || finding->kind == IFM_FINDING_LOAD || finding->takes_word)
+    if (marked <= 0 || is_unfinished(finding) || ifm_trust_is_few(finding) || finding->kind == IFM_FINDING_DISTURBS ||
+        finding->kind == IFM_FINDING_LOAD || finding->takes_word)
         return false;
     *out = blank;
     out->word = IFM_TRUST_NOISY;
     out->cause = ifm_arena_printf(arena, "the machine disturbed %.0f of %.0f blocks", marked, all);
-    out->remedy = ifm_quiet_remedy(from->events, cell->workload, cell->threads, arena);
+    out->remedy = ifm_remedy_for("", "rule-07", NULL, from, arena);
     return true;
 }
 

@@ -16,7 +16,7 @@ static const char *cause_of(const struct ifm_derived *derived, const struct ifm_
 {
     const struct ifm_finding *widened = ifm_derived_widened(derived, cell->name, arm->name, IFM_M_SPEEDUP);
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER)
-        return "what few slots right after the same arm say, too";
+        return "what slots right after the same arm say, too";
     if (widened != NULL && widened->kind == IFM_FINDING_ORDER_HIDDEN)
         return "what the order of arms may do";
     if (widened != NULL)

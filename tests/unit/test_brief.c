@@ -415,9 +415,8 @@ static void a_wide_ratio_says_why(void **state)
         s->numbers[HALF_ENERGY] = (struct ifm_number){D, "packed", IFM_M_SPEEDUP, RATE(3.65, 3.64, 3.66)};
         sample_fill(s->numbers, COUNT(decided));
         char *text = brief(s);
-        assert_int_equal(
-            count_of(text, "¹ interval holds what few slots right after the same arm say, too"),
-            cases[i].half_is_marked);
+        assert_int_equal(count_of(text, "¹ interval holds what slots right after the same arm say, too"),
+                         cases[i].half_is_marked);
         assert_int_equal(count_of(text, "x¹"), cases[i].half_is_marked + cases[i].packed_is_marked);
         assert_int_equal(count_of(text, "3.650x¹"), cases[i].packed_is_marked);
         free(text);
@@ -434,9 +433,7 @@ static void an_undecided_ratio_holds_both_orders_too(void **state)
             .kind = IFM_FINDING_ORDER};
         struct sample *s = open_sample(&order, 1);
         char *text = brief(s);
-        assert_int_equal(
-            count_of(text, "¹ interval holds what few slots right after the same arm say, too"),
-            !takes);
+        assert_int_equal(count_of(text, "¹ interval holds what slots right after the same arm say, too"), !takes);
         free(text);
     }
 }

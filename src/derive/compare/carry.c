@@ -546,7 +546,7 @@ void ifm_derive_say_carried(const struct ifm_arm_work *arm, const struct ifm_car
         arm, warns ? IFM_SEVERITY_WARNING : IFM_SEVERITY_NOTE, "rule-07",
         IFM_CARRIED_WORDS
         " (%s), which %s: its interval holds those of both orders, wide as each has fewer slots%s" IFM_REMEDY
-        "%s, and twice that if this is said again: each arm then runs for longer behind itself",
+        "%s, as the time depends on which arm ran before: twice that if it still does",
         carried->words, moves, changes_the_word ? ": undecided" : "", ifm_derive_longer_slots(arm->work));
     said->kind = IFM_FINDING_ORDER;
     said->takes_word = changes_the_word;

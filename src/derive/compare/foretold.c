@@ -21,9 +21,9 @@ static const char *unforeseen(const struct ifm_cell_work *work, const struct com
 {
     *remedy = "";
     if (c->carried) {
-        *remedy = ifm_arena_printf(
-            work->d->arena, "%s, and twice that if this is said again: each arm then runs for longer behind itself",
-            ifm_derive_longer_slots(work));
+        *remedy = ifm_arena_printf(work->d->arena,
+                                   "%s, as the time depends on which arm ran before: twice that if it still does",
+                                   ifm_derive_longer_slots(work));
         return "an arm seems to leave something behind for another: then more blocks do not help";
     }
     if (c->hidden) {

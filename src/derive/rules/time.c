@@ -388,6 +388,21 @@ static struct ifm_places *places_of(const struct ifm_cell_work *work, struct ifm
     return places;
 }
 
+static bool is_moved(const struct movement *m)
+{
+    return m->drift != 0 || m->within != 0 || m->step != 0;
+}
+
+/* It is looked for beside what the CPUs of runs give, and is said of the times as they were, which a reader has. */
+static struct movement moved_of(const struct ifm_arm_work *arm, const struct ifm_places *places, struct trend *t)
+{
+    static const struct ifm_places none = {.words = ""};
+    const struct movement still = {.drift = 0, .within = 0, .step = 0},
+                          own = take_trend(arm, places, t) ? movement_of(arm, t) : still,
+                          whole = is_moved(&own) && take_trend(arm, &none, t) ? movement_of(arm, t) : still;
+    return is_moved(&whole) ? whole : own;
+}
+
 static void look_over_time(struct ifm_cell_work *work)
 {
     struct ifm_arena *scratch = ifm_arena_create();
@@ -400,8 +415,7 @@ static void look_over_time(struct ifm_cell_work *work)
     look_at_disturbances(work);
     look_at_warmup(work);
     for (size_t a = 0; a < work->cell->n_arms; a++)
-        moved[a] =
-            take_trend(&work->arms[a], &places[a], &t) ? movement_of(&work->arms[a], &t) : (struct movement){0, 0, 0};
+        moved[a] = moved_of(&work->arms[a], &places[a], &t);
     for (size_t a = 0; a < work->cell->n_arms; a++)
         say_shared_drift(&work->arms[a], moved);
     for (size_t a = 0; a < work->cell->n_arms; a++) {
