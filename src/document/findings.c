@@ -136,15 +136,12 @@ bool ifm_finding_is_of_probe(const struct ifm_plan *plan, const struct ifm_findi
  * What concerns a ceiling's probe alone comes last. */
 int ifm_finding_weight(const struct ifm_plan *plan, const struct ifm_finding *finding)
 {
-    enum { ABOVE_CEILINGS = 5 }; /* rule-03 has 4 */
     static const char *const rules[] = {"rule-07", "rule-02", "rule-08", "rule-03", "rule-04",
                                         "rule-01", "rule-10", "rule-11", "rule-12"};
     int weight = 0;
     for (int i = 0; i < (int)(sizeof rules / sizeof rules[0]); i++)
         if (finding->rule != NULL && strcmp(finding->rule, rules[i]) == 0)
             weight = i + 1;
-    if (finding->kind == IFM_FINDING_RATIO_DRIFTS) /* what is compared moves: before what it may be beside a ceiling */
-        weight = ABOVE_CEILINGS;
     if (finding->cell[0] == '\0')
         weight += 3; /* the whole run */
     else if (finding->arm[0] != '\0')

@@ -137,12 +137,17 @@ static const char *place_with(const struct ifm_publication *from, const struct i
                          : ifm_arena_printf(arena, "%s (%zu more too)", place, others);
 }
 
+/* The time of an arm does, over the run. */
+static bool wanders(const struct ifm_finding *finding)
+{
+    return finding->kind == IFM_FINDING_UNSTEADY || finding->kind == IFM_FINDING_TIME_CHANGES ||
+           finding->kind == IFM_FINDING_TIME_DRIFTS;
+}
+
 /* A ratio of programs does not have what moves the time of each. */
 static bool is_of_times(const struct ifm_publication *from, const struct ifm_finding *finding)
 {
-    return from->plan->n_cells > 0 && ifm_cell_counts_programs(from->plan->cells) &&
-           (finding->kind == IFM_FINDING_UNSTEADY || finding->kind == IFM_FINDING_TIME_CHANGES ||
-            finding->kind == IFM_FINDING_TIME_DRIFTS);
+    return from->plan->n_cells > 0 && ifm_cell_counts_programs(from->plan->cells) && wanders(finding);
 }
 
 /* A finding may end with its own remedy. */
@@ -234,15 +239,14 @@ static bool is_answered(const struct ifm_publication *from, const struct ifm_dec
 static bool is_averaged(const struct ifm_finding *finding)
 {
     switch (finding->kind) {
-    case IFM_FINDING_UNSTEADY:
-    case IFM_FINDING_TIME_CHANGES:
-    case IFM_FINDING_TIME_DRIFTS:
     case IFM_FINDING_TYPICAL:
     case IFM_FINDING_MODES:
     case IFM_FINDING_LOPSIDED:
         return true;
-    default: /* a drift that both arms share has no kind */
-        return finding->kind == IFM_FINDING_OTHER && strcmp(rule_text(finding), "rule-07") == 0;
+    case IFM_FINDING_OTHER: /* a drift that both arms share has no kind */
+        return strcmp(rule_text(finding), "rule-07") == 0;
+    default:
+        return wanders(finding);
     }
 }
 
@@ -266,14 +270,12 @@ static const char *remedy_beside_noise(const struct ifm_publication *from, const
                                        const struct ifm_finding *finding, const char *own, struct ifm_arena *arena)
 {
     const struct ifm_gate_result *gate = ifm_gate_left_open(from);
-    const bool wanders = finding->kind == IFM_FINDING_UNSTEADY || finding->kind == IFM_FINDING_TIME_CHANGES ||
-                         finding->kind == IFM_FINDING_TIME_DRIFTS;
     double all;
     if (finding->kind == IFM_FINDING_ALTERNATES || from->derived->busy || ifm_most_marked(from, &all) > 0)
         return own;
     if (strcmp(rule_text(finding), "rule-03") == 0 || finding->kind == IFM_FINDING_RATIO_DRIFTS)
         return remedy_of_order(from, finding, own, arena);
-    if (wanders && gate == NULL && is_answered(from, d))
+    if (wanders(finding) && gate == NULL && is_answered(from, d))
         return "";
     if (gate != NULL && is_averaged(finding))
         own = ifm_trust_by_gate(from, gate, arena).remedy;
@@ -344,14 +346,15 @@ static const char *scope_of(const struct ifm_publication *from, const struct ifm
     return answers || (any && trust->word == IFM_TRUST_SOLID) ? ifm_remedy_in(&again, from) : "";
 }
 
-/* Where half of all blocks are disturbed, that is the main cause, and the finding stands beside it. */
+/* Where half of all blocks are disturbed, that is the main cause of noise, and the finding stands beside it; a bias or
+ * a weak baseline is none of that. */
 static bool by_marked(const struct ifm_publication *from, const struct ifm_finding *finding, struct ifm_arena *arena,
                       struct ifm_trust *out)
 {
     double all;
     const double marked = ifm_most_marked(from, &all);
-    if (marked <= 0 || is_unfinished(finding) || ifm_trust_is_few(finding) || finding->kind == IFM_FINDING_DISTURBS ||
-        finding->kind == IFM_FINDING_LOAD || finding->takes_word)
+    if (marked <= 0 || is_unfinished(finding) || ifm_trust_is_few(finding) ||
+        ifm_trust_word_of(finding) != IFM_TRUST_NOISY || finding->kind == IFM_FINDING_LOAD || finding->takes_word)
         return false;
     *out = blank;
     out->word = IFM_TRUST_NOISY;

@@ -21,7 +21,8 @@ static const char *weakness_of(const struct ifm_publication *from, const struct 
 static const char *first_words(const struct ifm_finding *finding, struct ifm_arena *arena)
 {
     static const char *const ends[] = {"; ", IFM_REMEDY, ": "};
-    const size_t n = sizeof ends / sizeof *ends - (finding->kind == IFM_FINDING_OTHER);
+    const bool whether = strncmp(finding->text, "whether ", strlen("whether ")) == 0; /* says it before its reason */
+    const size_t n = sizeof ends / sizeof *ends - (finding->kind == IFM_FINDING_OTHER && !whether);
     size_t size = strlen(finding->text);
     for (size_t i = 0; i < n; i++) {
         const char *at = ifm_text_clause_end(finding->text, ends[i]);
